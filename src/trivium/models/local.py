@@ -10,6 +10,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -41,6 +42,7 @@ BATCH_TOKENS = 512
 # For one text at a time. A query of 12 tokens takes 5.0 ms of processor time with one thread, 5.3
 # with two, and 13.5 instead of 7.4 on a machine where sixteen shared it (docs/log.md).
 QUERY_THREADS = 2
+QUERIES = 32  # whose tokens are kept: as many searches at a time as a server lets in, 20 kB each
 USUAL_TOKENS = 512  # chunks are made for 400; longer ones cost time and dilute the vector
 
 
@@ -93,6 +95,8 @@ class LocalEmbedder:
         self._threads = threads or os.cpu_count() or 2
         self._for_one = threads or min(QUERY_THREADS, self._threads)
         self._counted = Counted()
+        # Of queries just embedded, by their token ids: a reranker asks for these a moment later.
+        self._last_queries: dict[tuple[int, ...], Vectors] = {}
         self._lock = Lock()
         self._loaded: _Engine | None = None
 
@@ -143,13 +147,24 @@ class LocalEmbedder:
         row, belonging = engine.tokeniser.encode_words(self._query_prefix + text)
         opening = engine.tokeniser.prompt_length(self._query_prefix)
         belonging[:opening] = [""] * opening  # nobody asked for the words of the prompt
-        _, (found,) = engine.with_tokens([row])
+        found = self._last_queries.get(tuple(row))
+        if found is None:
+            _, (found,) = engine.with_tokens([row])
         return found / np.linalg.norm(found, axis=1, keepdims=True), belonging
 
     def embed_query(self, text: str) -> Vector:
         engine, prefix = self.load(), self._query_prefix
         row = engine.tokeniser.encode(prefix + text, prefix)
-        vector: Vector = engine.vectors([row], engine.tokeniser.prompt_length(prefix))[0]
+        prompt = engine.tokeniser.prompt_length(prefix)
+        if not engine.gives_tokens:
+            alone: Vector = engine.vectors([row], prompt)[0]
+            return alone
+        vectors, (tokens,) = engine.with_tokens([row], prompt)
+        self._last_queries[tuple(row)] = tokens
+        if len(self._last_queries) > QUERIES:
+            with suppress(KeyError, RuntimeError):  # another thread was faster
+                del self._last_queries[next(iter(self._last_queries))]
+        vector: Vector = vectors[0]
         return vector
 
     def _in_batches(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from trivium.errors import ModelUnavailable
 from trivium.models.common import uncommon
 from trivium.models.late import MOST_COMPUTED, LateReranker, pack, similarities, unpack
-from trivium.models.local import LocalEmbedder
+from trivium.models.local import QUERIES, LocalEmbedder
 from trivium.ports import Reranker, TokenEmbedder
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import sample
@@ -78,6 +78,18 @@ def test_a_querys_tokens_know_their_words(embedder: LocalEmbedder) -> None:
     assert belonging == ["", *["Leukozyten"] * pieces, ",", "the", "Crown", "?", ""]
 
 
+def test_a_query_that_was_just_embedded_gives_the_same_tokens(embedder: LocalEmbedder) -> None:
+    """From that run of the model; of a query long ago from another."""
+    fresh, belonging = embedder.embed_query_tokens(QUESTION)
+    embedder.embed_query(QUESTION)
+    after, again = embedder.embed_query_tokens(QUESTION)
+    assert np.allclose(fresh, after, atol=1e-6)
+    assert belonging == again
+    for number in range(QUERIES + 1):
+        embedder.embed_query(f"{number} crowns")
+    assert np.allclose(fresh, embedder.embed_query_tokens(QUESTION)[0], atol=1e-6)
+
+
 def test_common_words_are_the_first_of_a_vocabulary() -> None:
     words = [f"w{n:04}" for n in range(900)]
     found = uncommon({w: n for n, w in enumerate(["[CLS]", "!", "x", *words, "##ing"])})
@@ -104,6 +116,15 @@ def test_signs_are_as_a_plain_loop_says(
         signs = np.where(text[:, ::2] > 0, 1, -1)
         expected = (seen @ signs.T).max(axis=1) / (2 / np.pi * signs.shape[1]) ** 0.5
         assert row == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_long_passage_is_compared_whole() -> None:
+    rng = np.random.default_rng(7)
+    query, text = (rng.standard_normal((rows, 384)).astype(np.float32) for rows in (20, 3_000))
+    text[2_999] = query[4]  # the nearest token is the last one
+    (found,) = similarities(query, [pack(text)])
+    assert found.argmax() == 4
+    assert found[4] > 0.9
 
 
 # --- ranking -------------------------------------------------------------------------------------

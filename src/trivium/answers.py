@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from trivium.types import ChunkId, DocumentId, Told, says
 
@@ -62,6 +62,8 @@ class Conversation(Told):
 class Citation(Told):
     """A passage under the number by which an answer names it."""
 
+    __pydantic_config__: ClassVar[Mapping[str, object]] = {"extra": "forbid"}  # may lack a match
+
     number: int = field(metadata=says("Its number in the text: [1]."))
     chunk: ChunkId
     document: DocumentId
@@ -74,6 +76,10 @@ class Citation(Told):
     paragraph: int | None
     link: str  # to a message or a page on the web; empty for a file
     text: str
+    match: float | None = field(
+        default=None,
+        metadata=says("How likely it is to be relevant, 0 to 1; absent if no search found it."),
+    )
 
 
 @dataclass(frozen=True, slots=True)

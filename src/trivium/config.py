@@ -258,7 +258,7 @@ class Settings:
         " `rule` of the preset papers",
     )
     search_floor: float = _setting(
-        "search.floor", 0.085, "show results with a lower match than this as weak, 0 to 1"
+        "search.floor", 0.11, "show results with a lower match than this as weak, 0 to 1"
     )
     search_correct: bool = _setting("search.correct", True, "correct misspelled words in queries")
     search_every_word: bool = _setting(

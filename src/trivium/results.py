@@ -138,11 +138,8 @@ class Results(Sequence[Result]):
     took_ms: float
     combine: Combine | None = None  # how several queries became one score
     floor: float = 0.0  # results that match less are weak
-    best: float = 0.0  # the highest match of any alone: one below a first that doesn't fit has less
     notes: tuple[str, ...] = ()  # what people should know: a signal that couldn't run, and why
-    partial: bool = (
-        False  # nodes of the database are away: passages are missing, and a note says so
-    )
+    partial: bool = False  # a database node is away: passages are missing, and a note says so
     mistyped: bool = False  # nothing was found because a filter names a value no document has
 
     @property

@@ -46,6 +46,22 @@ def test_nothing_fits(samples: Library, query: str) -> None:
     assert samples.ask(query).kind is AnswerKind.REFUSED
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["battleaxe", "Who poisoned the ferryman?", "crown", "capital of France?", "xqzzyvw qqqq"],
+)
+def test_ask_and_search_judge_a_passage_alike(samples: Library, question: str) -> None:
+    """Asked alike, they give a passage the same match, and `ask` refuses where all are weak."""
+    found = samples.search(question, options=SearchOptions(limit=8, rerank=True))
+    answer = samples.ask(question, limit=8, depth="once")
+    read = {passage.chunk: passage.match for passage in answer.passages}
+    if found.weak:
+        assert answer.kind is AnswerKind.REFUSED
+        assert read == {}
+    else:
+        assert read == {result.found.id: result.match for result in found}
+
+
 @pytest.mark.parametrize("query", ["parsing", "rulers of the elven forest", "économie"])
 def test_a_right_word_is_not_corrected(samples: Library, query: str) -> None:
     analysis = samples.search(query).analysis

@@ -35,6 +35,7 @@ from trivium.answer.tools import OFFERS, Given, Toolbox, arguments, use
 from trivium.answers import AnswerEvent, Step, Usage
 from trivium.errors import BadValue, ModelError, TriviumError
 from trivium.ports import Generated, Generator, Message, ToolCall, ToolGenerator
+from trivium.types import StoredChunk
 
 MOST_CALLS = 4  # calls per step that are carried out
 MOST_REPEATED = 3  # repeated calls before the loop ends
@@ -95,15 +96,15 @@ class Gathered:
     def add(self, given: Given) -> list[Passage]:
         """Number new passages; known ones keep their number."""
         known = {(p.citation.document, p.citation.chunk): p for p in self.passages}
-        found = []
-        for result in given.results:
-            found.append((result.found, result.before, result.after))
-        found += [(chunk, "", "") for chunk in given.chunks]
+        found: list[tuple[StoredChunk, str, str, float | None]] = [
+            (result.found, result.before, result.after, result.match) for result in given.results
+        ]
+        found += [(chunk, "", "", None) for chunk in given.chunks]
         told = []
-        for chunk, before, after in found:
+        for chunk, before, after, match in found:
             place = (chunk.document.id, chunk.id)
             if place not in known:
-                known[place] = passage_of(len(self.passages) + 1, chunk, before, after)
+                known[place] = passage_of(len(self.passages) + 1, chunk, before, after, match)
                 self.passages.append(known[place])
             if known[place] not in told:
                 told.append(known[place])

@@ -50,10 +50,16 @@ def _passage(number: int, result: Result, places: set[tuple[int, int]]) -> Passa
     document, chunk = result.found.document, result.found.chunk
     before = "" if (document.id, chunk.index - 1) in places else result.before
     after = "" if (document.id, chunk.index + 1) in places else result.after
-    return passage_of(number, result.found, before, after)
+    return passage_of(number, result.found, before, after, result.match)
 
 
-def passage_of(number: int, found: StoredChunk, before: str = "", after: str = "") -> Passage:
+def passage_of(
+    number: int,
+    found: StoredChunk,
+    before: str = "",
+    after: str = "",
+    match: float | None = None,
+) -> Passage:
     document, chunk = found.document, found.chunk
     # As one text: a line break would cut a sentence that continues in the next chunk.
     whole = " ".join(part for part in (before, chunk.text, after) if part)
@@ -70,6 +76,7 @@ def passage_of(number: int, found: StoredChunk, before: str = "", after: str = "
         paragraph=chunk.paragraph,
         link=found.link or (document.uri if _ON_THE_WEB.match(document.uri) else ""),
         text=chunk.text,
+        match=match,
     )
     text = f"{chunk.header}\n{whole}" if chunk.header else whole
     return Passage(citation, text, document.language, chunk.header)

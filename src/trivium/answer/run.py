@@ -161,7 +161,7 @@ class Answerer:
 
     def _look_once(self, inquiry: Inquiry, draft: _Draft) -> Iterator[AnswerEvent]:
         yield from self._search(inquiry, draft)
-        weak = draft.results is None or _is_weak(draft.results)
+        weak = draft.results is None or draft.results.weak
         further = inquiry.depth is Depth.AUTO and inquiry.box is not None
         if weak and further:
             yield from self._look_further(inquiry, draft)
@@ -274,7 +274,7 @@ class Answerer:
         since = perf_counter()
         known = draft.results if query == draft.asked else None
         results = self._find(replace(inquiry.request, queries=(query,))) if known is None else known
-        weak = _is_weak(results)
+        weak = results.weak
         if known is None:
             told = counted(() if weak else results)
             yield draft.step("search", f"Searched for “{query}”: {told}", since)
@@ -283,7 +283,8 @@ class Answerer:
         fresh = [one for one in results if not _is_among(one.found, passages)]
         start = len(passages)
         passages += [
-            passage_of(start + at, r.found, r.before, r.after) for at, r in enumerate(fresh, 1)
+            passage_of(start + at, r.found, r.before, r.after, r.match)
+            for at, r in enumerate(fresh, 1)
         ]
         places = {(r.found.document.id, r.found.id) for r in results}
         return [p for p in passages if (p.citation.document, p.citation.chunk) in places]
@@ -311,7 +312,7 @@ class Answerer:
         draft.results = self._find(replace(inquiry.request, queries=(draft.asked,)))
         draft.passages = numbered(draft.results)
         draft.notes += draft.results.notes
-        found = () if _is_weak(draft.results) else draft.results
+        found = () if draft.results.weak else draft.results
         yield draft.step("search", f"Found {counted(found)}", since)
 
     def _write(
@@ -435,11 +436,6 @@ def _before(inquiry: Inquiry, draft: _Draft) -> Before:
     same answer again."""
     now = {tuple(words(inquiry.question)), tuple(words(draft.asked))}
     return Before(t.answer for t in inquiry.history if tuple(words(t.question)) not in now)
-
-
-def _is_weak(results: Results) -> bool:
-    """By the best one alone: a passage with the answer may rank below one without it."""
-    return not results or results.best < results.floor
 
 
 def _because(failure: ModelError) -> str:

@@ -36,8 +36,8 @@ _SEED = 7
 _USUAL = 6.5
 _SHORTER, _LONGER = -1.0, 0.5
 _FEWEST = 50  # characters: below, a passage says nothing anyway
-# How alike the passages of judged sets are: .51 to .86, most about .7. Above .75 a higher
-# similarity to the query would lower the match.
+# How alike the passages of judged sets are: .51 to .86, most about .7. Counted up to .8 or .85, the
+# match has a mean error of .070 or .074 on eight sets instead of .066.
 _USUALLY_ALIKE = 0.7
 _LEAST_ALIKE, _MOST_ALIKE = 0.5, 0.75
 NEIGHBOURS = 20  # that a passage of another document is looked for among

@@ -179,7 +179,6 @@ class Searcher:
             took_ms=progress.clock.total(),
             combine=request.combine if len(request.queries) > 1 else None,
             floor=request.floor,
-            best=_best(request, candidates[: request.limit]),
             notes=tuple(progress.notes),
         )
 
@@ -423,16 +422,6 @@ def _matched_anew(candidates: list[Candidate], fits: Fits, late: bool) -> list[C
         found.append(replace(candidate, signs=signs, match=fits.probability(signs)))
     matches = falling(candidate.match for candidate in found)
     return [replace(c, match=m) for c, m in zip(found, matches, strict=True)]
-
-
-def _best(request: SearchRequest, candidates: Sequence[Candidate]) -> float:
-    """The highest match that one of them has alone, whatever ranks before it."""
-    fits = request.match
-    alone = (
-        c.match if fits is None or c.signs is None else fits.probability(c.signs)
-        for c in candidates
-    )
-    return max(alone, default=0.0)
 
 
 def _parsed(text: str) -> Query:

@@ -1,5 +1,6 @@
 """Reads the query syntax: words, "a phrase", a OR b, +required, -not.
 
+A sign before a number that can't be a year belongs to the number: "+1 sword", "-20 degrees".
 Never raises on odd punctuation. Whatever is not syntax is text: an unbalanced quote, a lone dash or
 an OR at an end are ignored. Knows nothing of what a store does with the parsed query.
 """
@@ -14,9 +15,11 @@ from trivium.types import Phrase, Query, Term
 # Beyond this a query is a document: the signals look at its first so many words.
 MOST_WORDS = 128
 
+# "stabilizing +1 nucleosomes" of scifact asked for passages with a 1: .0015 of its nDCG@10.
+_UNSIGNED = r"(?!\d{1,3}(?!\w))"
 _TOKEN = re.compile(
-    r"""
-    (?P<sign>(?<!\S)[-+](?=["\w]))?    # in front of a word or phrase, after white space
+    rf"""
+    (?P<sign>(?<!\S)[-+]{_UNSIGNED}(?=["\w]))?    # before a word or phrase, after white space
     (?:
         "(?P<phrase>[^"]*)"            # balanced quotes
       | (?P<either>(?<!\S)OR(?!\S))    # OR alone, in capitals
@@ -25,8 +28,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-REQUIRED = r'(?<!\S)\+(?=["\w])'  # the sign before a required word
-EXCLUDED = r'(?<!\S)-(?:"[^"]*"|[^\s"]+)'  # excluded words, as typed
+REQUIRED = rf'(?<!\S)\+{_UNSIGNED}(?=["\w])'  # the sign before a required word
+EXCLUDED = rf'(?<!\S)-{_UNSIGNED}(?:"[^"]*"|[^\s"]+)'  # excluded words, as typed
 _QUOTES = str.maketrans("“”„«»", '"""""')
 
 

@@ -53,8 +53,8 @@ def test_each_sign_speaks_for_or_against() -> None:
     assert judged > MINILM.probability(Signs(0.5, 0.5, 0.5, 0.2))
 
 
-def in_library(length: float = 0.0, alike: float = 0.0, similarity: float = 0.6) -> Signs:
-    return Signs(0.8, 0.0, similarity, passages=Passages(length, alike))
+def in_library(length: float = 0.0, alike: float = 0.0, share: float = 0.8) -> Signs:
+    return Signs(share, 0.0, 0.6 * share, passages=Passages(length, alike))
 
 
 def test_the_same_evidence_says_less_among_short_passages_and_among_those_that_are_alike() -> None:
@@ -66,9 +66,15 @@ def test_the_same_evidence_says_less_among_short_passages_and_among_those_that_a
     assert OTHER.probability(alike) == OTHER.probability(apart)
 
 
-def test_what_is_not_similar_stays_where_it_was_however_alike_passages_are() -> None:
-    alike, apart = (in_library(alike=one, similarity=0.25) for one in (0.05, -0.2))
-    assert MINILM.probability(alike) == MINILM.probability(apart)
+def test_little_evidence_means_the_same_in_every_library() -> None:
+    """So that one floor serves all."""
+    short, long = in_library(-1.0, 0.05, share=0.3), in_library(0.5, -0.2, share=0.3)
+    assert MINILM.probability(short) == MINILM.probability(long) < 0.15
+
+
+def test_the_very_words_asked_for_match_well_in_any_library() -> None:
+    same = Signs(1.0, 0.0, 1.0, passages=Passages(-1.0, 0.05))
+    assert MINILM.probability(same) > 0.3
 
 
 # The least and the most that a library can have.
@@ -85,6 +91,7 @@ def test_more_evidence_never_lowers_the_match(
         for signs in (by_share, by_similarity):
             matches = [MINILM.probability(one) for one in signs]
             assert matches == sorted(matches)
+            assert len(set(matches)) == len(matches)
 
 
 def test_similarities_of_another_model_mean_nothing() -> None:

@@ -26,6 +26,9 @@ from trivium.types import Phrase, Term
         ("-crown", (), (Term("crown"),)),
         ("", (), ()),
         ('"" ? !', (), ()),
+        ("below -20 degrees", ((Term("below"),), (Term("20"),), (Term("degrees"),)), ()),
+        ("crown -2020", ((Term("crown"),),), (Term("2020"),)),
+        ("crown -3d", ((Term("crown"),),), (Term("3d"),)),
     ],
 )
 def test_parse(text: str, clauses: tuple[object, ...], excluded: tuple[object, ...]) -> None:
@@ -38,6 +41,12 @@ def test_any_text_can_be_parsed(text: str) -> None:
     query = parse(text)
     assert len(query.words) <= 2 * MOST_WORDS
     assert all(clause for clause in query.clauses)
+
+
+def test_a_sign_before_a_number_is_no_syntax_unless_it_may_be_a_year() -> None:
+    asked = parse("Swords +1 and nucleosomes +1.5")
+    assert (asked.required, asked.excluded, asked.meaning) == ((), (), asked.text)
+    assert parse("smith +2023").required == ((Term("2023"),),)
 
 
 def test_long_queries_are_cut() -> None:

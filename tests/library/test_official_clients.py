@@ -218,6 +218,8 @@ def test_a_library_summarises_embeds_guesses_and_answers_through_the_official_cl
     with ScriptedEndpoint(through(client)) as server:
         given = {"chunk.summary": "model", "generate.window": "640", "generate.temperature": "0"}
         given["embed.query_seconds"] = "240"
+        # A language model's vectors rank by chance: nothing is too weak to answer from.
+        given["search.floor"] = "0"
         for role in ("embed", "generate"):
             monkeypatch.setenv(f"TRIVIUM_{role.upper()}_KEY", KEY)
             given |= {f"{role}.url": server.url, f"{role}.model": NAME, f"{role}.seconds": "240"}

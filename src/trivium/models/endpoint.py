@@ -30,7 +30,9 @@ FAILING = 409  # and all of 5xx but 501, which no waiting mends
 NOT_IMPLEMENTED = 501
 QUOTED = 300  # characters of the server's message
 # An address in a message of a server or client library, with a scheme or in numbers.
-_ADDRESS = re.compile(r"\w+://[^\s'\"<>)]+|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.])")
+_ADDRESS = re.compile(
+    r"(?<!\w)\w+://[^\s'\"<>)]+|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.])"
+)
 BEDROCK = "bedrock:"  # an address too: Amazon's, whose region follows, or is as AWS is configured
 
 

@@ -131,7 +131,9 @@ def take(
             return  # the screen is new
         picture = Image.open(io.BytesIO(page.screenshot()))
         if width > SHOWN:
-            picture = picture.resize((SHOWN, round(height * SHOWN / width)), Image.Resampling.LANCZOS)
+            picture = picture.resize(
+                (SHOWN, round(height * SHOWN / width)), Image.Resampling.LANCZOS
+            )
         picture.save(HERE / f"{name}-{when}.webp", quality=QUALITY, method=6)
         print(name, (HERE / f"{name}-{when}.webp").stat().st_size)
     finally:

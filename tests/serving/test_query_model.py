@@ -74,4 +74,6 @@ def test_a_real_model_s_answer_over_http(address: str) -> None:
     assert whole.headers["content-type"] == "application/json"
     assert whole.json()["kind"] in KINDS
     assert whole.json()["usage"]["answer"] > 0
-    assert whole.json()["passages"] == done["passages"]
+    # The same passages. Their order and match follow what the model guessed, anew each time.
+    read = [{one["chunk"] for one in told["passages"]} for told in (whole.json(), done)]
+    assert read[0] == read[1]

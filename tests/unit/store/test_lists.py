@@ -14,7 +14,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests.unit.store.test_vectors import WRITER, brute, clustered, filled, ids_of, recall
+from tests.unit.store.test_vectors import (
+    WRITER,
+    brute,
+    clustered,
+    counted_codes,
+    filled,
+    ids_of,
+    recall,
+)
 
 from trivium.errors import IndexDamaged
 from trivium.store.embedded import generation as generations
@@ -126,14 +134,7 @@ def test_centroids_are_fitted_again_when_a_library_has_grown_fourfold(tmp_path: 
 def test_reopening_computes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = clustered(MANY)
     filled(tmp_path, rows, batch=MANY - 320).close()
-    encoded: list[int] = []
-    add = generations.Codes.add
-
-    def counted(self: generations.Codes, rows: NDArray[np.float16]) -> None:
-        encoded.append(len(rows))
-        add(self, rows)
-
-    monkeypatch.setattr(generations.Codes, "add", counted)
+    encoded = counted_codes(monkeypatch)
     again = VectorIndex.open(tmp_path, WIDE, writable=False)
     assert sum(encoded) < 32
     assert again.generation._start > LISTED

@@ -160,10 +160,8 @@ def test_any_number_of_dimensions(tmp_path: Path, width: int) -> None:
     assert recall(index, rows, np.ones(len(rows), bool)) >= (0.98 if width > 5 else 0.5)
 
 
-def test_reopening_reads_the_codes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = clustered(MANY + 5)
-    first = filled(tmp_path, rows)
-    first.close()
+def counted_codes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows are encoded, call by call, from now on."""
     encoded: list[int] = []
     add = generations.Codes.add
 
@@ -172,6 +170,14 @@ def test_reopening_reads_the_codes_back(tmp_path: Path, monkeypatch: pytest.Monk
         add(self, rows)
 
     monkeypatch.setattr(generations.Codes, "add", counted)
+    return encoded
+
+
+def test_reopening_reads_the_codes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = clustered(MANY + 5)
+    first = filled(tmp_path, rows)
+    first.close()
+    encoded = counted_codes(monkeypatch)
     again = VectorIndex.open(tmp_path, WIDE, writable=True)
     assert sum(encoded) == (MANY + 5) % generations.BLOCK
     assert list(again.ids) == list(ids_of(MANY + 5))

@@ -171,7 +171,7 @@ def _ask(library: Library, question: str, said: Sequence[Turn], *, deep: bool) -
 def opened(
     names: Sequence[str], data: Path | None, settings: Settings, stack: ExitStack
 ) -> dict[str, Library]:
-    """Builds each once. Leaves out those without documents, and says so."""
+    """Builds each once, or the rest of it. Leaves out those without documents, and says so."""
     places: Mapping[str, Path | None] = {
         "samples": HERE.parent / "examples" / "documents",
         "made": ASKED / "documents",
@@ -185,8 +185,7 @@ def opened(
             continue
         place = settings.cache / "answers" / "asked" / name
         library = stack.enter_context(Library.open(place, settings=settings))
-        if not library.documents.all(limit=1):
-            library.add(folder)
+        library.add(folder)  # only what is missing: an earlier run may have been stopped
         found[name] = library
     return found
 

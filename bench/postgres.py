@@ -123,14 +123,15 @@ def speed(settings: Settings, address: str, asked: argparse.Namespace) -> dict[s
     corpus = load_corpus(asked.data)
     at = place(settings, corpus, asked.chunks)
     prepare(at, corpus, settings)
-    if not at.built.exists():
+    there = DatabaseAddress(f"{address}?schema=bench_{asked.chunks}")
+    needed = not asked.no_folder or not _is_there(at, there)
+    if needed and not at.built.exists():
         build(at, corpus, settings)
     queries, vectors = at.prepared.queries, at.prepared.query_vectors
     model = local_embedder_for(settings).fingerprint
     pairs = zip(queries, vectors, strict=True)
     probes = [Probe(parse(query), vector, model=model) for query, vector in pairs]
     ask = Asked(queries, probes, asked.seconds)
-    there = DatabaseAddress(f"{address}?schema=bench_{asked.chunks}")
     found: dict[str, Any] = {"chunks": asked.chunks, **surroundings()}
     found["copy_seconds"] = copied(at, there)
     if not asked.no_folder:
@@ -164,11 +165,15 @@ def _engine(address: str) -> Engine:
 def copied(at: Place, there: DatabaseAddress) -> float:
     """Seconds to copy the folder with its indexes; 0 if an earlier run did it."""
     started = perf_counter()
-    with _opened(there) as library:
-        if library.upkeep.health()["chunks"] == at.chunks:
-            return 0.0
+    if _is_there(at, there):
+        return 0.0
     copy_library(at.library, there, BackendOptions(create=False), BackendOptions())
     return round(perf_counter() - started, 1)
+
+
+def _is_there(at: Place, there: DatabaseAddress) -> bool:
+    with _opened(there) as library:
+        return bool(library.upkeep.health()["chunks"] == at.chunks)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import pytest
 
 from trivium import Library
 from trivium.config import load
-from trivium.errors import BadSetting
+from trivium.errors import BadFilter, BadSetting
 from trivium.options import SearchOptions
 from trivium.results import Result
 from trivium.shapes import ResultsAnswer, to_json
@@ -83,6 +83,11 @@ def test_the_same_in_json(samples: Library) -> None:
 def test_what_makes_no_sense_is_refused(samples: Library, options: SearchOptions) -> None:
     with pytest.raises(BadSetting):
         samples.search("crown", options=options)
+
+
+def test_a_boost_of_a_field_that_no_document_has_is_refused(samples: Library) -> None:
+    with pytest.raises(BadFilter, match="No document has a field `kollection`"):
+        samples.search("crown", options=SearchOptions(boosts={"kollection:rules": 2}))
 
 
 def test_settings_prefer_too(sample_library: Path) -> None:

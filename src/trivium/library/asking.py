@@ -172,6 +172,15 @@ class Scope:
         _refuse_unknown_fields(within, view or self._backend, met)
         return within
 
+    def refuse_unknown_fields(
+        self, within: Where, conditions: Iterable[Condition], view: Backend | None = None
+    ) -> None:
+        """For conditions that don't limit the search, such as those of boosts. Raises BadFilter."""
+        met = self._met if view is None else set()
+        for condition in conditions:
+            asked = within.access.narrowed(condition)
+            _refuse_unknown_fields(asked, view or self._backend, met)
+
     def slips(self, within: Where, view: Backend | None = None) -> tuple[str, ...]:
         """For a filter that matches nothing: each value that no document has, with the nearest
         value in this caller's documents. For people who mistyped it."""

@@ -67,6 +67,9 @@ class Searching:
                 view, searcher, note = self._views.open(options.as_of, seen_then)
             seen = self._scope.within(within, filters, view)
             request = request_for(self._model.settings, searcher.model, queries, seen, options)
+            if options.boosts and request.prefer is not None:
+                boosted = [b.condition for b in request.prefer.boosts if b.condition is not None]
+                self._scope.refuse_unknown_fields(seen, boosted, view)
             found = searcher.search(request)
             if not found:
                 slips = self._scope.slips(seen, view)

@@ -98,6 +98,10 @@ class TestAzure(BlobsContract):
             assert answer.read() == b"kept"
             assert answer.headers["Content-Disposition"] == "attachment"
 
+    def test_a_large_file_comes_back_whole(self, blobs: Blobs) -> None:
+        large = os.urandom(12_000_000)  # above 5 MB it goes in blocks
+        assert blobs.get(blobs.put(large)) == large
+
     def test_what_waits_can_lie_there(self) -> None:
         spool = ObjectSpool(f"{AZURE}/{uuid4().hex[:8]}", 100)
         name = spool.keep(BytesIO(b"sent in"))

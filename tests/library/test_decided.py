@@ -86,6 +86,11 @@ def test_the_reason_is_the_one_that_moved_the_weights(sample_library: Path) -> N
         )
         decided = library.search("machine learning").analysis.decided
         assert decided == "Ranked equally by meaning and words (meaning 50%, words 50%)."
+    settings = load({"preset": "rulebook"}).settings
+    with Library.open(sample_library, settings=settings) as library:
+        assert library.search("drowned crown").analysis.decided == (
+            "Ranked equally by meaning, words and spelling (meaning 33%, words 33%, spelling 33%)."
+        )
 
 
 def test_one_signal_and_what_came_afterwards(samples: Library) -> None:

@@ -86,10 +86,14 @@ def _decided(analysis: Analysis, before: Mapping[Signal, float], why: str) -> st
         return "No signal gave results."
     if len(shares) < 2:
         return "".join(f"Ranked by {signal.told} alone: {nothing}." for signal in shares)
-    first, second = sorted(shares, key=lambda signal: -shares[signal])[:2]
-    alike = shares[first] - shares[second] < _ALIKE
+    ordered = sorted(shares, key=lambda signal: -shares[signal])
+    first = ordered[0]
+    alike = [s.told for s in ordered if shares[first] - shares[s] < _ALIKE]
     most = "mostly" if round(shares[first], 2) >= _HALF else "most of all"
-    by = f"equally by {first.told} and {second.told}" if alike else f"{most} by {first.told}"
+    if len(alike) > 1:
+        by = f"equally by {', '.join(alike[:-1])} and {alike[-1]}"
+    else:
+        by = f"{most} by {first.told}"
     told = ", ".join(f"{signal.told} {share:.0%}" for signal, share in shares.items())
     ranked = f"Ranked {by} ({told})"
     if analysis.silent:
@@ -98,7 +102,7 @@ def _decided(analysis: Analysis, before: Mapping[Signal, float], why: str) -> st
     side, reason = _reason(analysis, moved, why)
     if not reason:
         return f"{ranked}."
-    against = not alike and side != ("semantic" if first is Signal.VECTOR else "keyword")
+    against = len(alike) == 1 and side != ("semantic" if first is Signal.VECTOR else "keyword")
     return f"{ranked}, {'but less so than usual ' if against else ''}because {reason}."
 
 

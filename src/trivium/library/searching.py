@@ -67,10 +67,10 @@ class Searching:
                 view, searcher, note = self._views.open(options.as_of, seen_then)
             seen = self._scope.within(within, filters, view)
             request = request_for(self._model.settings, searcher.model, queries, seen, options)
-            if options.boosts and request.prefer is not None:
-                boosted = [b.condition for b in request.prefer.boosts if b.condition is not None]
-                self._scope.refuse_unknown_fields(seen, boosted, view)
             found = searcher.search(request)
+            if request.prefer is not None:
+                idle = self._scope.idle(seen, request.prefer.boosts, view)
+                found = replace(found, notes=(*found.notes, *idle))
             if not found:
                 slips = self._scope.slips(seen, view)
                 found = replace(found, notes=(*found.notes, *slips), mistyped=bool(slips))

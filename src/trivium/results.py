@@ -68,6 +68,7 @@ class Analysis:
     suggestion: str = ""  # the query as it was probably meant; empty if it is as typed
     unknown: tuple[str, ...] = ()  # words that the library has neither exactly nor nearly
     decided: str = ""  # what counts how much, and why, in one sentence; says what `weights` say
+    silent: tuple[Signal, ...] = ()  # gave no results, so their weights decided nothing
     by_answers: bool = False  # the signals' answers moved the weights: the query's lean is not all
     hypothesis: str = ""  # a passage that a language model wrote, embedded with the query
 

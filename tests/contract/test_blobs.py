@@ -10,7 +10,7 @@ from urllib.request import urlopen
 from uuid import uuid4
 
 import pytest
-from httpx import Response
+from httpx2 import Response
 from starlette.testclient import TestClient
 from tests import objects, postgres
 from tests.endpoint import HANG, Reply, ScriptedEndpoint
@@ -24,6 +24,7 @@ from trivium.errors import (
     TriviumError,
 )
 from trivium.http.app import create_app
+from trivium.http.asked import COOKIE
 from trivium.library import Library
 from trivium.ports import Backend, Blobs
 from trivium.store.blobs import FolderBlobs
@@ -37,6 +38,7 @@ from trivium.store.postgres.files import RowBlobs
 from trivium.testing.beside_contract import SpoolContract
 from trivium.testing.blobs_contract import BlobsContract
 from trivium.testing.samples import TOY
+from trivium.web.site import furnish
 
 
 class TestFolder(BlobsContract):
@@ -98,6 +100,10 @@ class TestAzure(BlobsContract):
             assert answer.read() == b"kept"
             assert answer.headers["Content-Disposition"] == "attachment"
 
+    def test_a_large_file_comes_back_whole(self, blobs: Blobs) -> None:
+        large = os.urandom(12_000_000)  # above 5 MB it goes in blocks
+        assert blobs.get(blobs.put(large)) == large
+
     def test_what_waits_can_lie_there(self) -> None:
         spool = ObjectSpool(f"{AZURE}/{uuid4().hex[:8]}", 100)
         name = spool.keep(BytesIO(b"sent in"))
@@ -145,7 +151,7 @@ def test_a_server_sends_whoever_may_read_an_original_to_the_store(
         library.add([tmp_path / "secret.md"], audience="finance")
         _, other = library.tokens.create(audiences=["player"], name="player")
         _, reader = library.tokens.create(audiences=["finance"], name="reader")
-        app = create_app(library, settings)
+        app = create_app(library, settings, furnish=furnish)
         with TestClient(app, "http://localhost:8420", follow_redirects=False) as caller:
 
             def ask(token: str) -> Response:
@@ -154,6 +160,11 @@ def test_a_server_sends_whoever_may_read_an_original_to_the_store(
 
             assert ask(other).status_code == 404
             answer = ask(reader)
+            caller.cookies.set(COOKIE, reader)  # as the page keeps it
+            page = caller.get("/documents/1").text
+            assert 'href="/v1/documents/1/original"' in page
+            clicked = caller.get("/v1/documents/1/original")
+        assert (clicked.status_code, clicked.headers["cache-control"]) == (307, "no-store")
         assert (answer.status_code, answer.headers["cache-control"]) == (307, "no-store")
         with urlopen(answer.headers["location"]) as original:
             assert original.read().startswith(b"# Secret")

@@ -45,7 +45,9 @@ def test_a_server_whose_database_goes_and_comes_back() -> None:
             with library.backend.writer.writing():
                 library.backend.writer.put([sample("a.md", "A lantern.")], TOY.fingerprint)
             assert len(search(asking).json()["results"]) == 1
+            assert health(asking) == {"/healthz": 200, "/readyz": 200}
             shut_out(role, "NOLOGIN")
+            assert health(asking) == {"/healthz": 200, "/readyz": 503}
             gone = search(asking)
             assert gone.status_code == 503
             assert gone.json()["code"] in ("database.refused", "database.away")
@@ -53,6 +55,11 @@ def test_a_server_whose_database_goes_and_comes_back() -> None:
             assert "Retry-After" in gone.headers
             shut_out(role, "LOGIN")
             assert len(search(asking).json()["results"]) == 1
+            assert health(asking) == {"/healthz": 200, "/readyz": 200}
+
+
+def health(asking: TestClient) -> dict[str, int]:
+    return {route: asking.get(route).status_code for route in ("/healthz", "/readyz")}
 
 
 def search(asking: TestClient) -> Any:

@@ -14,6 +14,7 @@ from trivium.types import Signal
 
 QUERIES = [
     "battleaxe",
+    "Shortsord",  # words find nothing
     "how do elves greet the sea at night",
     "Smith 2023",
     "drowned crown",
@@ -37,23 +38,43 @@ def test_one_sentence_says_what_the_weights_say(
     found = samples.search(query, options=SearchOptions(analysis=analysis))
     weights = found.analysis.weights
     whole = sum(weights.values())
-    told = dict(re.findall(r"(meaning|words|spelling) (\d+)%", found.analysis.decided))
-    assert {s.told: f"{w / whole:.0%}".rstrip("%") for s, w in weights.items()} == told
-    heaviest = max(weights, key=lambda signal: weights[signal])
-    ranked, _, why = found.analysis.decided.partition("(")
+    heard = [signal for signal in weights if signal not in found.analysis.silent]
+    assert {signal for result in found for signal in result.signals} <= {*heard}
+    heaviest = max(heard, key=lambda signal: weights[signal])
+    decided = found.analysis.decided
+    if len(heard) == 1:
+        others = " and ".join(signal.told for signal in found.analysis.silent)
+        assert decided == f"Ranked by {heaviest.told} alone: {others} gave no results."
+        return
+    told = dict(re.findall(r"(meaning|words|spelling) (\d+)%", decided))
+    assert {s.told: f"{weights[s] / whole:.0%}".rstrip("%") for s in heard} == told
+    ranked, _, why = decided.partition("(")
     assert heaviest.told in ranked
+    assert ("gave no results" in why) == bool(found.analysis.silent)
     if "mostly" in ranked:
         assert weights[heaviest] / whole > 0.49
     if "stand out" in why and "equally" not in ranked:  # a reason for the other side says so
-        reason = (Signal.VECTOR if "results by meaning" in why else Signal.KEYWORD).told
-        agrees = (heaviest is Signal.VECTOR) == (reason == Signal.VECTOR.told)
-        assert ("less so than usual" in why) != agrees
+        for_meaning = ("results by meaning" in why) != ("don't stand out" in why)
+        assert ("less so than usual" in why) == ((heaviest is Signal.VECTOR) != for_meaning)
     for result in found:  # and each result is weighed by the same
         for signal, part in result.signals.items():
             assert part.weight == pytest.approx(weights[signal])
     shown = ResultsAnswer.of(found).analysis
     assert shown is not None
     assert shown.decided == found.analysis.decided
+
+
+def test_a_signal_that_found_nothing_did_not_decide(samples: Library) -> None:
+    found = samples.search("Shortsord").analysis
+    assert found.silent == (Signal.KEYWORD,)
+    assert re.fullmatch(
+        r"Ranked most of all by meaning \(meaning \d\d%, spelling \d\d%\): words gave no results\.",
+        found.decided,
+    )
+    assert "lead 0%" not in " ".join(found.notes)
+    nothing = samples.search("xqzzyvw qqqq").analysis
+    assert nothing.decided == "Ranked by meaning alone: words and spelling gave no results."
+    assert nothing.notes == ()  # not that spelling counts more
 
 
 def test_the_reason_is_the_one_that_moved_the_weights(sample_library: Path) -> None:
@@ -65,6 +86,11 @@ def test_the_reason_is_the_one_that_moved_the_weights(sample_library: Path) -> N
         )
         decided = library.search("machine learning").analysis.decided
         assert decided == "Ranked equally by meaning and words (meaning 50%, words 50%)."
+    settings = load({"preset": "rulebook"}).settings
+    with Library.open(sample_library, settings=settings) as library:
+        assert library.search("drowned crown").analysis.decided == (
+            "Ranked equally by meaning, words and spelling (meaning 33%, words 33%, spelling 33%)."
+        )
 
 
 def test_one_signal_and_what_came_afterwards(samples: Library) -> None:

@@ -85,6 +85,17 @@ def test_what_makes_no_sense_is_refused(samples: Library, options: SearchOptions
         samples.search("crown", options=options)
 
 
+def test_a_boost_of_a_field_that_no_document_has_is_told(samples: Library) -> None:
+    boosts = {"colection:rules": 2.0, "type:markdown": 2.0}
+    found = samples.search("crown", options=SearchOptions(boosts=boosts))
+    (note,) = found.notes
+    assert note.startswith(
+        "The boost colection:rules has no effect. No document has a field `colection`."
+        " Did you mean `collection`?"
+    )
+    assert {part.name for result in found for part in result.preferences} == {"type:markdown"}
+
+
 def test_settings_prefer_too(sample_library: Path) -> None:
     given = {"search.prefer": "recent", "search.boosts": "type:markdown*2; language:de*0.5"}
     with Library.open(sample_library, settings=load(given).settings) as library:

@@ -115,6 +115,16 @@ def test_and_needs_every_query_above_the_floor(samples: Library) -> None:
     assert neither.weak
 
 
+@pytest.mark.parametrize("by", ["passage", "document"])
+@pytest.mark.parametrize("combine", ["minimum", "product", "average", "maximum"])
+def test_a_match_never_rises_with_the_rank(samples: Library, by: str, combine: str) -> None:
+    for rerank in (False, True):
+        for queries in (["crown", "harbour"], ["axe", "shield", "sword"]):
+            options = SearchOptions(by=by, rerank=rerank, combine=combine)
+            matches = [r.match for r in samples.search(queries, options=options)]
+            assert matches == sorted(matches, reverse=True)
+
+
 def test_the_match_does_not_depend_on_how_many_are_asked_for(samples: Library) -> None:
     few, many = samples.search("drowned crown", 3), samples.search("drowned crown", 30)
     assert [r.match for r in few] == [r.match for r in many[:3]]

@@ -10,8 +10,10 @@ import pytest
 import yaml
 
 from trivium.cli.main import COMMANDS
+from trivium.cli.token import create_command
 from trivium.config import names, variable
 from trivium.http.routes.about import health
+from trivium.http.serve import GRACE_SECONDS
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 KNOWN = {variable(name) for name in names()}
@@ -64,6 +66,23 @@ def test_a_pod_runs_without_rights(name: str, pod: dict[str, Any]) -> None:
     assert mounted == {volume["name"] for volume in pod["volumes"]}
 
 
+def test_requests_have_stopped_coming_before_a_server_stops() -> None:
+    api = dict(containers())["trivium-api"]
+    (container,) = api["containers"]
+    sleeps = container["lifecycle"]["preStop"]["sleep"]["seconds"]
+    assert sleeps + GRACE_SECONDS < api["terminationGracePeriodSeconds"]
+
+
+@pytest.mark.parametrize("file", ["Containerfile", "compose.yaml", "kubernetes.yaml"])
+def test_every_file_that_serves_everywhere_says_how_to_make_a_token(file: str) -> None:
+    text = (DEPLOY / file).read_text()
+    assert '"serve", "--host", "0.0.0.0"' in text
+    (command,) = re.findall(r"^#.* token create (.+)$", text, re.MULTILINE)
+    assert create_command.make_context("create", command.split()).params["rights"] == (
+        "search", "add", "manage",
+    )  # fmt: skip
+
+
 def test_the_image_is_built_by_the_rules() -> None:
     lines = (DEPLOY / "Containerfile").read_text()
     images = re.findall(r"^FROM (\S+)", lines, re.MULTILINE)
@@ -84,3 +103,6 @@ def test_compose_names_its_secrets_and_pins_its_images() -> None:
     images = [one["image"] for one in services.values() if one["image"] != "trivium"]
     assert all(":" in image and not image.endswith(":latest") for image in images)
     assert services["api"]["ports"][0].startswith("127.0.0.1:")
+    for name, how in services["api"]["depends_on"].items():  # what it needs when it starts
+        assert how == {"condition": "service_healthy"}
+        assert services[name]["healthcheck"]["test"]

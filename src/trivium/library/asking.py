@@ -16,7 +16,7 @@ from trivium.ports import Backend
 from trivium.search.fuse import Fusion
 from trivium.search.match import MINILM as MINILM_FITS
 from trivium.search.match import OTHER, Fits
-from trivium.search.prefer import RECENT, Preference, boosts_of, boosts_written
+from trivium.search.prefer import RECENT, Boost, Preference, boosts_of, boosts_written
 from trivium.search.request import MODES, Rerank, SearchRequest
 from trivium.search.rerank import Shares
 from trivium.search.weigh import MINILM, Evidence
@@ -171,6 +171,22 @@ class Scope:
         met = self._met if view is None else set()
         _refuse_unknown_fields(within, view or self._backend, met)
         return within
+
+    def idle(
+        self, within: Where, boosts: Iterable[Boost], view: Backend | None = None
+    ) -> tuple[str, ...]:
+        """A note for each boost by a field that none of this caller's documents has. Not an error:
+        other callers may see documents that have it."""
+        met = self._met if view is None else set()
+        notes = []
+        for boost in boosts:
+            if boost.condition is not None:
+                try:
+                    asked = within.access.narrowed(boost.condition)
+                    _refuse_unknown_fields(asked, view or self._backend, met)
+                except BadFilter as reason:
+                    notes.append(f"The boost {boost.told} has no effect. {reason}")
+        return tuple(notes)
 
     def slips(self, within: Where, view: Backend | None = None) -> tuple[str, ...]:
         """For a filter that matches nothing: each value that no document has, with the nearest

@@ -68,6 +68,9 @@ class Searching:
             seen = self._scope.within(within, filters, view)
             request = request_for(self._model.settings, searcher.model, queries, seen, options)
             found = searcher.search(request)
+            if request.prefer is not None:
+                idle = self._scope.idle(seen, request.prefer.boosts, view)
+                found = replace(found, notes=(*found.notes, *idle))
             if not found:
                 slips = self._scope.slips(seen, view)
                 found = replace(found, notes=(*found.notes, *slips), mistyped=bool(slips))

@@ -50,16 +50,7 @@ def decide(request: SearchRequest, query: Query, corrected: Corrected) -> Analys
     strength, beside = request.analysis, request.evidence is not None
     weights = lean(analysis.weights, balance, strength, beside_evidence=beside)
     weights = favour_spelling(weights, corrected.unknown_share, strength)
-    notes = [*analysis.notes]
-    if corrected.unknown_share and Signal.TRIGRAM in weights:
-        notes.append(f"Spelling counts more: no document has {', '.join(analysis.unknown)}.")
-    return replace(
-        analysis,
-        weights=weights,
-        notes=tuple(notes),
-        semantic=balance.semantic,
-        boosts=balance.boosts,
-    )
+    return replace(analysis, weights=weights, semantic=balance.semantic, boosts=balance.boosts)
 
 
 def join(
@@ -69,39 +60,56 @@ def join(
     most: int | None = None,
 ) -> tuple[Analysis, list[Fused]]:
     """One list, of the `most` best or of all, and the weights after the answers."""
-    before = analysis.weights
+    before, why, notes = analysis.weights, "", [*analysis.notes]
+    if request.analysis and analysis.unknown and lists.get(Signal.TRIGRAM):
+        notes.append(f"Spelling counts more: no document has {', '.join(analysis.unknown)}.")
     if request.evidence is not None:
-        weights, why = weigh(before, lists, request.evidence)
-        notes = (*analysis.notes, why) if why else analysis.notes
-        analysis = replace(analysis, weights=weights, notes=notes, by_answers=bool(why))
-    analysis = replace(analysis, decided=_decided(analysis, before))
+        weights, told, why = weigh(before, lists, request.evidence)
+        notes += [told] if told else []
+        analysis = replace(analysis, weights=weights, by_answers=bool(told))
+    silent = tuple(signal for signal in analysis.weights if not lists.get(signal))
+    analysis = replace(analysis, notes=tuple(notes), silent=silent)
+    analysis = replace(analysis, decided=_decided(analysis, before, why))
     wanted = sum(map(len, lists.values())) if most is None else most
     return analysis, fuse(lists, analysis.weights, request.fusion, request.k, wanted)
 
 
-def _decided(analysis: Analysis, before: Mapping[Signal, float]) -> str:
-    """One sentence built from the weights, so that it can't contradict them."""
-    shares = _shares(analysis.weights)
+def _decided(analysis: Analysis, before: Mapping[Signal, float], why: str) -> str:
+    """One sentence built from the weights of the signals that found something, so that it can't
+    contradict them. `why`: what moved the weights after the answers."""
+    whole = _shares(analysis.weights)
+    if len(whole) < 2:
+        return "".join(f"Searched by {signal.told} only." for signal in whole)
+    shares = {signal: share for signal, share in whole.items() if signal not in analysis.silent}
+    nothing = f"{' and '.join(signal.told for signal in analysis.silent)} gave no results"
+    if not shares:
+        return "No signal gave results."
     if len(shares) < 2:
-        return "".join(f"Searched by {signal.told} only." for signal in shares)
-    first, second = sorted(shares, key=lambda signal: -shares[signal])[:2]
-    alike = shares[first] - shares[second] < _ALIKE
+        return "".join(f"Ranked by {signal.told} alone: {nothing}." for signal in shares)
+    ordered = sorted(shares, key=lambda signal: -shares[signal])
+    first = ordered[0]
+    alike = [s.told for s in ordered if shares[first] - shares[s] < _ALIKE]
     most = "mostly" if round(shares[first], 2) >= _HALF else "most of all"
-    by = f"equally by {first.told} and {second.told}" if alike else f"{most} by {first.told}"
+    if len(alike) > 1:
+        by = f"equally by {', '.join(alike[:-1])} and {alike[-1]}"
+    else:
+        by = f"{most} by {first.told}"
     told = ", ".join(f"{signal.told} {share:.0%}" for signal, share in shares.items())
+    ranked = f"Ranked {by} ({told})"
+    if analysis.silent:
+        return f"{ranked}: {nothing}."
     moved = shares.get(Signal.VECTOR, 0.0) - _shares(before).get(Signal.VECTOR, 0.0)
-    side, why = _reason(analysis, moved)
-    if not why:
-        return f"Ranked {by} ({told})."
-    against = not alike and side != ("semantic" if first is Signal.VECTOR else "keyword")
-    return f"Ranked {by} ({told}), {'but less so than usual ' if against else ''}because {why}."
+    side, reason = _reason(analysis, moved, why)
+    if not reason:
+        return f"{ranked}."
+    against = len(alike) == 1 and side != ("semantic" if first is Signal.VECTOR else "keyword")
+    return f"{ranked}, {'but less so than usual ' if against else ''}because {reason}."
 
 
-def _reason(analysis: Analysis, moved: float) -> tuple[str, str]:
+def _reason(analysis: Analysis, moved: float, why: str) -> tuple[str, str]:
     """Which side it favours, and the reason; empty: nothing worth mentioning."""
     if analysis.by_answers and abs(moved) >= _MOVED:
-        raised, side = (Signal.VECTOR, "semantic") if moved > 0 else (Signal.KEYWORD, "keyword")
-        return side, f"the top results by {raised.told} stand out"
+        return "semantic" if moved > 0 else "keyword", why
     if analysis.by_answers or analysis.semantic in (None, EVEN):
         return "", ""
     side = "semantic" if (analysis.semantic or EVEN) > EVEN else "keyword"

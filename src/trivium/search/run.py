@@ -416,7 +416,8 @@ def _matched_anew(candidates: list[Candidate], fits: Fits, late: bool) -> list[C
     found = []
     for candidate, lag in zip(candidates, behind([c.score for c in candidates]), strict=True):
         if candidate.signs is None or candidate.rerank is None:
-            return candidates  # of several queries each has a match of its own
+            found.append(candidate)  # of several queries each has a match of its own
+            continue
         judged = candidate.rerank.judged if late else None
         signs = replace(candidate.signs, behind=lag, judged=judged)
         found.append(replace(candidate, signs=signs, match=fits.probability(signs)))

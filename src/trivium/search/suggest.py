@@ -46,10 +46,16 @@ def suggest(
     kind: Literal["completion", "spelling"] = "completion" if proposed else "spelling"
     proposed = proposed or _meant(backend, word, where, lexicon)
     fitting = proposed if begun == "-" else _beside(backend, before, proposed, where)
-    return tuple(
-        Suggestion(f"{before}{begun}{' '.join(one.words)}", kind, one.chunks)
-        for one in islice(fitting, limit)
-    )
+
+    def text(one: Spelled) -> str:
+        if kind == "completion" and typed[-1].isalnum():
+            # The index folds words: what was typed keeps its capitals and accents.
+            rest = one.words[0][len(word) :]
+            return typed + (rest.upper() if found[0].isupper() else rest)
+        return f"{before}{begun}{' '.join(one.words)}"
+
+    other = (one for one in fitting if one.words != (word,))
+    return tuple(Suggestion(text(one), kind, one.chunks) for one in islice(other, limit))
 
 
 def _meant(

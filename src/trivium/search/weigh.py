@@ -55,14 +55,12 @@ class Evidence:
         least, most = LEAST + min(0.0, self.library), MOST + max(0.0, self.library)
         return max(TRACE, least), min(1 - TRACE, most)
 
-    def shift(self, similarity: float, lead: float, word_lead: float) -> float:
-        return (
-            self.offset
-            + self.similarity * (similarity - self.usual_similarity)
-            + self.lead * (lead - self.usual_lead)
-            + self.word_lead * (word_lead - self.usual_word_lead)
-            + self.library
-        )
+    def by_meaning(self, similarity: float, lead: float) -> float:
+        similar = self.similarity * (similarity - self.usual_similarity)
+        return self.offset + similar + self.lead * (lead - self.usual_lead)
+
+    def by_words(self, word_lead: float) -> float:
+        return self.word_lead * (word_lead - self.usual_word_lead)
 
 
 MINILM = Evidence(
@@ -84,24 +82,40 @@ _WORDED = (Signal.KEYWORD, Signal.TRIGRAM)
 
 def weigh(
     weights: Mapping[Signal, float], lists: Mapping[Signal, Sequence[Hit]], evidence: Evidence
-) -> tuple[dict[Signal, float], str]:
-    """New weights with the same sum, and a sentence that says why. Unchanged, and no sentence, if
-    the vector signal has fewer than ten hits to judge by, or no other signal answered."""
+) -> tuple[dict[Signal, float], str, str]:
+    """New weights with the same sum, a sentence with the figures, and what moved them most.
+    Unchanged, and no sentence, if the vector signal has fewer than ten hits to judge by, or no
+    other signal answered."""
     vector, keyword = lists.get(Signal.VECTOR, ()), lists.get(Signal.KEYWORD, ())
     total = sum(weights.values())
     before = weights.get(Signal.VECTOR, 0.0) / total
     if len(vector) <= _TENTH or not 0 < before < 1 or not any(lists.get(s) for s in _WORDED):
-        return dict(weights), ""
+        return dict(weights), "", ""
     similarity, lead = vector[0].score, _lead(vector)
     word_lead = _lead(keyword) / keyword[0].score if keyword else 0.0
     least, most = evidence.bounds
-    share = min(most, max(least, before + evidence.shift(similarity, lead, word_lead)))
+    meaning, worded = evidence.by_meaning(similarity, lead), evidence.by_words(word_lead)
+    share = min(most, max(least, before + meaning + worded + evidence.library))
     others = (1 - share) / (1 - before)
     moved = {s: w * (share / before if s is Signal.VECTOR else others) for s, w in weights.items()}
-    return moved, (
-        f"Meaning: top hit {similarity:.2f}, lead {lead:.2f} · words: lead {word_lead:.0%}."
-        f"{_told(evidence.library)}"
+    said = f"words: lead {word_lead:.0%}" if keyword else "words: none found"
+    return (
+        moved,
+        f"Meaning: top hit {similarity:.2f}, lead {lead:.2f} · {said}.{_told(evidence.library)}",
+        _cause(share > before, meaning, worded, evidence.library),
     )
+
+
+def _cause(raised: bool, meaning: float, words: float, library: float) -> str:
+    """Whatever added most to a shift towards meaning (`raised`), or away from it."""
+    sign = 1 if raised else -1
+    stand, fail = ("stand out", "don't stand out") if raised else ("don't stand out", "stand out")
+    causes = {
+        f"the top results by meaning {stand}": meaning * sign,
+        f"the top results by words {fail}": words * sign,
+        f"meaning works {'well' if raised else 'poorly'} in this library": library * sign,
+    }
+    return max(causes, key=lambda cause: causes[cause])
 
 
 def _told(library: float) -> str:

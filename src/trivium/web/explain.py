@@ -214,7 +214,8 @@ def _rows(result: Result) -> list[Row]:
 
 def _weights(analysis: Analysis) -> list[Segment]:
     whole = sum(analysis.weights.values()) or 1.0
-    parts = [(s.value, analysis.weights[s]) for s in Signal if s in analysis.weights]
+    shown = [s for s in Signal if s in analysis.weights and s not in analysis.silent]
+    parts = [(s.value, analysis.weights[s]) for s in shown]
     return [
         Segment(one.kind, one.x, one.width, one.value / whole, Signal(one.kind).told)
         for one in _stacked(parts, 0, WIDTH / whole)

@@ -187,7 +187,7 @@ def _look(server: Server, state: SearchState, within: Where) -> View:
         results,
         grouped(cards(results, state.queries, state.origin)),
         state.more(asked) if len(results) >= asked else "",
-        _suggest(server, state.queries[-1], within),
+        server.library.suggest(state.queries[-1], _SUGGESTED, within),
         picture(results, state.explain) if state.explain is not None else None,
         adding=not results and bool(server.library.jobs.all(ended=False, limit=1)),
     )
@@ -202,12 +202,6 @@ def _time(milliseconds: float) -> str:
 
 def _counted(number: int, thing: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"
-
-
-def _suggest(server: Server, typed: str, within: Where) -> tuple[Suggestion, ...]:
-    """Completions of what is typed, without the typed text itself."""
-    found = server.library.suggest(typed, _SUGGESTED + 1, within)
-    return tuple(one for one in found if one.text != typed.lower())[:_SUGGESTED]
 
 
 def _found_facets(server: Server, state: SearchState, within: Where) -> list[Facet]:

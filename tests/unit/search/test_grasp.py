@@ -103,7 +103,7 @@ def test_how_long_passages_are(characters: int, length: float) -> None:
 )
 def test_a_library_moves_the_share_of_meaning(grasp: float | None, share: float) -> None:
     usual = replace(MINILM, offset=0.0, similarity=0.0, lead=0.0, word_lead=0.0)
-    moved, why = weigh(_WEIGHTS, _LISTS, usual.in_library(grasp))
+    moved, why, _ = weigh(_WEIGHTS, _LISTS, usual.in_library(grasp))
     assert moved[Signal.VECTOR] == pytest.approx(share, abs=0.001)
     assert sum(moved.values()) == pytest.approx(1)
     assert ("This library:" in why) == (share != 0.5)
@@ -111,6 +111,6 @@ def test_a_library_moves_the_share_of_meaning(grasp: float | None, share: float)
 
 def test_no_signal_is_left_out() -> None:
     for grasp in (-1.0, 1.0):
-        moved, _ = weigh(_WEIGHTS, _LISTS, MINILM.in_library(grasp))
+        moved, _, _ = weigh(_WEIGHTS, _LISTS, MINILM.in_library(grasp))
         assert min(moved.values()) > 0
         assert TRACE - 1e-9 <= moved[Signal.VECTOR] <= 1 - TRACE + 1e-9

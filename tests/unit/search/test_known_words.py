@@ -109,6 +109,22 @@ def test_a_completion_is_held_beside_what_was_typed_before() -> None:
     assert texts(store, "drowned -cro") == ["drowned -crowd", "drowned -crown"]
 
 
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("The Drowned Cro", "The Drowned Crown"),
+        ("DROWNED CRO", "DROWNED CROWN"),
+        ("half-drowned-cro", "half-drowned-crown"),
+        ("Prüfungsl", "Prüfungsleistung"),
+        ("große Straß", "große Straße"),
+    ],
+)
+def test_a_completion_keeps_what_was_typed(typed: str, completed: str) -> None:
+    store = filled(*ENGLISH, *GERMAN, "Die große Straße.")
+    assert texts(store, typed) == [completed]
+    assert texts(store, completed) == []  # itself is no suggestion
+
+
 def test_a_known_word_gets_no_spelling_suggested() -> None:
     store = filled(*ENGLISH)
     assert texts(store, "parsing") == []

@@ -127,17 +127,19 @@ def _show(
 ) -> None:
     from trivium.work import TaskState, at_work, work_of
 
+    now, work = monotonic(), work_of([job])
+    left = clock.after(now, work.done, work.left)
     if job.id not in bars:
         bars[job.id] = progress.add_task("", total=1, counts="", pace="")
+        left = clock.expect(now, job.seconds_left)
     claimed = library.jobs.tasks(job.id, states=(TaskState.WORKING,), limit=_CLAIMED)
     begun = [_named(task) for task in at_work(claimed)]
-    work = work_of([job])
     running = not job.state.has_ended
     progress.update(
         bars[job.id],
         completed=work.share,
         counts=f"{job.ended:,} of {job.tasks:,} {job.unit}",
-        pace=time_left(clock.after(monotonic(), work.done, work.left)) if running else "",
+        pace=time_left(left) if running else "",
         description=", ".join(begun[:_NAMED]) or printable(job.what),
     )
 

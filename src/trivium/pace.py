@@ -10,10 +10,18 @@ from __future__ import annotations
 from math import exp
 
 _FIRST_SECONDS = 3.0  # before that an estimate is a guess
-# How fast the expected end follows a new estimate, in parts of the time left. Downwards quickly.
+# Until so much of all is done, too, but not for longer than a minute: after two small files of 128
+# it said 200 minutes for 22.
+_FIRST_SHARE, _LONGEST_SILENCE = 0.01, 60.0
+# How fast the expected end follows a new estimate, in parts of the time left, or of the time since
+# the beginning if that is shorter: the first estimates have little behind them. Downwards quickly.
 # Upwards slowly, so that a reader sees the number rise only while the estimate is twice as high.
 _DOWN, _UP = 0.25, 1.0
 _FASTEST = 4.0  # seconds: near the end, a quarter of the time left is almost nothing
+# Work is done in jumps, as passages are embedded by the dozen. So the pace is measured when some is
+# done, and holds until the next. After so long without any, in parts of the time since the
+# beginning, it counts as slower.
+_STANDSTILL = 0.25
 
 
 class TimeLeft:
@@ -21,42 +29,43 @@ class TimeLeft:
 
     def __init__(self) -> None:
         self._began: tuple[float, float] | None = None  # time, and work done by then
-        self._looked = (0.0, 0.0)
+        self._looked = self._moved = 0.0
+        self._done = 0.0
         self._end: float | None = None
 
-    def after(self, now: float, done: float) -> float | None:
-        """Seconds left at `now` (any clock that only goes forward), where `done` of the whole, a
-        share from 0 to 1, is done. None: nobody can say yet."""
-        looked, before = self._looked
-        if self._began is None or done < before:  # more work came
+    def after(self, now: float, done: float, left: float) -> float | None:
+        """Seconds left at `now` (any clock that only goes forward), where so much is done and so
+        much is left, in any unit. None: nobody can say yet."""
+        looked, self._looked = self._looked, now
+        if self._began is None or done < self._done:  # it is other work
             self._began, self._end = (now, done), None
-        elapsed, gained = now - self._began[0], done - self._began[1]
-        if gained <= 0 or elapsed < _FIRST_SECONDS:
-            left = None if self._end is None else max(0.0, self._end - now)
-        else:
-            estimate = now + elapsed * (1 - done) / gained
-            if self._end is None:
-                self._end = estimate
-            else:
-                follows = _UP if estimate > self._end else _DOWN
-                slowness = max(_FASTEST, follows * (self._end - now))
-                self._end += (estimate - self._end) * (1 - exp((looked - now) / slowness))
-            left = max(0.0, self._end - now)
-        self._looked = (now, done)
-        return left
+        if done != self._done or now - self._moved > _STANDSTILL * (now - self._began[0]):
+            self._moved = now
+        self._done = done
+        elapsed, gained = self._moved - self._began[0], done - self._began[1]
+        is_guess = gained < _FIRST_SHARE * (gained + left) and elapsed < _LONGEST_SILENCE
+        if gained > 0 and elapsed >= _FIRST_SECONDS and not is_guess:
+            estimate = self._moved + elapsed * left / gained
+            self._end = self._nearer(estimate, now, looked, elapsed)
+        return None if self._end is None else max(0.0, self._end - now)
+
+    def _nearer(self, estimate: float, now: float, looked: float, elapsed: float) -> float:
+        """The expected end, moved towards an estimate."""
+        if self._end is None:
+            return estimate
+        follows = _UP if estimate > self._end else _DOWN
+        slowness = max(_FASTEST, follows * min(elapsed, self._end - now, estimate - now))
+        return self._end + (estimate - self._end) * (1 - exp((looked - now) / slowness))
+
+    def expect_more(self) -> None:
+        """More work came: the next estimate counts at once."""
+        self._end = None
 
     def expect(self, now: float, seconds: float | None) -> float | None:
         """Begin with another's estimate: a page that was just opened has seen no progress yet."""
         if seconds is not None:
             self._end = now + seconds
         return seconds
-
-
-def share_done(ended: int, tasks: int, ended_size: int, size: int) -> float:
-    """How much of some documents is done: half by their number and half by their bytes, since
-    neither alone says how long a document takes."""
-    by_number = ended / tasks if tasks else 0.0
-    return (by_number + ended_size / size) / 2 if size else by_number
 
 
 def time_left(seconds: float | None) -> str:

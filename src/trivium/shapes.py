@@ -144,6 +144,8 @@ class JobAnswer(_Part):
     ended: int = said("Tasks that are done, failed or cancelled.")
     ended_size: int
     failed: int
+    tokens: int = said("Tokens of the documents read so far.")
+    tokens_done: int = said("Tokens of the passages that are embedded.")
     rate: float
     seconds_left: float | None
     notes: tuple[str, ...]
@@ -164,6 +166,8 @@ class TaskAnswer(_Part):
     code: str
     message: str
     document: int | None
+    passages: int | None = said("Null: it isn't read yet.")
+    embedded: int = said("Of its passages.")
     seconds: Mapping[str, float]
 
 

@@ -7,7 +7,7 @@ only. Knows nothing of where they are stored or which process runs them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Any, TypeAlias
@@ -78,6 +78,16 @@ class Offered:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskProgress:
+    """How far a document is."""
+
+    step: str = ""
+    passages: int | None = None  # None: it isn't read yet
+    embedded: int = 0  # of its passages
+    tokens: int = 0  # of all its passages
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One document of a job."""
 
@@ -99,6 +109,16 @@ class Task:
     key: bytes = b""
     lost: int = 0  # how often a worker died while it had this task
     worker: str = ""  # the worker that has it, or had it last
+    passages: int | None = None  # None: it isn't read yet
+    embedded: int = 0  # of its passages; all of them once it has ended
+    tokens: int = 0  # of all its passages
+
+    @property
+    def passages_done(self) -> str:
+        """How far its passages are, for people; empty unless some are embedded and some aren't."""
+        if not self.passages or not 0 < self.embedded < self.passages:
+            return ""
+        return f"{self.embedded:,} of {self.passages:,} passages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +134,8 @@ class TaskEnd:
     document: int | None = None  # the store fills in the stored one
     seconds: Mapping[str, float] = field(default_factory=dict)
     worker: str = ""  # the worker that has it: only that one can end it; empty: any
+    passages: int | None = None  # None: as many as were noted
+    tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +155,10 @@ class Job:
     ended: int = 0  # tasks that are done, failed or cancelled
     ended_size: int = 0
     failed: int = 0
+    read: int = 0  # tasks whose tokens are known: all that have ended, and some others
+    read_size: int = 0
+    tokens: int = 0  # of these
+    tokens_done: int = 0  # of passages that are embedded
     rate: float = 0.0  # tasks per second, since a process last took it
     seconds_left: float | None = None  # None: nobody can say
     notes: tuple[str, ...] = ()
@@ -149,6 +175,45 @@ class Job:
     def unit(self) -> str:
         """What it counts, for people."""
         return "passages" if self.kind == REEMBED else "documents"
+
+
+def at_work(claimed: Iterable[Task]) -> list[Task]:
+    """The tasks that a worker has begun, those it works on right now first. Archiving ends reading:
+    a task in that step waits for its turn to be embedded, or for the files inside it."""
+    return sorted((task for task in claimed if task.step), key=lambda t: t.step == Step.ARCHIVE)
+
+
+# Reading and storing a document takes as long as embedding so many tokens. In a mixed folder of 682
+# documents a token took 2.2 ms, the same in every kind of file, and a passage 0.1 to 0.8 s.
+_DOCUMENT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """How much is done and how much is left, in tokens."""
+
+    done: float
+    left: float
+
+    @property
+    def share(self) -> float:
+        return self.done / (self.done + self.left) if self.done else 0.0
+
+
+def work_of(jobs: Iterable[Job]) -> Work:
+    """The work of jobs together. Documents that aren't read yet are expected to have as many tokens
+    as the others: half by their number and half by their bytes, since neither alone says how long a
+    document is."""
+    jobs = list(jobs)
+    tasks, read = sum(job.tasks for job in jobs), sum(job.read for job in jobs)
+    ended, size = sum(job.ended for job in jobs), sum(job.size for job in jobs)
+    tokens, done = sum(job.tokens for job in jobs), sum(job.tokens_done for job in jobs)
+    read_size = sum(job.read_size for job in jobs)
+    expected = tokens * (tasks - read) / read if read else 0.0
+    if read_size:
+        expected = (expected + tokens * (size - read_size) / read_size) / 2
+    left = tokens - done + expected
+    return Work(done + _DOCUMENT * ended, left + _DOCUMENT * (tasks - ended))
 
 
 @dataclass(frozen=True, slots=True)

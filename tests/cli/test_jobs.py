@@ -13,7 +13,7 @@ from tests.cli.program import Program, call
 from trivium import Library
 from trivium.cli.output import Shell
 from trivium.cli.progress import drawn
-from trivium.work import Offered, Priority
+from trivium.work import Offered, Priority, TaskProgress
 
 
 @pytest.fixture
@@ -104,7 +104,9 @@ def test_only_what_is_being_read_is_named(tmp_path: Path) -> None:
         offered = [Offered(f"{name}.md", f"{name}.md", 1) for name in ("begun", "waiting")]
         job = queue.create("add", "add 2", {}, Priority.BULK, offered)
         held = queue.claim("worker", 10)
-        queue.note_steps({task.id: "reading" for task in held if task.name == "begun.md"})
+        queue.note_progress(
+            {task.id: TaskProgress("reading") for task in held if task.name == "begun.md"}
+        )
         shell = Shell()
         shell.err = console
         with drawn(shell, library, job):

@@ -35,7 +35,7 @@ PARTS = 3
 CHANGED, SAME = 2, 1  # documents that every round changes, and that none does: two batches
 Writing: TypeAlias = Sequence[tuple[type, Sequence[str]]]
 WRITING: Writing = (
-    (SqlQueue, ("create", "recover", "claim", "extend", "end", "release", "note_steps")),
+    (SqlQueue, ("create", "recover", "claim", "extend", "end", "release", "note_progress")),
     (Staging, ("stage", "activate", "discard")),
     (Removal, ("remove",)),
     (Names, ("relabel",)),

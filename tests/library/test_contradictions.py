@@ -1,11 +1,13 @@
 """Contradictions with a language model: what it rejects is left out, what fails stays a hint."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.endpoint import Reply
 from tests.library.chat import Chat, asked
 
+from trivium.extract.bibliography import CSL
 from trivium.testing.samples import sample
 from trivium.types import Where
 
@@ -40,3 +42,11 @@ def test_nobody_learns_of_what_they_may_not_see(tmp_path: Path) -> None:
     with asked(tmp_path, chat, [AXE, SECRET]) as library:
         assert library.contradictions.find(Where(frozenset())) == []
         assert len(library.contradictions.find()) == 1
+
+
+def test_entries_of_a_bibliography_are_not_compared(tmp_path: Path) -> None:
+    entries = [
+        replace(one, extraction=replace(one.extraction, media_type=CSL)) for one in (AXE, MORE)
+    ]
+    with asked(tmp_path, Chat(), entries) as library:
+        assert library.contradictions.find() == []

@@ -5,21 +5,23 @@ import subprocess
 import sys
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from filelock import FileLock
+from numpy.typing import NDArray
 
 from trivium.config import Settings
 from trivium.errors import JobNotFound
-from trivium.ingest import batches, ledger, task_feed, under_way
+from trivium.ingest import batches, embedding, ledger, task_feed, under_way
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library import Library
 from trivium.ports import SourceItem, worker_lease
 from trivium.sources.folder import FolderSource
 from trivium.store.embedded.backend import open_embedded
-from trivium.testing.samples import TOY, sample
+from trivium.testing.samples import TOY, ToyEmbedder, sample
 from trivium.types import Labels
 from trivium.work import JobState, Priority, TaskState
 
@@ -237,6 +239,47 @@ def test_following_ends_with_the_job(library: Library, files: Path) -> None:
     worker.join()
     assert states[0] == (JobState.QUEUED, 0)
     assert states[-1] == (JobState.DONE, 2)
+
+
+class Gated(ToyEmbedder):
+    """Embeds one part, then waits."""
+
+    def __init__(self) -> None:
+        self.begun, self.go = threading.Event(), threading.Event()
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.begun.is_set():
+            assert self.go.wait(PATIENCE)
+        self.begun.set()
+        return super().embed_documents(texts)
+
+
+def test_a_long_document_says_how_far_it_is(
+    tmp_path: Path, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "PART", 400)  # characters
+    monkeypatch.setattr(ledger, "OFTEN", 0.0)
+    pages = [f"# Bell {n}\n\nThe bell of tower {n} rang at dawn." for n in range(60)]
+    (files / "bells.md").write_text("\n\n".join(pages))
+    gated = Gated()
+    with Library(open_embedded(tmp_path / "l"), gated, Settings(chunk_size=60)) as library:
+        job = enqueue(library, files)
+        worker = threading.Thread(target=library.jobs.work, args=(job,))
+        for seen in library.jobs.follow(job, 0.01):
+            if seen.state is JobState.QUEUED:
+                worker.start()
+            if seen.tokens_done and not gated.go.is_set():
+                (task,) = library.jobs.tasks(job)
+                assert task.passages is not None
+                assert 0 < task.embedded < task.passages
+                assert 0 < seen.tokens_done < seen.tokens == task.tokens
+                assert "passages" in task.passages_done
+                assert seen.ended == 0
+                gated.go.set()
+        worker.join()
+        (task,), (document,) = library.jobs.tasks(job), library.documents.all()
+        assert (task.passages, task.embedded) == (document.chunks, document.chunks)
+        assert (seen.state, seen.tokens_done) == (JobState.DONE, task.tokens)
 
 
 def test_jobs_are_forgotten_with_their_documents(library: Library, files: Path) -> None:

@@ -7,14 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
 
+import pytest
 from starlette.testclient import TestClient
 
 from trivium.access import LOCAL_OWNER
 from trivium.advice import retold
 from trivium.library import Library
 from trivium.pace import time_left
-from trivium.web.jobs import _Watch, at_work, panel, views
-from trivium.work import Task, TaskState
+from trivium.web.jobs import _Watch, at_work, panel, view, views
+from trivium.web.pages import fragment
+from trivium.work import Offered, Priority, Task, TaskProgress, TaskState
 
 PATIENCE = 240.0  # seconds: for a machine that is busy with other things
 
@@ -159,6 +161,19 @@ def test_a_job_without_files_does_not_hide_what_was_added(library: Library, tmp_
     library.add([tmp_path / "empty"])
     assert [job.tasks for job in library.jobs.all()][:2] == [0, 1], "a job without files"
     assert panel(library, LOCAL_OWNER) == before
+
+
+def test_a_long_file_says_how_far_it_is(library: Library) -> None:
+    queue = library.backend.queue
+    number = queue.create("add", "add", {}, Priority.BULK, [Offered("/book.pdf", "book.pdf", 9)])
+    (task,) = queue.claim("worker", 1)
+    queue.note_progress({task.id: TaskProgress("embed", 1200, 300, 400_000)})
+    now = panel(library, LOCAL_OWNER)
+    html = fragment("panel.html", {"panel": now})
+    assert "(300 of 1,200 passages)" in html
+    assert now.share == pytest.approx(0.25, abs=0.01)
+    shown = view(library, LOCAL_OWNER, library.jobs.get(number))
+    assert 'value="0.250"' in fragment("job.html", {"view": shown})
 
 
 def test_what_waits_is_named_after_what_is_worked_on() -> None:

@@ -9,18 +9,18 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from trivium.cli.output import Shell, printable
-from trivium.pace import TimeLeft, share_done, time_left
+from trivium.pace import TimeLeft, time_left
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from trivium.library import Library
-    from trivium.work import Job, JobId
+    from trivium.work import Job, JobId, Task
 
 _LOOK = 0.2  # seconds between two looks
 _NAME = 32  # characters of a document's name beside the bar
 _NAMED = 2  # documents that are named while they are read
-_CLAIMED = 20  # tasks that a worker holds, of which it has begun a few
+_CLAIMED = 200  # tasks that workers hold: most of them are read and wait to be embedded
 
 
 @contextmanager
@@ -125,23 +125,26 @@ def _draw(
 def _show(
     library: Library, job: Job, progress: Progress, bars: dict[JobId, TaskID], clock: TimeLeft
 ) -> None:
-    from trivium.work import TaskState
+    from trivium.work import TaskState, at_work, work_of
 
+    now, work = monotonic(), work_of([job])
+    left = clock.after(now, work.done, work.left)
     if job.id not in bars:
         bars[job.id] = progress.add_task("", total=1, counts="", pace="")
+        left = clock.expect(now, job.seconds_left)
     claimed = library.jobs.tasks(job.id, states=(TaskState.WORKING,), limit=_CLAIMED)
-    begun = [_short(task.name) for task in claimed if task.step]
-    share = share_done(job.ended, job.tasks, job.ended_size, job.size)
+    begun = [_named(task) for task in at_work(claimed)]
     running = not job.state.has_ended
     progress.update(
         bars[job.id],
-        completed=share,
+        completed=work.share,
         counts=f"{job.ended:,} of {job.tasks:,} {job.unit}",
-        pace=time_left(clock.after(monotonic(), share)) if running else "",
+        pace=time_left(left) if running else "",
         description=", ".join(begun[:_NAMED]) or printable(job.what),
     )
 
 
-def _short(name: str) -> str:
-    shown = printable(name)
-    return shown if len(shown) <= _NAME else f"{shown[: _NAME - 1]}…"
+def _named(task: Task) -> str:
+    name = printable(task.name)
+    short = name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+    return f"{short} ({task.passages_done})" if task.passages_done else short

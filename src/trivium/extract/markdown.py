@@ -32,6 +32,7 @@ MAX_NESTING = 100
 # Brackets in one paragraph that may begin a link. The parser looks for the end of each through all
 # that follow: 10,000 took 16 s, 500 take .13. A paragraph with more is plain text.
 MOST_BRACKETS = 500
+MOST_LINES = 2  # of a heading that is underlined
 
 _HEADING_LINE = re.compile(r"(?:\A|\n\n)#{1,6} [^\n]+(?=\n\n)")
 _INVISIBLE = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)", re.S | re.I)
@@ -47,7 +48,7 @@ _TABLE = re.compile(r"^(```|~~~).*?(?:^\1|\Z)|<table\b.*?</table\s*>", re.S | re
 class MarkdownExtractor:
     """Takes files named as Markdown, and nameless texts that clearly are."""
 
-    version = "markdown/4"
+    version = "markdown/5"
 
     def accepts(self, blob: Blob) -> bool:
         suffix = PurePath(blob.name).suffix.lower()
@@ -116,7 +117,11 @@ class _Reader:
             token = tokens[position]
             if token.type == "table_open":
                 position = self._table(tokens, position)
-            elif token.type == "heading_open" and token.level == 0:
+            elif (
+                token.type == "heading_open"
+                and token.level == 0
+                and _is_short(tokens[position + 1])
+            ):
                 self._heading(int(token.tag[1]), visible_text(tokens[position + 1]))
                 position += 2
             elif token.type == "inline":
@@ -192,6 +197,12 @@ def visible_text(inline: Token) -> str:
             parts.append(child.content)  # empty for the marks of emphasis and links
     lines = "".join(parts).split("\n")
     return "\n".join(line.strip() for line in lines).strip()
+
+
+def _is_short(heading: Token) -> bool:
+    """Whether it isn't a whole paragraph: a rule of dashes below one, as receipts have it, would
+    make all its lines a heading."""
+    return heading.content.count("\n") < MOST_LINES
 
 
 def _strip_html(source: str) -> str:

@@ -83,7 +83,10 @@ class Batches:
             for ready in (flight.ready for flight in flights)
             for hash_, text in zip(ready.processed.hashes, ready.texts, strict=True)
         }
-        made = self._embedding.embed(texts, sender)
+        done: set[str] = set()
+        for flight in flights:
+            flight.embedded = done
+        made = self._embedding.embed(texts, sender, done)
         _share(flights, self._embedding.seconds - before)
         return made
 

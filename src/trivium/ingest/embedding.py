@@ -6,8 +6,9 @@ checks which of them lack a vector.
 
 from __future__ import annotations
 
+import os
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from time import monotonic, perf_counter
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 # Seconds in which a model that failed is not asked again: every call to one that hangs takes
 # minutes, and its client has tried five times already.
 PAUSE = 60.0
+# Characters that a model on this machine gets at once, and less than twice as many, so that people
+# see how far a long document is: on 2 cores 64 full passages, 4 seconds. For each core, because
+# it waits for the others at the end of a call: half of one run (512 tokens) of sixteen.
+PART = 32_768 * (os.cpu_count() or 2)
 # Batches whose vectors may not be in the store yet when the next one is embedded: one is being
 # written, one waits for that.
 _UNSTORED = 3
@@ -74,8 +79,11 @@ class Embedding:
         failed = self.failed
         return failed if failed is not None and type(failed) is ModelUnavailable else None
 
-    def embed(self, texts: Mapping[str, str], sender: str = "") -> Made:
-        """Embed `texts`, given by hash.
+    def embed(
+        self, texts: Mapping[str, str], sender: str = "", done: set[str] | None = None
+    ) -> Made:
+        """Embed `texts`, given by hash. Hashes that the model is done with are added to `done`, for
+        those who watch.
 
         Trivium embeds what a token sends again, unless that token sent it before: a known vector
         would save time, and so confirm that a hidden document holds the same passage. The owner
@@ -86,9 +94,11 @@ class Embedding:
             if sender in ("", of):
                 made.vectors |= {h: recent.vectors[h] for h in texts if h in recent.vectors}
         wanted = [hash_ for hash_ in texts if hash_ not in made.vectors]
+        done = set() if done is None else done
+        done.update(made.vectors)
         if wanted:
             started = perf_counter()
-            for part in self._in_calls(wanted, texts):
+            for part in self._in_calls(wanted, texts, done):
                 made.take(part)
             self.seconds += perf_counter() - started
         self._recent.append((sender, made))
@@ -99,16 +109,23 @@ class Embedding:
             return False
         return self.missing is not None or monotonic() - self._failed_at < PAUSE
 
-    def _in_calls(self, wanted: list[str], texts: Mapping[str, str]) -> list[Made]:
-        embedder = self._embedder
-        if not isinstance(embedder, CalledEmbedder):
-            return [self._call(wanted, texts)]
-        size = embedder.batch
-        calls = [wanted[i : i + size] for i in range(0, len(wanted), size)]
-        if len(calls) == 1 or embedder.parallel == 1:
-            return [self._call(call, texts) for call in calls]
-        with ThreadPoolExecutor(embedder.parallel, "trivium-embed") as threads:
-            return list(threads.map(lambda call: self._call(call, texts), calls))
+    def _in_calls(self, wanted: list[str], texts: Mapping[str, str], done: set[str]) -> list[Made]:
+        embedder, parallel = self._embedder, 1
+        if isinstance(embedder, CalledEmbedder):
+            size, parallel = embedder.batch, embedder.parallel
+            calls = [wanted[i : i + size] for i in range(0, len(wanted), size)]
+        else:
+            calls = list(_parts(wanted, texts))
+
+        def call(hashes: list[str]) -> Made:
+            made = self._call(hashes, texts)
+            done.update(hashes)
+            return made
+
+        if len(calls) == 1 or parallel == 1:
+            return [call(hashes) for hashes in calls]
+        with ThreadPoolExecutor(parallel, "trivium-embed") as threads:
+            return list(threads.map(call, calls))
 
     def _call(self, hashes: list[str], texts: Mapping[str, str]) -> Made:
         """One call; if the model may refuse one text in it, then each half of it."""
@@ -157,3 +174,19 @@ class Embedding:
         assert reason is not None
         self.is_failing = True
         return Made(reasons=dict.fromkeys(hashes, reason))
+
+
+def _parts(wanted: Sequence[str], texts: Mapping[str, str]) -> Iterator[list[str]]:
+    """In order, of nearly equal length."""
+    total = sum(len(texts[hash_]) for hash_ in wanted)
+    length = total / max(1, total // PART)
+    part: list[str] = []
+    taken = 0
+    for hash_ in wanted:
+        part.append(hash_)
+        taken += len(texts[hash_])
+        if taken >= length:
+            yield part
+            part, taken = [], 0
+    if part:
+        yield part

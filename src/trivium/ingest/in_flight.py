@@ -3,6 +3,7 @@ pipeline moves it along."""
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, field, replace
 
 from trivium.errors import TriviumError
@@ -15,7 +16,7 @@ from trivium.ports import SourceItem
 from trivium.store.identity import is_within
 from trivium.text.values import clean_text, is_clean
 from trivium.types import Document, Labels
-from trivium.work import JobId, Priority, TaskEnd, TaskId, TaskState
+from trivium.work import JobId, Priority, TaskEnd, TaskId, TaskProgress, TaskState
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class InFlight:
     opened: bool = False  # the files inside it are being added, or done
     within: int = 0  # documents inside it that aren't done
     unread: list[str] = field(default_factory=list)  # files inside it that can't be read, and why
+    embedded: Set[str] = frozenset()  # hashes that the model is done with; its thread adds to it
 
     @property
     def is_part(self) -> bool:
@@ -77,6 +79,13 @@ class InFlight:
         return self.ready.processed.hashes
 
     @property
+    def progress(self) -> TaskProgress:
+        if self.prepared is None:
+            return TaskProgress(self.steps.now)
+        done = sum(hash_ in self.embedded for hash_ in self.hashes)
+        return TaskProgress(self.steps.now, len(self.hashes), done, self.tokens)
+
+    @property
     def fate(self) -> Fate:
         """Its outcome once the store has it."""
         return Fate.UPDATED if self.ready.before else Fate.ADDED
@@ -100,4 +109,6 @@ class InFlight:
             message=clean_text(str(error)) if error else "",
             document=document.id if document else None,
             seconds=dict(self.steps.seconds),
+            passages=None if self.prepared is None else len(self.hashes),
+            tokens=None if self.prepared is None else self.tokens,
         )

@@ -11,9 +11,9 @@ from dataclasses import replace
 from time import monotonic
 
 from trivium.ports import Queue
-from trivium.work import JobId, Offered, TaskEnd, TaskId
+from trivium.work import JobId, Offered, TaskEnd, TaskId, TaskProgress
 
-# Seconds between two looks at what others want, and two entries about steps. A look is 10 ms of
+# Seconds between two looks at what others want, and two entries on progress. A look is 10 ms of
 # processor time: four a second would be 4 % of what embedding has.
 OFTEN = 1.0
 MOST = 256  # ended tasks that wait to be written: after a kill, a worker looks at these again
@@ -30,7 +30,7 @@ class Ledger:
         self._ends: list[TaskEnd] = []
         self._numbers = range(0)
         self._written = self._looked = monotonic()
-        self._steps: dict[TaskId, str] = {}
+        self._noted: dict[TaskId, TaskProgress] = {}
 
     def meet(self, job: JobId, parent: TaskId, offered: Offered) -> TaskId:
         """A document that nobody knew of when the job was made; its number comes back."""
@@ -64,16 +64,16 @@ class Ledger:
         """Whether it is time to `look`."""
         return self._queue is not None and monotonic() - self._looked >= OFTEN
 
-    def look(self, steps: Mapping[TaskId, str], jobs: Iterable[JobId]) -> set[JobId]:
-        """Tell those who watch where the documents are; which of the jobs were cancelled comes
+    def look(self, progress: Mapping[TaskId, TaskProgress], jobs: Iterable[JobId]) -> set[JobId]:
+        """Tell those who watch how far the documents are; which of the jobs were cancelled comes
         back."""
         if self._queue is None:
             return set()
         self._looked = monotonic()
         self.settle(now=True)
-        changed = {t: step for t, step in steps.items() if t and self._steps.get(t) != step}
-        self._queue.note_steps(changed)
-        self._steps = dict(steps)
+        changed = {t: now for t, now in progress.items() if t and self._noted.get(t) != now}
+        self._queue.note_progress(changed)
+        self._noted = dict(progress)
         asked = sorted({job for job in jobs if job})
         return self._queue.cancelled(asked) if asked else set()
 

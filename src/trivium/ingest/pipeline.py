@@ -375,8 +375,8 @@ class Pipeline:
         if not self._ledger.is_due():
             return False
         flights = list(self._under_way.all())
-        steps = {flight.offer.task: flight.steps.now for flight in flights if flight.steps.now}
-        self._cancelled |= self._ledger.look(steps, (flight.offer.job for flight in flights))
+        progress = {flight.offer.task: flight.progress for flight in flights if flight.steps.now}
+        self._cancelled |= self._ledger.look(progress, (flight.offer.job for flight in flights))
         return True
 
 

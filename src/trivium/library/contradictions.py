@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from trivium.errors import ModelError, NotEmbedded
+from trivium.extract.bibliography import BIBTEX, CSL
 from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
 from trivium.library.searching import Searching
@@ -109,6 +110,8 @@ class Contradictions:
 
 def _claims(passage: StoredChunk) -> list[Claim]:
     chunk, document = passage.chunk, passage.document
+    if document.media_type in (BIBTEX, CSL):  # two editions of a book have other pages and years
+        return []
     section = chunk.headings[-1] if chunk.headings else ""
     return claims(chunk.text, document.language, document.title, section)
 

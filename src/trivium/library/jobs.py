@@ -174,11 +174,7 @@ class Jobs:
         before: Job | None = None
         while before is None or not before.state.has_ended:
             now = self.get(job)
-            if before is None or (now.state, now.ended, now.tasks) != (
-                before.state,
-                before.ended,
-                before.tasks,
-            ):
+            if before is None or _seen(now) != _seen(before):
                 yield now
             before = now
             if not now.state.has_ended:
@@ -314,6 +310,11 @@ class Jobs:
         tally.outcomes = found
         tally.failed = [_outcome(t) for t in jobs.tasks(job.id, states=(TaskState.FAILED,))]
         return tally
+
+
+def _seen(job: Job) -> tuple[JobState, int, int, int]:
+    """What people see change."""
+    return job.state, job.ended, job.tasks, job.tokens_done
 
 
 def _once(on_wait: Waiting | None) -> Waiting:

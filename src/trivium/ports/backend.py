@@ -51,6 +51,7 @@ from trivium.work import (
     Task,
     TaskEnd,
     TaskId,
+    TaskProgress,
     TaskState,
     WatchedFolder,
 )
@@ -472,8 +473,8 @@ class Queue(Protocol):
         """What people should know about it."""
         ...
 
-    def note_steps(self, steps: Mapping[TaskId, str]) -> None:
-        """Where tasks are, for people who watch."""
+    def note_progress(self, noted: Mapping[TaskId, TaskProgress]) -> None:
+        """How far tasks are, for people who watch. Tasks that nobody works on stay as they are."""
         ...
 
     def cancelled(self, some: Sequence[JobId]) -> set[JobId]: ...

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from trivium.ports import Backend, worker_lease
-from trivium.work import KEPT_JOBS, JobState, Offered, Priority, Step, TaskEnd, TaskState
+from trivium.work import (
+    KEPT_JOBS,
+    JobState,
+    Offered,
+    Priority,
+    Step,
+    TaskEnd,
+    TaskProgress,
+    TaskState,
+)
 
 WORKER = "one"  # without its lease: its tasks count as a dead worker's
 FEW = 5  # workers that die with a task before it is set aside, at most
@@ -25,6 +34,13 @@ def done(task: int, fate: str = "added") -> TaskEnd:
 
 def failed(task: int, step: str = "", document: int | None = None) -> TaskEnd:
     return TaskEnd(task, TaskState.FAILED, "failed", step, "x.y", "Why.", document)
+
+
+def counts(backend: Backend, job: int) -> tuple[int, int, int, int]:
+    """Tasks that are read, their bytes, their tokens, and those of embedded passages."""
+    found = backend.jobs.get(job)
+    assert found is not None
+    return found.read, found.read_size, found.tokens, found.tokens_done
 
 
 class JobsContract:
@@ -62,6 +78,50 @@ class JobsContract:
         assert (job.state, job.ended, job.ended_at > "") == (JobState.FAILED, 3, True)
         assert backend.jobs.fates(number) == {"added": 1, "failed": 1, "unchanged": 1}
         assert [task.id for task in backend.jobs.tasks(number)] == [first, second]
+
+    def test_tokens_are_counted_as_passages_are_embedded(self, backend: Backend) -> None:
+        number = create(backend, "a", "b", "c", "d")
+        first, second, third, _ = (task.id for task in backend.queue.claim(WORKER, 10))
+        assert counts(backend, number) == (0, 0, 0, 0)
+        backend.queue.note_progress(
+            {first: TaskProgress(Step.EMBED, 9, 0, 2000), second: TaskProgress(Step.EXTRACT)}
+        )
+        assert counts(backend, number) == (1, 10, 2000, 0)
+        backend.queue.note_progress({first: TaskProgress(Step.EMBED, 9, 4, 2000)})
+        assert counts(backend, number) == (1, 10, 2000, 888), "in proportion"
+        noted = [(t.step, t.passages, t.embedded, t.tokens) for t in backend.jobs.tasks(number)]
+        assert noted[:2] == [(Step.EMBED, 9, 4, 2000), (Step.EXTRACT, None, 0, 0)]
+        backend.queue.end([TaskEnd(second, TaskState.DONE, "added", passages=2, tokens=50)])
+        assert counts(backend, number) == (2, 20, 2050, 938), "it ended between two looks"
+        backend.queue.end([done(first), failed(third)])
+        assert counts(backend, number) == (3, 30, 2050, 2050), "as many as were noted, or none"
+        backend.queue.note_progress({first: TaskProgress(Step.EMBED, 9, 4, 2000)})
+        assert counts(backend, number) == (3, 30, 2050, 2050), "nobody works on it"
+        assert backend.jobs.retry(number) == 1
+        assert counts(backend, number) == (2, 20, 2050, 2050)
+        backend.jobs.cancel(number)
+        assert counts(backend, number) == (3, 30, 2050, 2050), "its worker still has d"
+
+    def test_a_document_longer_than_any_counter_of_32_bits(self, backend: Backend) -> None:
+        number = create(backend, "a")
+        (task,) = backend.queue.claim(WORKER, 1)
+        half = TaskProgress(Step.EMBED, 1_000_000, 500_000, 400_000_000)
+        backend.queue.note_progress({task.id: half})
+        assert counts(backend, number) == (1, 10, 400_000_000, 200_000_000)
+
+    def test_what_comes_back_is_read_again(self, backend: Backend) -> None:
+        number = create(backend, "a", "b")
+        first, second = (task.id for task in backend.queue.claim(WORKER, 10))
+        inner = backend.queue.reserve(1).start
+        backend.queue.extend(WORKER, [(inner, number, first, Offered("/a!/x", "x", 5))])
+        half = TaskProgress(Step.EMBED, 10, 5, 100)
+        backend.queue.note_progress({first: half, second: half, inner: half})
+        assert counts(backend, number) == (3, 25, 300, 150)
+        backend.queue.release([second])
+        assert counts(backend, number) == (2, 15, 200, 100)
+        backend.queue.recover()  # the worker died
+        assert counts(backend, number) == (0, 0, 0, 0)
+        assert [(t.passages, t.embedded) for t in backend.jobs.tasks(number)] == [(None, 0)] * 2
 
     def test_a_dead_worker_and_one_that_stops(self, backend: Backend) -> None:
         number = create(backend, "a", "b")

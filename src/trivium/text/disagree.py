@@ -37,6 +37,14 @@ _NEGATION = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|without|cannot|\w+n't|kein\w*|nicht|nie)\b",
     re.I,
 )
+# "Like never before", "not only": these deny nothing.
+_NO_DENIAL = re.compile(
+    r"\b(?:(?:like|as) never before|not (?:only|just|least)|no (?:doubt|matter|less than)"
+    r"|without (?:a )?doubt|nothing but|nicht (?:nur|zuletzt))\b",
+    re.I,
+)
+# An address, a path or a hash: a program wrote the line, as of a commit or a stack trace.
+_MACHINE = re.compile(r"://|(?<![\w.])(?:/|[A-Za-z]:\\)[\w.-]+[/\\]|\b(?=[a-f]*\d)[0-9a-f]{12,}\b")
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _ARTICLES = frozenset(
     ["the", "a", "an", "of", "and", "der", "die", "das", "ein", "eine", "von", "und"]
@@ -67,7 +75,7 @@ def claims(text: str, language: str, title: str = "", section: str = "") -> list
     found = []
     for start, end in pairwise(cuts):
         sentence = " ".join(text[start:end].split()).replace("’", "'")
-        if len(sentence) > _LONGEST or sentence.endswith("?"):
+        if len(sentence) > _LONGEST or sentence.endswith("?") or _MACHINE.search(sentence):
             continue
         claim = _claim(sentence, language, *about)
         if len(claim.topic) >= _FEWEST_SHARED and len(claim.numbers) <= _MOST_NUMBERS:
@@ -98,7 +106,7 @@ def _claim(sentence: str, language: str, title: frozenset[str], section: frozens
         frozenset(numbers),
         frozenset(word for word in words if word in _MONTHS),
         names,
-        bool(_NEGATION.search(sentence)),
+        bool(_NEGATION.search(_NO_DENIAL.sub(" ", sentence))),
     )
 
 

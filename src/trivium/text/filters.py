@@ -54,6 +54,7 @@ _TOKEN = re.compile(
 )
 _DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])([T ][\d:.+Z-]*)?)?)?")
 _VALUE = re.compile(r'"([^"]*)"|([^\s()",]+)')
+_MORE_OPERATOR = re.compile(r"(?P<op>[<>]=?|=)(?P<number>-?\d)?")
 _OPERATORS: dict[str, Operator] = {">": "gt", ">=": "ge", "<": "lt", "<=": "le"}
 
 
@@ -162,6 +163,7 @@ def _comparison(token: re.Match[str]) -> Condition:
         _Value(m[1] if m[1] is not None else m[2], m[1] is not None)
         for m in _VALUE.finditer(token["values"])
     ]
+    _check_operator(field, op, values[0])
     if op in _OPERATORS:
         if len(values) > 1:
             raise BadFilter(f"`{field}{op}` takes one value.", fix=_HELP)
@@ -169,6 +171,19 @@ def _comparison(token: re.Match[str]) -> Condition:
     choices = tuple(_equal(field, value) for value in values)
     condition = choices[0] if len(choices) == 1 else AnyOf(choices)
     return Not(condition) if op == "!=" else condition
+
+
+def _check_operator(field: str, op: str, value: _Value) -> None:
+    """Refuse `year>>3`, `year=>3` and `year:>3`: as values, `>3` and the like find nothing."""
+    more = _MORE_OPERATOR.match(value.text)
+    if value.quoted or more is None or not (op in _OPERATORS or more["number"]):
+        return
+    meant = next((one for one in (op, more["op"]) if one in _OPERATORS), ">")
+    rest = value.text[more.end("op") :]
+    raise BadFilter(
+        f"`{op}{more['op']}` isn't an operator.",
+        fix=f"Write `{field}{meant}{rest}`, or put quotes around the value.",
+    )
 
 
 def _equal(field: str, value: _Value) -> Condition:

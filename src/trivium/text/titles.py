@@ -21,6 +21,8 @@ _PROGRAM = re.compile(
     r"|\S*\.(?:txt|html?|md|csv|tsv|json)",
     re.IGNORECASE,
 )
+# "SUBTOTAL $863.91": a line of a receipt.
+_PRICE = re.compile(r"[$€£]\s?-?\d[\d,]*\.\d\d\b|\b\d[\d.]*,\d\d\s?€")
 # A title of only these words and numbers says nothing. Words that also name things ("Message", a
 # spell) are left out.
 _WORDS = (
@@ -44,7 +46,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 def identifies(title: str) -> bool:
     """Whether a title tells a document from others."""
     bare = title.strip()
-    if _PART.fullmatch(bare) or _PROGRAM.fullmatch(bare):
+    if _PART.fullmatch(bare) or _PROGRAM.fullmatch(bare) or _PRICE.search(bare):
         return False
     return _says_something(bare)
 

@@ -7,7 +7,7 @@ may not see everything see the jobs of their own files.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -33,9 +33,9 @@ from trivium.http.streaming import (
     failure,
 )
 from trivium.library import Library
-from trivium.pace import TimeLeft, share_done, time_left
+from trivium.pace import TimeLeft, time_left
 from trivium.web.pages import PageRoute, fragment
-from trivium.work import REEMBED, Job, JobId, JobState, Step, Task, TaskState
+from trivium.work import REEMBED, Job, JobId, JobState, Task, TaskState, at_work, work_of
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
@@ -64,6 +64,10 @@ class JobView:
     @property
     def running(self) -> bool:
         return not self.job.state.has_ended
+
+    @property
+    def share(self) -> float:
+        return work_of([self.job]).share
 
     @property
     def left(self) -> str:
@@ -107,8 +111,7 @@ class Panel:
 
     @property
     def share(self) -> float:
-        sizes = sum(job.ended_size for job in self.jobs), sum(job.size for job in self.jobs)
-        return share_done(sum(job.ended for job in self.jobs), self.total, *sizes)
+        return work_of(self.jobs).share
 
     @property
     def left(self) -> str:
@@ -138,6 +141,7 @@ class PanelWatch:
         self._library = library
         self._caller = caller
         self._known: dict[JobId, _Looked] = {}
+        self._jobs: set[JobId] = set()
         self._clock = TimeLeft()
 
     def look(self) -> Panel:
@@ -164,8 +168,11 @@ class PanelWatch:
         )
         if not told.running:
             return told
-        now = monotonic()
-        left = self._clock.after(now, told.share)
+        now, work = monotonic(), work_of(told.jobs)
+        if {job.id for job in told.jobs} - self._jobs:
+            self._jobs = {job.id for job in told.jobs}
+            self._clock.expect_more()
+        left = self._clock.after(now, work.done, work.left)
         if left is None and len(told.running) == 1:  # of several, none knows of the others
             left = self._clock.expect(now, told.running[0].seconds_left)
         return replace(told, seconds_left=left)
@@ -184,12 +191,6 @@ class PanelWatch:
             at_work(claimed),
             of.tasks(job.id, states=[done], limit=_ADDED) if job.ended else [],
         )
-
-
-def at_work(claimed: Iterable[Task]) -> list[Task]:
-    """The tasks that a worker has begun, those it works on right now first. Archiving ends reading:
-    a task in that step waits for its turn to be embedded, or for the files inside it."""
-    return sorted((task for task in claimed if task.step), key=lambda t: t.step == Step.ARCHIVE)
 
 
 def panel(library: Library, caller: Caller) -> Panel:

@@ -113,6 +113,19 @@ def test_headings_in_quotes_and_lists_do_not_structure_the_document() -> None:
     assert [kind for kind, _ in pieces(result)] == ["heading", "quote", "list_item", "paragraph"]
 
 
+def test_a_rule_below_a_paragraph_makes_no_heading_of_it() -> None:
+    """As on a receipt. A title may be broken into two lines."""
+    receipt = extract("Mouse\n$59.99\nCable\n$44.98\n-----\n\nTOTAL $104.97\n=====\n\nThanks.")
+    assert pieces(receipt) == [
+        ("paragraph", "Mouse $59.99 Cable $44.98"),
+        ("heading", "TOTAL $104.97"),
+        ("paragraph", "Thanks."),
+    ]
+    assert receipt.title == "note"
+    long = extract("The bells of\nAschenfurt\n==========\n\nThey rang.")
+    assert long.title == "The bells of Aschenfurt"
+
+
 def test_a_higher_heading_closes_the_lower_ones() -> None:
     result = extract("# A\n\n### B\n\n## C\n\ntext")
     assert result.elements[-1].headings == ("A", "C")

@@ -10,6 +10,7 @@ from trivium.store.embedded.backend import open_embedded
 from trivium.store.sql.migrations import SCHEMA
 from trivium.testing.samples import TOY, probe, sample
 from trivium.types import OWNER, Signal, Where
+from trivium.work import JobState, Offered, Priority, TaskEnd, TaskState
 
 OLD = Path(__file__).parent / "schema4.sql"  # `iterdump` of a library of two documents
 
@@ -89,6 +90,36 @@ def test_an_older_library_learns_whose_its_documents_are(old: Path) -> None:
     connection.close()
     store = open_embedded(old)
     assert [d.sender for d in store.documents.all(OWNER)] == [a, b]
+    store.close()
+
+
+def test_jobs_of_a_library_without_progress_go_on(tmp_path: Path) -> None:
+    store = open_embedded(tmp_path)
+    names = [Offered(f"/{name}", name, 10, name.encode()) for name in ("a", "b", "c")]
+    number = store.queue.create("add", "add 3", {}, Priority.BULK, names)
+    first, *_ = store.queue.claim("worker", 2)
+    store.queue.end([TaskEnd(first.id, TaskState.DONE, "added")])
+    store.close()
+    connection = sqlite3.connect(tmp_path / "library.db")
+    with connection:  # as schema 19 had it
+        for name in ("read", "read_size", "tokens", "tokens_done", "run_tokens"):
+            connection.execute(f"ALTER TABLE jobs DROP COLUMN {name}")
+        connection.execute("ALTER TABLE jobs ADD COLUMN run_size INTEGER NOT NULL DEFAULT 0")
+        for name in ("passages", "embedded", "tokens"):
+            connection.execute(f"ALTER TABLE tasks DROP COLUMN {name}")
+        connection.execute("UPDATE settings SET value = '19' WHERE name = 'schema'")
+    connection.close()
+    store = open_embedded(tmp_path)
+    job = store.jobs.get(number)
+    assert job is not None
+    assert (job.ended, job.read, job.read_size, job.tokens) == (1, 1, 10, 0)
+    assert [task.passages for task in store.jobs.tasks(number)] == [0, None, None]
+    store.queue.recover()
+    left = [task.id for _ in range(2) for task in store.queue.claim("other", 10)]
+    store.queue.end([TaskEnd(task, TaskState.DONE, "added", passages=1, tokens=4) for task in left])
+    job = store.jobs.get(number)
+    assert job is not None
+    assert (job.state, job.read, job.tokens, job.tokens_done) == (JobState.DONE, 3, 8, 8)
     store.close()
 
 

@@ -53,6 +53,10 @@ def test_they_may_disagree(one: str, other: str, told: str) -> None:
         ("The battle axe deals 8 points of damage.", "A battle axe deals eight points of damage."),
         ("The battle axe deals 8 points of damage.", "A ferry ride costs 10 silver coins a head."),
         ("The toll is 1,000 silver coins a year.", "The toll is 1000.0 silver coins a year."),
+        (
+            "The harbour festival drew crowds like never before this summer.",
+            "The harbour festival drew crowds this summer.",
+        ),
     ],
 )
 def test_they_agree_or_speak_of_other_things(one: str, other: str) -> None:
@@ -94,6 +98,18 @@ def test_a_passage_that_says_both_means_two_things() -> None:
     assert disagreement(one, listed[1])
     assert says(listed, one)
     assert not says(listed[1:], one)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'File "/home/lamp/bell/tower.py", line 78, in ring_the_bell of the harbour',
+        "Merge of the harbour branch: https://example.org/bell/commit/2a78 by Pell Marrow",
+        "New commits 230894e1920c of the harbour branch by Pell Marrow",
+    ],
+)
+def test_lines_of_programs_state_nothing(line: str) -> None:
+    assert claims(line, "en") == []
 
 
 def test_questions_and_fragments_state_nothing() -> None:

@@ -53,13 +53,35 @@ def test_what_a_filter_means(text: str, meant: Condition) -> None:
     [
         "year", "year>=", ">=2020", "(year:1", "year:1)", "()", "OR year:1", "year:1 OR",
         "AND year:1", "year:1 AND", "NOT", "year>1,2", 'author:"Le', "a:1 OR OR b:2", "(" * 99,
-        "-" * 99 + "a:1",
+        "-" * 99 + "a:1", "year==3",
     ],
 )  # fmt: skip
 def test_what_is_no_filter_says_so(text: str) -> None:
     with pytest.raises(BadFilter) as error:
         parse_filter(text)
     assert error.value.fix
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("year>>3", "year>3"),
+        ("year=>3", "year>3"),
+        ("year:>=3", "year>=3"),
+        ("year<>3", "year<3"),
+        ("name>>b", "name>b"),
+    ],
+)
+def test_two_operators_name_the_one_that_was_meant(text: str, meant: str) -> None:
+    with pytest.raises(BadFilter) as error:
+        parse_filter(text)
+    assert f"`{meant}`" in error.value.fix
+    assert parse_filter(meant)
+
+
+def test_a_value_may_begin_like_an_operator() -> None:
+    assert parse_filter("id:<a@b.org>") == Compare("id", "eq", "<a@b.org>")
+    assert parse_filter('year:">3"') == Compare("year", "eq", ">3")
 
 
 @given(st.text(alphabet='ab:(),"<>=!-. ORNT*#1', max_size=40))

@@ -17,6 +17,7 @@ from trivium.text.titles import first_title, followed, identifies, placed
         *("testing", "Test Document", "Testing 123", "Untitled", "To Do", "title", "Redacted"),
         *("25.pdf", "Q3 report.docx", "Microsoft Word - letter", "Document1", "IMG_2034"),
         *("2024", "scan 0007", "3f2a9c4e11d0", "", "  "),
+        *("SUBTOTAL $863.91 Member Discount", "TOTAL $821.14", "Summe 12,50 €"),
     ],
 )
 def test_it_could_be_on_a_thousand_documents(title: str) -> None:
@@ -27,6 +28,7 @@ def test_it_could_be_on_a_thousand_documents(title: str) -> None:
     "title",
     [
         *("Chapter 2 – The Harbour", "The Drowned Crown", "Adobe Inc.", "Test with tables"),
+        *("The $100 laptop", "£3bn for buses"),
         *("Message", "acl17-173", "raw_email7", "龍", "Wikipedia.org", "Facade"),
     ],
 )

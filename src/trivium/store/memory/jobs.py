@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import takewhile
 from typing import Any
 
@@ -26,6 +26,7 @@ from trivium.work import (
     Task,
     TaskEnd,
     TaskId,
+    TaskProgress,
     TaskState,
 )
 
@@ -52,6 +53,7 @@ class Books:
             return job
         listed, gone = self.of(job.id), self.unlisted[job.id]
         ended = [task for task in listed if task.state not in _OPEN]
+        read = [task for task in listed if task.passages is not None]
         return replace(
             job,
             tasks=len(listed) + gone,
@@ -59,6 +61,10 @@ class Books:
             ended=len(ended) + gone,
             ended_size=sum(task.size for task in ended),
             failed=sum(task.state is TaskState.FAILED for task in ended),
+            read=len(read) + gone,
+            read_size=sum(task.size for task in read),
+            tokens=sum(task.tokens for task in read),
+            tokens_done=sum(t.tokens * t.embedded // t.passages for t in read if t.passages),
         )
 
     def set(self, job: JobId, **values: Any) -> None:
@@ -67,6 +73,11 @@ class Books:
     def set_tasks(self, some: Iterable[Task], **values: Any) -> None:
         for task in some:
             self.tasks[task.id] = replace(self.tasks[task.id], **values)
+
+    def let_wait(self, some: Iterable[Task], **values: Any) -> None:
+        """Tasks wait again, and what was found out about them is forgotten."""
+        waits = {"state": TaskState.WAITING, "passages": None, "embedded": 0, "tokens": 0}
+        self.set_tasks(some, **waits, **values)
 
     def drop(self, some: Iterable[Task]) -> None:
         for task in some:
@@ -150,7 +161,7 @@ class MemoryJobs:
         if found is None or found.state.has_ended:
             return False
         waiting = [t for t in self._books.of(job) if t.state is TaskState.WAITING]
-        self._books.set_tasks(waiting, state=TaskState.CANCELLED)
+        self._books.set_tasks(waiting, state=TaskState.CANCELLED, passages=0)
         self._books.set(job, state=JobState.CANCELLED, ended_at=now())
         return True
 
@@ -176,8 +187,8 @@ class MemoryJobs:
             if root.key:
                 books.set_tasks([root], anew=True)
                 opened.add(root.id)
-        fresh = {"state": TaskState.WAITING, "code": "", "message": "", "lost": 0}
-        books.set_tasks([books.tasks[id_] for id_ in opened], **fresh)
+        fresh = {"code": "", "message": "", "lost": 0}
+        books.let_wait([books.tasks[id_] for id_ in opened], **fresh)
         if opened:
             books.set(job, state=JobState.QUEUED, ended_at="")
         return len(opened)
@@ -250,7 +261,7 @@ class MemoryQueue:
         cancelled = {j.id for j in books.jobs.values() if j.state is JobState.CANCELLED}
         left = [t for t in books.tasks.values() if t.job in cancelled and t.worker not in alive]
         left = [task for task in left if task.state is TaskState.WORKING]
-        books.set_tasks(left, state=TaskState.CANCELLED)
+        self.end([TaskEnd(task.id, TaskState.CANCELLED) for task in left])
         books.close_ended()
         return [books.counted(job) for job in self._unfinished()]
 
@@ -298,7 +309,11 @@ class MemoryQueue:
             if end.task in self._books.tasks:
                 names = ("state", "fate", "step", "code", "message", "document", "seconds")
                 values = {name: getattr(end, name) for name in names}
-                self._books.set_tasks([self._books.tasks[end.task]], **values)
+                task = self._books.tasks[end.task]
+                count = task.passages or 0 if end.passages is None else end.passages
+                tokens = task.tokens if end.tokens is None else end.tokens
+                values |= {"passages": count, "embedded": count, "tokens": tokens}
+                self._books.set_tasks([task], **values)
         self._books.close_ended()
 
     def end_again(self, ends: Sequence[TaskEnd]) -> None:
@@ -315,10 +330,11 @@ class MemoryQueue:
             theirs = [task for task in working if task.job == job]
             (self._lose if lost else self._put_back)(job, theirs)
 
-    def note_steps(self, steps: Mapping[TaskId, str]) -> None:
-        for task, step in steps.items():
-            if task in self._books.tasks:
-                self._books.set_tasks([self._books.tasks[task]], step=step)
+    def note_progress(self, noted: Mapping[TaskId, TaskProgress]) -> None:
+        for number, now_ in noted.items():
+            task = self._books.tasks.get(number)
+            if task is not None and task.state is TaskState.WORKING:
+                self._books.set_tasks([task], **asdict(now_))
 
     def cancelled(self, some: Sequence[JobId]) -> set[JobId]:
         return set(some) - {job.id for job in self._books.jobs.values() if not job.state.has_ended}
@@ -373,7 +389,7 @@ class MemoryQueue:
     def _put_back(self, job: JobId, some: Sequence[Task]) -> None:
         """Let tasks wait again; those within others come again with what holds them."""
         self._books.drop(task for task in some if task.parent)
-        self._books.set_tasks([t for t in some if not t.parent], state=TaskState.WAITING)
+        self._books.let_wait(t for t in some if not t.parent)
         others = any(task.state is TaskState.WORKING for task in self._books.of(job))
         if not others and self._books.jobs[job].state is JobState.RUNNING:
             self._books.set(job, state=JobState.QUEUED)

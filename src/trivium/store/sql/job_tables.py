@@ -38,6 +38,11 @@ jobs = Table(
     Column("ended", Integer, nullable=False),
     Column("ended_size", _Id, nullable=False),
     Column("failed", Integer, nullable=False),
+    # Tasks that are read, their bytes and tokens, and the tokens of passages that are embedded.
+    Column("read", Integer, nullable=False, server_default=text("0")),
+    Column("read_size", _Id, nullable=False, server_default=text("0")),
+    Column("tokens", _Id, nullable=False, server_default=text("0")),
+    Column("tokens_done", _Id, nullable=False, server_default=text("0")),
     Column("unchanged", Integer, nullable=False),  # tasks that are no longer listed
     Column("notes", JSON, nullable=False),
     Column("lasting", Boolean, nullable=False),
@@ -45,7 +50,7 @@ jobs = Table(
     # Since when the process that works on it does, and what had ended by then: for the rate.
     Column("run_at", Bytewise, nullable=False),
     Column("run_ended", Integer, nullable=False),
-    Column("run_size", _Id, nullable=False),
+    Column("run_tokens", _Id, nullable=False, server_default=text("0")),
     Column("worker", Bytewise, nullable=False, server_default=text("''")),  # the last one at it
     Index("jobs_by_state", "state"),
 )
@@ -72,6 +77,9 @@ tasks = Table(
     # How often a worker ended, without saying why, while it had this.
     Column("lost", Integer, nullable=False, server_default=text("0")),
     Column("worker", Bytewise, nullable=False, server_default=text("''")),  # who has it, or had
+    Column("passages", Integer),  # null: it isn't read yet
+    Column("embedded", Integer, nullable=False, server_default=text("0")),
+    Column("tokens", _Id, nullable=False, server_default=text("0")),
     Index("tasks_by_job", "job", "state", "id"),
     Index("tasks_by_document", "document"),
 )

@@ -6,7 +6,10 @@ one transaction. Knows nothing of how a task runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,6 +19,7 @@ from sqlalchemy import (
     Engine,
     Integer,
     Row,
+    case,
     cast,
     delete,
     func,
@@ -38,6 +42,7 @@ from trivium.work import (
     Task,
     TaskId,
     TaskState,
+    work_of,
 )
 
 UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
@@ -184,8 +189,7 @@ def forget_documents(connection: Connection, gone: Sequence[int], uris: Sequence
 
 
 def job_of(row: Row[Any]) -> Job:
-    rate, left = _pace(row)
-    return Job(
+    job = Job(
         id=row.id,
         kind=row.kind,
         what=row.what,
@@ -199,13 +203,16 @@ def job_of(row: Row[Any]) -> Job:
         ended=row.ended,
         ended_size=row.ended_size,
         failed=row.failed,
-        rate=rate,
-        seconds_left=left,
+        read=row.read,
+        read_size=row.read_size,
+        tokens=row.tokens,
+        tokens_done=row.tokens_done,
         notes=tuple(row.notes),
         lasting=row.lasting,
         worker=row.worker,
         options=row.options,
     )
+    return _with_pace(job, row) if row.run_at else job
 
 
 def task_of(row: Row[Any]) -> Task:
@@ -213,20 +220,16 @@ def task_of(row: Row[Any]) -> Task:
     return Task(**values | {"state": TaskState(row.state)})
 
 
-def _pace(row: Row[Any]) -> tuple[float, float | None]:
+def _with_pace(job: Job, row: Row[Any]) -> Job:
     """Tasks a second since its process took it up, or over all if it has ended; seconds left."""
-    if not row.run_at:
-        return 0.0, None
-    until = datetime.fromisoformat(row.ended_at) if row.ended_at else datetime.now(UTC)
+    until = datetime.fromisoformat(job.ended_at) if job.ended_at else datetime.now(UTC)
     elapsed = max(0.001, (until - datetime.fromisoformat(row.run_at)).total_seconds())
-    rate = (row.ended - row.run_ended) / elapsed
-    if row.state != JobState.RUNNING:
-        return rate, None
-    # By bytes where they are known: the time left of one long book and ninety notes is the book's.
-    done, left = row.ended_size - row.run_size, row.size - row.ended_size
-    if done <= 0 or left <= 0:
-        done, left = row.ended - row.run_ended, row.tasks - row.ended
-    return rate, left * elapsed / done if done > 0 else None
+    rate = (job.ended - row.run_ended) / elapsed
+    work = work_of([job])
+    done = work.done - work_of([replace(job, ended=row.run_ended, tokens_done=row.run_tokens)]).done
+    is_known = job.state is JobState.RUNNING and done > 0
+    left = work.left * elapsed / done if is_known else None
+    return replace(job, rate=rate, seconds_left=left)
 
 
 def _requeue(connection: Connection, job: JobId) -> int:
@@ -264,37 +267,57 @@ def _forget_within(connection: Connection, roots: Iterable[TaskId]) -> None:
 
 def drop_tasks(connection: Connection, which: ColumnElement[bool]) -> None:
     """Delete tasks as if they had never been offered."""
-    over = tasks.c.state.in_(_OVER)
-    failed = tasks.c.state == TaskState.FAILED
-    for row in connection.execute(_sums(which, over, failed)).all():
-        connection.execute(
-            update(jobs)
-            .where(jobs.c.id == row.job)
-            .values(
-                tasks=jobs.c.tasks - row.count,
-                size=jobs.c.size - row.size,
-                ended=jobs.c.ended - row.ended,
-                ended_size=jobs.c.ended_size - row.ended_size,
-                failed=jobs.c.failed - row.failed,
-            )
-        )
-    connection.execute(delete(tasks).where(which))
+    with counted(connection, _ids(connection, which)):
+        connection.execute(delete(tasks).where(which))
 
 
-def _sums(which: Any, over: Any, failed: Any) -> Any:
-    ended, lost = cast(over, Integer), cast(failed, Integer)
-    return (
-        select(
-            tasks.c.job,
-            func.count().label("count"),
-            func.sum(tasks.c.size).label("size"),
-            func.sum(ended).label("ended"),
-            func.sum(ended * tasks.c.size).label("ended_size"),
-            func.sum(lost).label("failed"),
-        )
-        .where(which)
-        .group_by(tasks.c.job)
-    )
+_ended = cast(tasks.c.state.in_(_OVER), Integer)
+_read = cast(tasks.c.passages.is_not(None), Integer)
+_COUNTS = {
+    "tasks": func.count(),
+    "size": func.sum(tasks.c.size),
+    "ended": func.sum(_ended),
+    "ended_size": func.sum(_ended * tasks.c.size),
+    "failed": func.sum(cast(tasks.c.state == TaskState.FAILED, Integer)),
+    "read": func.sum(_read),
+    "read_size": func.sum(_read * tasks.c.size),
+    "tokens": func.sum(tasks.c.tokens),
+    # Of a document, in proportion to its passages.
+    "tokens_done": func.sum(
+        case((tasks.c.passages > 0, tasks.c.tokens * tasks.c.embedded / tasks.c.passages), else_=0)
+    ),
+}
+
+
+@contextmanager
+def counted(connection: Connection, ids: Sequence[TaskId]) -> Iterator[list[JobId]]:
+    """These tasks may change inside the block, or go; afterwards their jobs, which are given, count
+    them as they are then. Nobody else changes them meanwhile."""
+    for some in slices(ids):
+        _ids(connection, tasks.c.id.in_(some))
+    before = _count(connection, ids)
+    yield sorted(before)
+    after = _count(connection, ids)
+    for job, counts in before.items():
+        changes = {name: after[job][name] - counts[name] for name in _COUNTS}
+        values = {name: jobs.c[name] + by for name, by in changes.items() if by}
+        if values:
+            connection.execute(update(jobs).where(jobs.c.id == job).values(**values))
+
+
+def _ids(connection: Connection, which: ColumnElement[bool]) -> list[TaskId]:
+    """Those of the tasks; nobody else changes them until the transaction ends."""
+    query = select(tasks.c.id).where(which).order_by(tasks.c.id)
+    return list(connection.scalars(query.with_for_update()))
+
+
+def _count(connection: Connection, ids: Sequence[TaskId]) -> dict[JobId, Counter[str]]:
+    found: dict[JobId, Counter[str]] = defaultdict(Counter)
+    for some in slices(ids):
+        query = select(tasks.c.job, *_COUNTS.values()).where(tasks.c.id.in_(some))
+        for job, *counts in connection.execute(query.group_by(tasks.c.job)):
+            found[job].update(dict(zip(_COUNTS, map(int, counts), strict=True)))
+    return found
 
 
 def _close_tasks(
@@ -303,25 +326,25 @@ def _close_tasks(
     count, size = connection.execute(
         select(func.count(), func.sum(tasks.c.size)).where(which)
     ).one()
-    connection.execute(update(tasks).where(which).values(state=state))
-    counted = {"ended": jobs.c.ended + count, "ended_size": jobs.c.ended_size + (size or 0)}
-    connection.execute(update(jobs).where(jobs.c.id == job).values(**counted))
+    # As all that has ended, they count as read.
+    connection.execute(update(tasks).where(which).values(state=state, passages=0))
+    by = {"ended": count, "ended_size": size or 0, "read": count, "read_size": size or 0}
+    added = {name: jobs.c[name] + more for name, more in by.items()}
+    connection.execute(update(jobs).where(jobs.c.id == job).values(**added))
 
 
 def reopen(connection: Connection, which: ColumnElement[bool]) -> None:
     """Ended tasks wait again, and so do their jobs."""
-    over = tasks.c.state.in_(_OVER)
-    for row in connection.execute(_sums(which, over, tasks.c.state == TaskState.FAILED)).all():
-        connection.execute(
-            update(jobs)
-            .where(jobs.c.id == row.job)
-            .values(
-                state=JobState.QUEUED,
-                ended_at="",
-                ended=jobs.c.ended - row.ended,
-                ended_size=jobs.c.ended_size - row.ended_size,
-                failed=jobs.c.failed - row.failed,
-            )
-        )
-    waits = {"state": TaskState.WAITING, "code": "", "message": "", "lost": 0}
-    connection.execute(update(tasks).where(which).values(**waits))
+    opened = let_wait(connection, which, code="", message="", lost=0)
+    again = {"state": JobState.QUEUED, "ended_at": ""}
+    connection.execute(update(jobs).where(jobs.c.id.in_(opened)).values(**again))
+
+
+def let_wait(connection: Connection, which: ColumnElement[bool], **values: Any) -> list[JobId]:
+    """Tasks wait again, and what was found out about them is forgotten; their jobs come back."""
+    ids = _ids(connection, which)
+    waits = {"state": TaskState.WAITING, "passages": None, "embedded": 0, "tokens": 0, **values}
+    with counted(connection, ids) as theirs:
+        for some in slices(ids):
+            connection.execute(update(tasks).where(tasks.c.id.in_(some)).values(**waits))
+    return theirs

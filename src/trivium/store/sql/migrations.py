@@ -187,6 +187,18 @@ def _add_queries(connection: Connection) -> None:
         table.create(connection, checkfirst=True)
 
 
+def _add_progress(connection: Connection) -> None:
+    """How many passages documents have, and how many are embedded. Nobody counted those of
+    documents that were added before."""
+    _add_columns(connection, tasks, "passages", "embedded", "tokens")
+    counts = ("read", "read_size", "tokens", "tokens_done", "run_tokens")
+    if _add_columns(connection, jobs, *counts):
+        connection.execute(text("ALTER TABLE jobs DROP COLUMN run_size"))
+        over = tasks.c.state.in_(("done", "failed", "cancelled"))
+        connection.execute(update(tasks).where(over).values(passages=0))
+        connection.execute(update(jobs).values(read=jobs.c.ended, read_size=jobs.c.ended_size))
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
@@ -209,5 +221,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_workers,
     _add_sources,
     _add_queries,
+    _add_progress,
 )
 SCHEMA = len(MIGRATIONS)

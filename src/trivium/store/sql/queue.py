@@ -17,9 +17,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
-    Integer,
     bindparam,
-    cast,
     delete,
     func,
     insert,
@@ -33,7 +31,16 @@ from trivium.errors import DocumentSetAside, JobInterrupted
 from trivium.ports import Leases, worker_lease
 from trivium.store.clock import now
 from trivium.store.sql.job_tables import jobs, tasks
-from trivium.store.sql.jobs import UNFINISHED, drop_tasks, job_of, reopen, task_of, trim
+from trivium.store.sql.jobs import (
+    UNFINISHED,
+    counted,
+    drop_tasks,
+    job_of,
+    let_wait,
+    reopen,
+    task_of,
+    trim,
+)
 from trivium.store.sql.statements import alone, insert_all, slices, take
 from trivium.work import (
     REEMBED,
@@ -46,6 +53,7 @@ from trivium.work import (
     Task,
     TaskEnd,
     TaskId,
+    TaskProgress,
     TaskState,
 )
 
@@ -94,7 +102,7 @@ class SqlQueue:
                 "started_at": "", "ended_at": "", "tasks": 0, "size": 0, "ended": 0,
                 "ended_size": 0, "failed": 0, "unchanged": 0, "notes": [],
                 "lasting": offered is not None, "complete": offered is not None,
-                "run_at": "", "run_ended": 0, "run_size": 0, "worker": worker,
+                "run_at": "", "run_ended": 0, "run_tokens": 0, "worker": worker,
             }  # fmt: skip
             insert_all(connection, jobs, [row])
             ids = take(connection, "task", len(offered or ()))
@@ -214,13 +222,19 @@ class SqlQueue:
                 for job in of:
                     put_back(connection, job, mine & (tasks.c.job == job))
 
-    def note_steps(self, steps: Mapping[TaskId, str]) -> None:
-        """Where tasks are, for people who watch."""
-        if steps:
-            rows = [{"of": task, "at": step} for task, step in steps.items()]
-            told = update(tasks).where(tasks.c.id == bindparam("of")).values(step=bindparam("at"))
-            with self._engine.begin() as connection:
-                connection.execute(told, rows)
+    def note_progress(self, noted: Mapping[TaskId, TaskProgress]) -> None:
+        """How far tasks are, for people who watch. Tasks that nobody works on stay as they are."""
+        if not noted:
+            return
+        names = ("step", "passages", "embedded", "tokens")
+        rows = [
+            {f"_{name}": getattr(one, name) for name in names} | {"_id": task}
+            for task, one in noted.items()
+        ]
+        working = (tasks.c.id == bindparam("_id")) & (tasks.c.state == TaskState.WORKING)
+        values = {name: bindparam(f"_{name}", type_=tasks.c[name].type) for name in names}
+        with self._engine.begin() as connection, counted(connection, list(noted)):
+            connection.execute(update(tasks).where(working).values(**values), rows)
 
     def cancelled(self, some: Sequence[JobId]) -> set[JobId]:
         """Those of the jobs that someone has cancelled, or cleared away."""
@@ -254,7 +268,7 @@ class SqlQueue:
                 "state": JobState.QUEUED, "created_at": now(), "started_at": "", "ended_at": "",
                 "tasks": 0, "size": 0, "ended": 0, "ended_size": 0, "failed": 0, "unchanged": 0,
                 "notes": [], "lasting": True, "complete": False, "run_at": "", "run_ended": 0,
-                "run_size": 0, "worker": "",
+                "run_tokens": 0, "worker": "",
             }  # fmt: skip
             connection.execute(insert(jobs).values(**row))
             trim(connection)
@@ -327,30 +341,24 @@ def end_tasks(connection: Connection, ends: Sequence[TaskEnd]) -> None:
     ends = [end for end in ends if end.task not in lost]
     if not ends:
         return
-    names = ("state", "fate", "step", "code", "message", "document", "seconds")
+    names = (
+        "state", "fate", "step", "code", "message", "document", "seconds", "passages", "tokens"
+    )  # fmt: skip
     rows = [{f"_{name}": getattr(end, name) for name in names} | {"_id": end.task} for end in ends]
-    values = {name: bindparam(f"_{name}", type_=tasks.c[name].type) for name in names}
-    connection.execute(update(tasks).where(tasks.c.id == bindparam("_id")).values(**values), rows)
-    failed = func.sum(cast(tasks.c.state == TaskState.FAILED, Integer))
-    touched: set[JobId] = set()
-    for some in slices([end.task for end in ends]):
-        sums = select(tasks.c.job, func.count(), func.sum(tasks.c.size), failed)
-        counted = connection.execute(sums.where(tasks.c.id.in_(some)).group_by(tasks.c.job))
-        for job, count, size, failures in counted.all():
-            added = {
-                "ended": jobs.c.ended + count,
-                "ended_size": jobs.c.ended_size + size,
-                "failed": jobs.c.failed + failures,
-            }
-            connection.execute(update(jobs).where(jobs.c.id == job).values(**added))
-            touched.add(job)
-    _close_ended(connection, sorted(touched))
+    given = {name: bindparam(f"_{name}", type_=tasks.c[name].type) for name in names}
+    passages = func.coalesce(given["passages"], tasks.c.passages, 0)
+    tokens = func.coalesce(given["tokens"], tasks.c.tokens)
+    values = {**given, "passages": passages, "embedded": passages, "tokens": tokens}
+    with counted(connection, [end.task for end in ends]) as touched:
+        ended = update(tasks).where(tasks.c.id == bindparam("_id"))
+        connection.execute(ended.values(**values), rows)
+    _close_ended(connection, touched)
 
 
 def _start(connection: Connection, worker: str, job: JobId) -> None:
     connection.execute(update(jobs).where(jobs.c.id == job).values(worker=worker))
     begun = update(jobs).where(jobs.c.id == job, jobs.c.state == JobState.QUEUED)
-    running = {"run_at": now(), "run_ended": jobs.c.ended, "run_size": jobs.c.ended_size}
+    running = {"run_at": now(), "run_ended": jobs.c.ended, "run_tokens": jobs.c.tokens_done}
     connection.execute(begun.values(state=JobState.RUNNING, **running))
     first = update(jobs).where(jobs.c.id == job, jobs.c.started_at == "")
     connection.execute(first.values(started_at=now()))
@@ -395,7 +403,7 @@ def _insert(
 def _put_back(connection: Connection, job: JobId, which: ColumnElement[bool]) -> None:
     """Let tasks wait again; those within others come again with what holds them."""
     drop_tasks(connection, which & (tasks.c.parent > 0))
-    connection.execute(update(tasks).where(which).values(state=TaskState.WAITING))
+    let_wait(connection, which)
     others = select(tasks.c.id).where(tasks.c.job == job, tasks.c.state == TaskState.WORKING)
     idle = update(jobs).where(jobs.c.id == job, jobs.c.state == JobState.RUNNING)
     connection.execute(idle.where(~others.exists()).values(state=JobState.QUEUED))

@@ -117,11 +117,11 @@ def test_an_early_guess_is_soon_forgotten() -> None:
     clock = TimeLeft()
     clock.after(0, 0, 1000)
     assert clock.after(3, 1, 999) is None, "nobody can say"
-    guess = clock.after(4, 10, 990)
-    assert guess == pytest.approx(396)
-    for now in range(5, 40):
-        left = clock.after(now, 10 * now, 1000 - 10 * now)
-    assert left == pytest.approx(61, abs=10)
+    guess = clock.after(20, 50, 950)
+    assert guess == pytest.approx(380)
+    for now in range(21, 80):
+        left = clock.after(now, 10 * now - 150, 1150 - 10 * now)
+    assert left == pytest.approx(45, abs=10)
 
 
 def test_between_two_parts_it_counts_down() -> None:

@@ -90,6 +90,9 @@ QUICK: dict[str, tuple[str, ...]] = {
         *("--chunks", CHUNKS, "--processes", "1", "--by-hand", "1", "--folder"),
         *("--data", "DATA", "--drop"),
     ),
+    "bench.large #nodes": (
+        *("--chunks", CHUNKS, "--processes", "1", "--no-graph", "--data", "DATA", "--drop"),
+    ),
     "bench.postgres": (*("--chunks", CHUNKS, "--seconds", "0.1", "--data", "DATA", "--drop"),),
     "bench.postgres #quality": ("--quality", "scifact", "--data", "DATA"),
     "bench.citus": ("--quality", "scifact", "--shards", "2", "--data", "DATA"),

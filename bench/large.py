@@ -8,7 +8,8 @@ the vectors is dropped before and built at the end. `bench.postgres` with the sa
 chunks finds the library there and measures searches in it; to measure on two cores, pin that
 process and the server to the same two (`taskset -acp`). With --by-hand that many processes fill its
 table of SQL by hand meanwhile (two legs), and with --folder one more builds its folder, so that
-`bench.postgres --two-legs` measures all three in one run. --drop removes the library at the end.
+`bench.postgres --two-legs` measures all three in one run. --drop removes the library at the end;
+--no-graph leaves the graph out, for a library that `bench.citus` moves to nodes before it searches.
 Without --server it uses the server of the tests.
 """
 
@@ -74,6 +75,7 @@ def _arguments() -> argparse.Namespace:
     asked.add_argument("--by-hand", type=int, default=0, metavar="PROCESSES")
     asked.add_argument("--folder", action="store_true", help="build the folder too")
     asked.add_argument("--data", type=Path, default=DATA)
+    asked.add_argument("--no-graph", action="store_true", help="`bench.citus` builds others")
     asked.add_argument("--drop", action="store_true", help="remove the schema at the end")
     return asked.parse_args()
 
@@ -98,8 +100,9 @@ def load_rows(engine: Engine, there: DatabaseAddress, asked: argparse.Namespace)
         pass  # on leaving, rows of words are joined
     merged = perf_counter() - started
     started = perf_counter()
-    with engine.begin() as connection:
-        connection.execute(text(f"CREATE INDEX {table}_graph ON {table} {GRAPH}"))
+    if not asked.no_graph:
+        with engine.begin() as connection:
+            connection.execute(text(f"CREATE INDEX {table}_graph ON {table} {GRAPH}"))
     graph = perf_counter() - started
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("ANALYZE"))

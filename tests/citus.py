@@ -62,6 +62,35 @@ def node_away() -> Iterator[None]:
         owner.dispose()
 
 
+@contextmanager
+def no_graphs() -> Iterator[None]:
+    """Makes the coordinator refuse to build graphs of vectors."""
+    owner = engine()
+    with owner.begin() as connection:
+        connection.execute(text("SET LOCAL citus.enable_ddl_propagation = off"))
+        connection.execute(
+            text(
+                "CREATE FUNCTION no_graphs() RETURNS event_trigger LANGUAGE plpgsql AS"
+                " $$ BEGIN IF current_query() LIKE '%hnsw%' THEN"
+                " RAISE EXCEPTION 'no graphs'; END IF; END $$"
+            )
+        )
+        connection.execute(
+            text(
+                "CREATE EVENT TRIGGER no_graphs ON ddl_command_start"
+                " WHEN TAG IN ('CREATE INDEX') EXECUTE FUNCTION no_graphs()"
+            )
+        )
+    try:
+        yield
+    finally:
+        with owner.begin() as connection:
+            connection.execute(text("SET LOCAL citus.enable_ddl_propagation = off"))
+            connection.execute(text("DROP EVENT TRIGGER no_graphs"))
+            connection.execute(text("DROP FUNCTION no_graphs()"))
+        owner.dispose()
+
+
 def empty(name: str) -> None:
     """Without its documents, and distributed as before."""
     owner = engine()

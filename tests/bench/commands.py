@@ -90,10 +90,16 @@ QUICK: dict[str, tuple[str, ...]] = {
         *("--chunks", CHUNKS, "--processes", "1", "--by-hand", "1", "--folder"),
         *("--data", "DATA", "--drop"),
     ),
+    "bench.large #nodes": (
+        *("--chunks", CHUNKS, "--processes", "1", "--no-graph", "--data", "DATA", "--drop"),
+    ),
     "bench.postgres": (*("--chunks", CHUNKS, "--seconds", "0.1", "--data", "DATA", "--drop"),),
     "bench.postgres #quality": ("--quality", "scifact", "--data", "DATA"),
     "bench.citus": ("--quality", "scifact", "--shards", "2", "--data", "DATA"),
-    "bench.citus #speed": ("--chunks", CHUNKS, "--shards", "2", "--data", "DATA"),
+    "bench.citus #speed": (
+        *("--chunks", CHUNKS, "--shards", "2", "--seconds", "0.1", "--data", "DATA"),
+        *("--program", "/usr/bin/postgres"),
+    ),
     "bench.citus #watch": ("--chunks", CHUNKS, "--watch", "1", "--data", "DATA"),
     "bench.scale": ("--chunks", "5000000", "--set", "queries_a_second=5"),
     "bench.quick": ("--rows", "400", "--rounds", "1"),

@@ -56,6 +56,7 @@ SHOWN = {
     "bench.adding edited": "embedded_again",
     "bench.adding many": "share_of_model",
     "bench.large": "graph_seconds",
+    "bench.large #nodes": "graph_seconds",
     "bench.postgres": "three legs",
     "bench.postgres #quality": "scifact",
     "bench.citus": "Citus",  # where none is named, it says so

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from sqlalchemy import text
+from sqlalchemy.exc import ProgrammingError
 from tests import citus
 
 from trivium.errors import DatabaseAway
@@ -244,4 +245,21 @@ def test_a_library_goes_to_the_nodes_and_back_with_all_it_holds() -> None:
             assert all(finding.ok for finding in backend.upkeep.examine())
         backend.writer.remove([1])
         assert backend.documents.history(1, OWNER) == []
+        backend.close()
+
+
+def test_a_move_that_fails_at_its_graphs_can_be_made_again() -> None:
+    name = f"test_{uuid4().hex[:12]}"
+    with citus.schema(name) as place:
+        backend = open_postgres(parse(place))
+        put(backend, *(sample(f"{i}.md", f"Lantern {i} burns.") for i in range(8)))
+        backend.nodes.distribute(2)
+        with citus.no_graphs(), pytest.raises(ProgrammingError, match="no graphs"):
+            backend.nodes.distribute(3)
+        for shards in (3, 3, 0):
+            for signal in Signal:  # also with passages in 3 shards and vectors still in 2
+                assert len(found(backend, signal, "lantern")) == 8
+            assert all(finding.ok for finding in backend.upkeep.examine())
+            moved = backend.nodes.distribute(shards) if shards else backend.nodes.gather()
+            assert moved.shards == shards
         backend.close()

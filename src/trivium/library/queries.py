@@ -110,11 +110,9 @@ class Queries:
                     del self._typed[caller]
             pending, self._pending = self._pending, []
         if self.mode is LogMode.FULL:
-            for query in pending:
-                self._backend.queries.note(query)
-            return
-        for query in _counted(pending):
-            self._backend.queries.count(query)
+            self._backend.queries.note(pending)
+        else:
+            self._backend.queries.count(_counted(pending))
 
     def all(self, days: int | None = None) -> list[Asked]:
         """Each query once, the most asked first."""

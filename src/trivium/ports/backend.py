@@ -804,12 +804,13 @@ class KeptSources(Protocol):
 class QueryLog(Protocol):
     """What people asked. Only for the owner."""
 
-    def note(self, query: LoggedQuery) -> None:
-        """One more entry."""
+    def note(self, queries: Sequence[LoggedQuery]) -> None:
+        """One more entry for each, in one transaction."""
         ...
 
-    def count(self, query: LoggedQuery) -> None:
-        """Add it to the entry of the same day, text and caller, if there is one."""
+    def count(self, queries: Sequence[LoggedQuery]) -> None:
+        """Add each to the entry of the same day, text and caller, if there is one; in one
+        transaction."""
         ...
 
     def all(self, since: str = "") -> list[LoggedQuery]:

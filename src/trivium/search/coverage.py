@@ -164,9 +164,19 @@ class _Word:
         starts = {beginning(form, language) for form in self._forms}
         known = all(starts) and max(map(len, self._forms)) <= _SHORT
         self._starts = [f" {start}" for start in starts] if known else None
+        # The shortest says as much as all, if the others go on from it.
+        least = min(starts, key=len)
+        shared = known and all(start.startswith(least) for start in starts)
+        self._least = least.encode() if shared else b""
 
     def is_in(self, passage: _Passage) -> bool:
-        if self._exact in passage.spaced or self._is_inflected(passage):
+        if self._exact in passage.spaced:
+            return True
+        # However a passage writes it, these letters are there: most words that a passage lacks take
+        # two looks instead of seven.
+        if self._least not in passage.run_together:
+            return False
+        if self._is_inflected(passage):
             return True
         for joined in self._joined:
             if passage.holds(joined):

@@ -157,11 +157,12 @@ class QueriesContract:
     def test_queries_are_noted_counted_and_forgotten(self, backend: Backend) -> None:
         log = backend.queries
         day = LoggedQuery("2026-11-01", "crown", 2, 1, 5.0)
-        log.count(day)
-        log.count(LoggedQuery("2026-11-01", "crown", 1, 0, 9.0))
-        log.count(LoggedQuery("2026-11-02", "crown", 1, 0, 1.0))
-        log.note(LoggedQuery("2026-11-02T10:00:00.000Z", "axe", 1, 0, 1.0, "abc"))
-        log.note(LoggedQuery("2026-11-02T10:00:00.000Z", "axe", 1, 0, 1.0, "abc"))
+        log.count([day])
+        later = LoggedQuery("2026-11-02", "crown", 1, 0, 1.0)
+        log.count([later, LoggedQuery("2026-11-01", "crown", 1, 0, 9.0)])
+        log.note([LoggedQuery("2026-11-02T10:00:00.000Z", "axe", 1, 0, 1.0, "abc")] * 2)
+        log.count([])
+        log.note([])
         assert [(one.at[:10], one.text, one.asked) for one in log.all()] == [
             ("2026-11-02", "axe", 1),
             ("2026-11-02", "axe", 1),

@@ -10,17 +10,18 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from sqlalchemy import Dialect, Engine
 
 from trivium.store.embedded.database import read_rows, sequence_of
 from trivium.store.sql.documents import SqlDocuments, chunks_by_id
-from trivium.store.sql.rows import chunk_of, document_of
+from trivium.store.sql.rows import CHUNK_COLUMNS, document_of, place_of
 from trivium.text.filters import looks_at_passages
-from trivium.types import OWNER, ChunkId, Document, Label, StoredChunk, Where
+from trivium.types import OWNER, Chunk, ChunkId, Document, Label, StoredChunk, Where
 
 Row: TypeAlias = tuple[Any, ...]
+_Made = TypeVar("_Made")
 
 _MOST = 200  # ids per statement, enough for any search; for more, SQLAlchemy is fast enough
 _STEP = 10  # the number of ids is rounded up, so that few statements serve all
@@ -83,43 +84,36 @@ class _Statement:
 
 
 class _Reading:
-    """Turns rows into passages. Threads may share it."""
+    """Turns rows into passages, by position. Parsed values are never changed, so equal ones are
+    parsed once. Threads may share it."""
 
     def __init__(self, dialect: Dialect) -> None:
         columns = list(chunks_by_id(OWNER).selected_columns)
-        names = [column.name for column in columns]
         kinds = [column.type.dialect_impl(dialect) for column in columns]
         readers = [kind.result_processor(dialect, None) for kind in kinds]
-        self._split = next(at for at, name in enumerate(names) if name.startswith("document_"))
-        self._of_chunk = _Columns(names[: self._split], readers[: self._split])
-        self._of_document = _Columns(names[self._split :], readers[self._split :])
+        self._split = 1 + len(CHUNK_COLUMNS)
+        of_chunk = dict(zip(("id", *CHUNK_COLUMNS), readers, strict=False))
+        self._headings = _parsed(of_chunk["headings"], tuple)
+        self._place = _parsed(of_chunk["place"], place_of)
+        self._names = [column.name for column in columns[self._split :]]
+        self._readers = readers[self._split :]
         # By the whole row: a different row is another document, or the same one after a change.
         self._document = lru_cache(maxsize=_DOCUMENTS)(self._made)
 
     def chunk(self, row: Row) -> StoredChunk:
-        held = self._of_chunk.named(row[: self._split])
-        return StoredChunk(held["id"], self._document(row[self._split :]), chunk_of(held))
+        number, index, start, end, text, headings, section, *others = row[: self._split]
+        header, paragraph, tokens, place = others
+        told, at = self._headings(headings), self._place(place)
+        chunk = Chunk(index, start, end, text, told, section, header, paragraph, tokens, at)
+        return StoredChunk(number, self._document(row[self._split :]), chunk)
 
     def _made(self, row: Row) -> Document:
-        return document_of(self._of_document.named(row), "document_")
+        values = [read(v) if read else v for read, v in zip(self._readers, row, strict=True)]
+        return document_of(dict(zip(self._names, values, strict=True)), "document_")
 
 
-class _Columns:
-    """Neighbouring columns of a row, by name. Parsed values are never changed, so equal values are
-    parsed once."""
-
-    def __init__(
-        self, names: Sequence[str], readers: Sequence[Callable[[Any], Any] | None]
-    ) -> None:
-        self._names = names
-        self._readers = [
-            (name, lru_cache(maxsize=_VALUES)(read))
-            for name, read in zip(names, readers, strict=True)
-            if read is not None
-        ]
-
-    def named(self, row: Row) -> dict[str, Any]:
-        found = dict(zip(self._names, row, strict=True))
-        for name, read in self._readers:
-            found[name] = read(found[name])
-        return found
+def _parsed(
+    read: Callable[[Any], Any] | None, made: Callable[[Any], _Made]
+) -> Callable[[Any], _Made]:
+    """What a column's values become; those of the last few rows are kept."""
+    return lru_cache(maxsize=_VALUES)(lambda held: made(read(held) if read else held))

@@ -103,10 +103,14 @@ class MemoryQueryLog:
     def __init__(self) -> None:
         self._queries: list[LoggedQuery] = []
 
-    def note(self, query: LoggedQuery) -> None:
-        self._queries.append(query)
+    def note(self, queries: Sequence[LoggedQuery]) -> None:
+        self._queries += queries
 
-    def count(self, query: LoggedQuery) -> None:
+    def count(self, queries: Sequence[LoggedQuery]) -> None:
+        for query in queries:
+            self._count(query)
+
+    def _count(self, query: LoggedQuery) -> None:
         for at, known in enumerate(self._queries):
             if (known.at, known.text, known.caller) == (query.at, query.text, query.caller):
                 self._queries[at] = replace(

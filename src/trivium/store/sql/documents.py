@@ -24,7 +24,13 @@ from trivium.ports import Summarised
 from trivium.store.neighbours import neighbours
 from trivium.store.sql.conditions import visible, visible_passages, visible_then
 from trivium.store.sql.names import all_names, named, seen_with, within
-from trivium.store.sql.rows import chunk_of, document_of, interpretation_of
+from trivium.store.sql.rows import (
+    CHUNK_COLUMNS,
+    DOCUMENT_COLUMNS,
+    chunk_of,
+    document_of,
+    interpretation_of,
+)
 from trivium.store.sql.statements import KEPT, active, one_state, one_statement, slices
 from trivium.store.sql.tables import (
     chunks,
@@ -233,9 +239,9 @@ class SqlDocuments:
             rows = connection.execute(query, values or {}).mappings().all()
         found: dict[DocumentId, Document] = {}
         for row in rows:
-            if row["document"] not in found:
-                found[row["document"]] = document_of(row, "document_")
-        return [StoredChunk(row["id"], found[row["document"]], chunk_of(row)) for row in rows]
+            if row["document_id"] not in found:
+                found[row["document_id"]] = document_of(row, "document_")
+        return [StoredChunk(row["id"], found[row["document_id"]], chunk_of(row)) for row in rows]
 
     def around(
         self, ids: Sequence[ChunkId], before: int, after: int, where: Where
@@ -269,8 +275,11 @@ def _visible_chunks(where: Where) -> Select[Any]:
 
 
 def _chunks_with_documents() -> Select[Any]:
-    held = [c.label(f"document_{c.name}") for c in documents.c]
-    joined = select(chunks, *held).join(documents, chunks.c.document == documents.c.id)
+    """Only the columns that are read: all 41 take SQLite a fifth longer."""
+    held = [chunks.c[name] for name in ("id", *CHUNK_COLUMNS)]
+    of = [documents.c[name] for name in (*DOCUMENT_COLUMNS, "metadata", "names")]
+    labelled = [column.label(f"document_{column.name}") for column in of]
+    joined = select(*held, *labelled).join(documents, chunks.c.document == documents.c.id)
     return joined.order_by(chunks.c.id)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from sqlalchemy import Engine, delete, insert, select, update
+from sqlalchemy import Connection, Engine, delete, insert, select, update
 
 from trivium.queries import Alert, AlertHit, LoggedQuery
 from trivium.store.sql.tables import alert_hits, alerts, query_log
@@ -17,24 +17,22 @@ class SqlQueryLog:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def note(self, query: LoggedQuery) -> None:
-        with self._engine.begin() as connection:
-            connection.execute(insert(query_log).values(asdict(query)))
+    # One transaction for all: each ends on the disk, and makes SQLite's readers drop what they have
+    # cached.
 
-    def count(self, query: LoggedQuery) -> None:
-        same = (query_log.c.at == query.at) & (query_log.c.text == query.text)
-        ours = same & (query_log.c.caller == query.caller)
+    def note(self, queries: Sequence[LoggedQuery]) -> None:
+        if not queries:
+            return
         with self._engine.begin() as connection:
-            row = connection.execute(select(query_log).where(ours).limit(1)).first()
-            if row is None:
-                connection.execute(insert(query_log).values(asdict(query)))
-                return
-            counted = {
-                "asked": query_log.c.asked + query.asked,
-                "empty": query_log.c.empty + query.empty,
-                "took_ms": max(row.took_ms, query.took_ms),
-            }
-            connection.execute(update(query_log).where(query_log.c.id == row.id).values(counted))
+            connection.execute(insert(query_log), [asdict(query) for query in queries])
+
+    def count(self, queries: Sequence[LoggedQuery]) -> None:
+        if not queries:
+            return
+        with self._engine.begin() as connection:
+            # In one order: two processes that count the same never wait for each other.
+            for query in sorted(queries, key=lambda one: (one.at, one.text, one.caller)):
+                _count(connection, query)
 
     def all(self, since: str = "") -> list[LoggedQuery]:
         asked = select(*_COLUMNS).where(query_log.c.at >= since)
@@ -45,6 +43,21 @@ class SqlQueryLog:
     def forget(self, before: str) -> int:
         with self._engine.begin() as connection:
             return connection.execute(delete(query_log).where(query_log.c.at < before)).rowcount
+
+
+def _count(connection: Connection, query: LoggedQuery) -> None:
+    same = (query_log.c.at == query.at) & (query_log.c.text == query.text)
+    ours = same & (query_log.c.caller == query.caller)
+    row = connection.execute(select(query_log).where(ours).limit(1)).first()
+    if row is None:
+        connection.execute(insert(query_log).values(asdict(query)))
+        return
+    counted = {
+        "asked": query_log.c.asked + query.asked,
+        "empty": query_log.c.empty + query.empty,
+        "took_ms": max(row.took_ms, query.took_ms),
+    }
+    connection.execute(update(query_log).where(query_log.c.id == row.id).values(counted))
 
 
 class SqlAlerts:

@@ -21,7 +21,11 @@ DOCUMENT_COLUMNS = (
     "content_hash", "size", "interpretation", "fingerprint", "chunks", "added_at", "updated_at",
     "original", "seen_hash", "seen_fingerprint", "sender",
 )  # fmt: skip
-
+# Columns of a chunk's row, in the order of the fields of `Chunk`.
+CHUNK_COLUMNS = (
+    "position", "start", "end", "text", "headings", "section", "header", "paragraph", "tokens",
+    "place",
+)  # fmt: skip
 
 _NOWHERE = Place()
 
@@ -46,7 +50,7 @@ def chunk_of(row: RowMapping | Mapping[str, Any]) -> Chunk:
         header=row["header"],
         paragraph=row["paragraph"],
         tokens=row["tokens"],
-        place=_place_of(row["place"]),
+        place=place_of(row["place"]),
     )
 
 
@@ -151,7 +155,7 @@ def _place_values(place: Place) -> dict[str, Any]:
     return {**told, FOLDED_SHEET: comparable_text(place.sheet)} if place.sheet else told
 
 
-def _place_of(held: Mapping[str, Any]) -> Place:
+def place_of(held: Mapping[str, Any]) -> Place:
     if not held:
         return _NOWHERE
     return Place(

@@ -11,7 +11,7 @@ from math import exp
 
 _FIRST_SECONDS = 3.0  # before that an estimate is a guess
 # Until so much of all is done, too, but not for longer than a minute: after two small files of 128
-# it said 200 minutes for 22, and with 1 % instead of 5 it rose from 8 to 24 in the first 90 seconds.
+# it said 200 minutes for 22, and with 1 % instead of 5 it rose from 8 to 24 in the first 90 s.
 _FIRST_SHARE, _LONGEST_SILENCE = 0.05, 60.0
 # How fast the expected end follows a new estimate, in parts of the time left, or of the time since
 # the beginning if that is shorter: the first estimates have little behind them. Downwards quickly.

@@ -36,7 +36,7 @@ _DEEPER = 4  # look this many times deeper if the graph proposed too few
 _DEARER = 6
 # Recall@10 falls as a graph grows. At 1M chunks, m 16, ef_construction 100 and ef_search 400 have
 # .774; m 24, ef_construction 200 and ef_search 1000 have .964. At 100,000 the first have .996 with
-# 66 rows proposed. More rows help, and time grows with them in steps of a thousand: at 1M one in 500
+# 66 rows proposed. More rows help, and time grows with them in steps of 1,000: at 1M one in 500
 # is two steps, 42 ms and .975; one in 334 is three, 46 ms and .983; one in 333 begins a fourth.
 GRAPH = "USING hnsw (vector halfvec_ip_ops) WITH (m = 24, ef_construction = 200)"
 _PROPOSED = 334

@@ -1,5 +1,6 @@
 """What was removed is gone from every byte of the library."""
 
+import json
 import threading
 from pathlib import Path
 
@@ -101,3 +102,17 @@ def test_readers_go_on_while_it_runs(library: Library, tmp_path: Path, files: Pa
         assert reader.search("zebraa", options=SearchOptions(mode="fuzzy")), (
             "its vocabulary follows the new file"
         )
+
+
+def test_words_lie_in_one_segment_afterwards(library: Library, tmp_path: Path, files: Path) -> None:
+    def segments() -> int:
+        meta = json.loads((tmp_path / "library" / "words" / "meta.json").read_bytes())
+        return len(meta["segments"])
+
+    for number in range(3):
+        (files / f"{number}.md").write_text(f"A lantern burns {number}.")
+        library.add(files)
+    assert segments() > 1
+    library.upkeep.compact()
+    assert segments() == 1
+    assert len(library.search("lantern")) == 3

@@ -9,6 +9,7 @@ import pytest
 from trivium.config import Settings
 from trivium.library import Library
 from trivium.options import SearchOptions
+from trivium.store.embedded import indexes
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.words import WordIndex
 from trivium.testing.samples import TOY
@@ -104,15 +105,29 @@ def test_readers_go_on_while_it_runs(library: Library, tmp_path: Path, files: Pa
         )
 
 
-def test_words_lie_in_one_segment_afterwards(library: Library, tmp_path: Path, files: Path) -> None:
-    def segments() -> int:
-        meta = json.loads((tmp_path / "library" / "words" / "meta.json").read_bytes())
-        return len(meta["segments"])
+def segments(library: Path) -> int:
+    return len(json.loads((library / "words" / "meta.json").read_bytes())["segments"])
 
+
+def test_words_lie_in_one_segment_afterwards(library: Library, tmp_path: Path, files: Path) -> None:
     for number in range(3):
         (files / f"{number}.md").write_text(f"A lantern burns {number}.")
         library.add(files)
-    assert segments() > 1
+    assert segments(tmp_path / "library") > 1
     library.upkeep.compact()
-    assert segments() == 1
+    assert segments(tmp_path / "library") == 1
     assert len(library.search("lantern")) == 3
+
+
+def test_words_lie_in_one_segment_after_much_was_added(
+    library: Library, tmp_path: Path, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexes, "_MANY", 4)
+    held = []
+    for number in range(10):
+        (files / f"{number}.md").write_text(f"A lantern burns {number}.")
+        library.add(files)
+        held.append(segments(tmp_path / "library"))
+    # After four chunks, and after four more, which are half of eight; then it has what was added.
+    assert held == [1, 2, 3, 1, 2, 3, 4, 1, 2, 3]
+    assert len(library.search("lantern", 20)) == 10

@@ -25,8 +25,7 @@ def spinner(shell: Shell, what: str) -> AbstractContextManager[object]:
 def compact_command(shell: Shell) -> None:
     """Rewrite the library without removed or pruned documents, and free the space.
 
-    You can search meanwhile. Afterwards no file of the library holds a byte of removed documents,
-    and searches are faster if you had added a lot: words lie in one piece instead of several.
+    You can search meanwhile. Afterwards no file of the library holds a byte of removed documents.
 
     \b
     trivium compact

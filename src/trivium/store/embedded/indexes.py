@@ -42,6 +42,10 @@ WORDS, VECTORS = "words", "vectors"
 _BATCH = 2000  # chunks read from the registry at a time
 _ROWS = 500  # vectors compared with the database on opening: 10 ms for 4,000
 _SAMPLE = 16 << 20  # bytes of words checked on opening: 8 ms
+# Words are written anew after so many chunks were added, if they are half of all: eight segments
+# become one, and a search takes 7.8 ms of processor time instead of 9.1 at 100,000 chunks. That
+# takes .5 ms a chunk, where embedding takes 60. Larger libraries gain less and would wait longer.
+_MANY, _LARGEST = 20_000, 200_000
 log = logging.getLogger("trivium.store")
 
 
@@ -66,6 +70,7 @@ class Indexes:
         self._writing = False
         self._opening = threading.Lock()
         self._model = ""
+        self._added = 0  # chunks, since the words were last written anew or the library opened
         self.damaged: dict[str, IndexDamaged] = {}
         self.vectors: VectorIndex | None = None  # until there is a first vector
         self._words = WordIndex(None)
@@ -260,6 +265,7 @@ class Indexes:
     def _write_words(self, chunks: Sequence[IndexedChunk]) -> None:
         self._add_words(chunks)
         self._words.commit()
+        self._added += len(chunks)
 
     def drop(self, ranges: Iterable[tuple[ChunkId, int]]) -> None:
         """Words only: vectors are masked until `rebuild_vectors`."""
@@ -297,6 +303,15 @@ class Indexes:
             self._add_words(chunks)
         self._words.commit()
         self._vocabulary.finish_anew()
+        self._added = 0
+
+    def join_words(self) -> None:
+        """After much was added, write the words anew, in one piece."""
+        if self._added < _MANY:
+            return
+        total = self._words.view().count
+        if total <= min(_LARGEST, 2 * self._added):
+            self._surely(self._rebuild_words)
 
     def tidy(self) -> None:
         """Delete files that only earlier views needed."""

@@ -110,6 +110,7 @@ class Writing:
             active = self._snapshots.active_vectors(self._snapshots.current())
             if 1 - active / vectors.count > _DEAD:
                 self._indexes.rebuild_vectors()
+        self._indexes.join_words()
         self._indexes.stop_writing()
 
     def _drop_leftovers(self) -> None:

@@ -117,7 +117,7 @@ def _checked(scores: Sequence[float], wanted: int) -> Judgment:
     found = tuple(float(score) for score in scores)
     if len(found) != wanted:
         return _without(f"The reranker returned {len(found)} scores for {wanted} passages.")
-    if not all(0 <= score <= 1 for score in found):  # NaN isn't either
+    if not all(0 <= score <= 1 for score in found):  # NaN fails this too
         return _without("The reranker returned scores that aren't between 0 and 1.")
     return Judgment(found)
 

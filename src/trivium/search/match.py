@@ -1,8 +1,8 @@
 """The match: how likely a passage is to be relevant to a query, from 0 to 1.
 
 Unlike fused scores, matches can be compared between queries. So they rank the results of several
-queries, and show when nothing is relevant. For one query they never rise from one result to the
-next, and never decide the order.
+queries, and show when nothing is relevant. For one query they never decide the order. They never
+rise from one result to the next either, unless preferences reorder the results afterwards.
 
 A logistic function of a few signs, fitted to judged sets; `docs/log.md` says how well it does on
 each set when that one is left out of the fit. Below it is the rule of the preset `papers`.

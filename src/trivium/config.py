@@ -109,7 +109,7 @@ class Settings:
     rerank_seconds: float = _setting(
         "rerank.seconds",
         2.0,
-        "time limit for reranking, in seconds; after it you get the fused order",
+        "time limit for reranking, in seconds; after that you get the fused order",
     )
     rerank_key_file: Path | None = _setting(
         "rerank.key_file", None, "file that holds the key for rerank.url"
@@ -169,7 +169,7 @@ class Settings:
         "maximum size of a paper's chunk, in tokens, or the model's limit if that is lower",
     )
     chunk_most: int = _setting(
-        "chunk.most", 100, "maximum number of chunks per paper; anything beyond is reported"
+        "chunk.most", 100, "maximum number of chunks per paper; the rest is left out and reported"
     )
     chunk_limit: int = _setting(
         "chunk.limit",
@@ -220,7 +220,8 @@ class Settings:
     archive_folder: Path | str | None = _setting(
         "archive.folder",
         None,
-        "folder for those copies, or s3://, az:// or gs://; empty: inside the library",
+        "folder for copies of the files you add, or s3://, az:// or gs://; empty: inside"
+        " the library",
     )
     archive_link_seconds: int = _setting(
         "archive.link_seconds",
@@ -390,7 +391,7 @@ class Settings:
     serve_connections: int = _setting(
         "serve.connections",
         1000,
-        "open connections per process; one more closes the oldest idle one",
+        "maximum number of open connections per process; a new one closes the oldest idle one",
     )
     serve_seconds: float = _setting("serve.seconds", 10.0, "time limit for a request, in seconds")
     serve_incoming_folder: str = _setting(
@@ -399,7 +400,9 @@ class Settings:
         "where uploads wait: s3://, az:// or gs://; empty: inside the library",
     )
     serve_incoming_bytes: int = _setting(
-        "serve.incoming_bytes", 10 << 30, "total size of uploads that wait or failed, in bytes"
+        "serve.incoming_bytes",
+        10 << 30,
+        "maximum total size of uploads that wait or failed, in bytes",
     )
 
 

@@ -1,1 +1,1 @@
-"""From a query to explained results. `run.py` is the recipe; knows nothing of any one store."""
+"""Turns a query into explained results. Begin with `run.py`. Knows no particular store."""

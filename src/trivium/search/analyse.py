@@ -1,8 +1,8 @@
-"""Reads a query for signs of what kind of answer it wants: exact words, or meaning.
+"""Decides from the words of a query whether it wants exact words or meaning.
 
-Points go to the keyword or the semantic side of a balance that starts at 50:50 and stays within
-20..80. Looks at nothing but the query; what the signals answer is for `weigh`, which words the
-library knows is for `correct`.
+Each sign adds points to the keyword or the semantic side of a balance, which starts at 50:50 and
+stays within 20..80. Looks only at the query: `weigh` looks at what the signals answer, `correct` at
+which words the library knows.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from trivium.types import Query, Signal
 
 EVEN = 50
 LEAST, MOST = 20, 80  # neither side is ever left out
-# Evidence already reflects what meaning answered, so it matters little that a query is a question.
-# nDCG@10 of six sets with the semantic lean at full strength beside evidence: -.005 (xquad_de
-# -.017), at .2: -.0006 (cranfield -.0015), at .1: -.0003 (cranfield -.0013). The keyword lean at
-# full strength costs nothing (mean +.0001, nfcorpus +.0004).
+# With evidence (`weigh`), the vector signal's hits count already, so it matters little that a query
+# is a question. nDCG@10 of six sets with evidence and the semantic lean at full strength: -.005
+# (xquad_de -.017), at .2: -.0006 (cranfield -.0015), at .1: -.0003 (cranfield -.0013). The keyword
+# lean at full strength costs nothing (mean +.0001, nfcorpus +.0004).
 BESIDE_EVIDENCE = 0.1
-# A query of unknown words triples it: nDCG@10 +.002 on nfcorpus, and +.002 on cranfield and
-# mlquestions with misspelled words that could not be corrected; 4 gained no more.
+# If no word of a query is known, the weight of spelling triples: nDCG@10 +.002 on nfcorpus, and
+# +.002 on cranfield and mlquestions with misspelled words that couldn't be corrected. 4 gained no
+# more.
 SPELLING = 2.0
 POINTS: Mapping[str, tuple[Literal["keyword", "semantic"], int]] = {
     "year": ("keyword", 15),
@@ -42,14 +43,14 @@ _REQUIRED = re.compile(REQUIRED)
 _YEAR = re.compile(r"(?<![\w.,])(?:19|20)\d\d(?![\w])(?![.,]\d)")
 _ET_AL = re.compile(r"\bet\.?\s+al\b\.?", re.IGNORECASE)
 _NAME = r"(?!\d)\w[\w'’.-]*"
-# "Smith & Jones", "Müller und Schmidt". Both must be written like names: "trust and safety" is not.
+# "Smith & Jones", "Müller und Schmidt". Both must look like names: "trust and safety" doesn't.
 _JOINED = re.compile(rf"({_NAME}),?\s+(?:&|and|und|et|y|e)\s+({_NAME})")
 _ACRONYM = re.compile(r"\b(?!(?:OR|AND|NOT)\b)(?=\d*[A-Z]\d*[A-Z])[A-Z\d]+s?\b")  # AI, H1N1, LLMs
 _PHRASE = re.compile(r'"[^"]*\w[^"]*"|„[^“”"]*\w[^“”"]*[“”"]|“[^”]*\w[^”]*”|«[^»]*\w[^»]*»')
 _SPECIAL = re.compile(r"[<>=≤≥≠≈±×÷%§°#@$€£^~|\\{}\[\]+*_]")
 _WORD = re.compile(r"\w")
 _FIRST_WORD = re.compile(r"\w+")
-# English, German, French, Spanish and Italian, folded. A question mark at the end says it too.
+# English, German, French, Spanish and Italian, folded. A question mark at the end counts too.
 _QUESTION_WORDS = frozenset(
     words(
         """what how why when where which who whom whose
@@ -80,7 +81,7 @@ class Balance:
 
 def analyse(query: Query) -> Balance:
     """The balance of a query, with every boost that led to it."""
-    # Excluded words say nothing about what you want, nor does the sign for required words.
+    # Excluded words say nothing about what the caller wants, nor does the + of required words.
     text = _REQUIRED.sub("", _EXCLUDED.sub(" ", query.text))
     boosts = tuple(Boost(name, *POINTS[name], because) for name, because in _signs(text))
     semantic = EVEN + sum(b.points if b.side == "semantic" else -b.points for b in boosts)
@@ -118,7 +119,7 @@ def _author(text: str) -> str:
 
 def _question(text: str) -> str:
     first = _FIRST_WORD.search(text)
-    # WHO in a text that is not all capitals is the organisation.
+    # WHO is the organisation, unless the whole text is in capitals.
     if first and (text.isupper() or not first.group().isupper()):
         word = first.group()
         if fold(word) in _QUESTION_WORDS:
@@ -133,8 +134,8 @@ def lean(
     *,
     beside_evidence: bool = False,
 ) -> dict[Signal, float]:
-    """Moves the weights to the side that the balance favours; their sum stays. Strength 1 applies
-    the full shares: .5 and .5 become .35 and .65 at 35:65. At 0 nothing moves."""
+    """Moves the weights to the side that the balance favours; their sum stays the same. Strength 1
+    applies the full shares: at 35:65, .5 and .5 become .35 and .65. Strength 0 changes nothing."""
     if beside_evidence and balance.semantic > EVEN:
         strength *= BESIDE_EVIDENCE
     sides = {True: balance.semantic / EVEN, False: balance.keyword / EVEN}
@@ -146,7 +147,7 @@ def favour_spelling(
     weights: Mapping[Signal, float], unknown: float, strength: float
 ) -> dict[Signal, float]:
     """Raises the trigram signal's weight by the share (0..1) of words that the library doesn't
-    have, at the cost of the other signals."""
+    have, and lowers the others."""
     raised = 1 + SPELLING * unknown * strength
     moved = {s: w * (raised if s is Signal.TRIGRAM else 1.0) for s, w in weights.items()}
     return _rescaled(moved, sum(weights.values()))

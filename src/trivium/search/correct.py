@@ -1,9 +1,9 @@
-"""Finds the words of a query that the caller's documents lack, and what they were meant to be.
+"""Finds the words of a query that the caller's documents lack, and how they should be spelled.
 
-A misspelled word breaks the embedding of a short query and finds nothing by keyword, so where the
-intended word is clear enough both signals are asked for that one; the trigram signal sees the query
-as typed. Only words that the caller may see are ever put forward: `spellings` answers for them.
-Knows no store and no model, only what it is handed.
+A misspelled word spoils the embedding of a short query and finds nothing by keyword. If the right
+word is clear enough, both signals search for it instead; the trigram signal gets the query as
+typed. Suggests only words that the caller may see: `spellings` returns no others. Knows no store
+and no model, only what it is given.
 """
 
 from __future__ import annotations
@@ -22,39 +22,40 @@ from trivium.text.query import EXCLUDED, parse
 from trivium.text.stems import DEFAULT_LANGUAGE, content_words
 from trivium.types import Query, Spelled
 
-# As sure as that, a correction is searched for and shown. Of the misspelled words of four sets with
-# three in each query: at .2 75.9 % of mlquestions' and 67.2 % of xquad_en's come out right, at .15
-# 76.2 and 67.9, and clean queries change as rarely (docs/log.md, 2026-11-16, known words).
+# Search for a correction, and show it, if it is at least this sure. With three misspelled words in
+# each query, at .2 75.9 % of them are corrected rightly on mlquestions and 67.2 % on xquad_en, at
+# .15 76.2 and 67.9, and clean queries change as rarely (docs/log.md, 2026-11-16, known words).
 SURE = 0.15
-# Where nobody knows what was meant either, nobody can vouch for right words that the library merely
-# lacks; one letter makes another abbreviation of PGK or UreH; and German makes new words by the
-# minute (a quarter of the German questions to 240 paragraphs held a right word that resembled
-# another; so it is 1 in 200). A capital within a sentence makes a name: "Mims", "Passeriformes"
-# (.16 and .32 sure); no misspelled word of xquad_en is lost by it.
+# Some words need more certainty. UNTAUGHT: neither model nor dictionary knows the correction, so
+# the typed word may be right and merely missing in the library. NAME: one letter turns PGK or UreH
+# into another abbreviation. FOREIGN: German forms new words all the time (a quarter of the
+# German questions about 240 paragraphs had a right word that resembled another; with this value 1
+# in 200 does). CAPITALISED: a capital inside a sentence means a name, such as "Mims" or
+# "Passeriformes" (.16 and .32 sure); no misspelled word of xquad_en is lost by this.
 SURE_OF_UNTAUGHT = 0.7
 SURE_OF_CAPITALISED = 0.5
 SURE_OF_NAME = 0.9
 SURE_OF_FOREIGN = 0.95
-# How sure a correction is, as a logistic function: fitted to the lists of Norvig and codespell and
-# to rare words of other corpora, which must stay as they are.
+# How sure a correction is, as a logistic function. Fitted to the misspellings of Norvig and
+# codespell, and to rare words of other corpora, which must not change.
 _ALWAYS = 3.1
-_PER_DISTANCE = -22.8  # of the mistakes, for each letter of the word
-_PER_LEAD = 1.24  # ahead of the second best
-_PER_COMMON = 0.35  # logarithm of the chunks that hold it
+_PER_DISTANCE = -22.8  # times the distance divided by the length of the word
+_PER_LEAD = 1.24  # times the lead over the second best
+_PER_COMMON = 0.35  # times the logarithm of the number of chunks that have it
 _MOST_LEAD = 3.0
-# What being common is worth when candidates are compared, in units of distance.
+# How much distance a common candidate may make up for, times the logarithm of its chunks.
 _COMMON = 0.15
-_LANGUAGES = ("en", "de")  # whose function words say nothing about what a library knows
+_LANGUAGES = ("en", "de")  # function words of these say nothing about what a library knows
 
 _WORD = re.compile(r"[^\W_]+")
 _NOT_WANTED = re.compile(EXCLUDED)
-_AS_TYPED = re.compile(EXCLUDED + r'|"[^"]*"|[“„«][^“”»]*[“”»]')  # and phrases: asked for exactly
+_AS_TYPED = re.compile(EXCLUDED + r'|"[^"]*"|[“„«][^“”»]*[“”»]')  # and phrases: meant exactly
 
-# Ends that inflected words have: "randome" is no form of "random", "Wesleys" is one of "Wesley".
+# Last letters of inflected words: "Wesleys" is a form of "Wesley", "randome" isn't one of "random".
 _INFLECTED = ("s", "n", "d", "g", "r", "t", "y")
-_VOICED = re.compile(r"(.+)v(?:en|es|ish)")  # elven, wolves, dwarvish: of elf, wolf, dwarf
-_PREFIX = 2  # letters in front of a whole word make another: "unchecking", "Ölproduktion"
-_PART = 4  # letters of each half of a compound; with 3, half of the misspelled words are one
+_VOICED = re.compile(r"(.+)v(?:en|es|ish)")  # elven, wolves, dwarvish: from elf, wolf, dwarf
+_PREFIX = 2  # this many letters before a word make a new one: "unchecking", "Ölproduktion"
+_PART = 4  # letters in each half of a compound; with 3, half of all misspelled words look like one
 
 Taught: TypeAlias = Callable[[str], bool]
 Spellings: TypeAlias = Callable[[Sequence[str]], Mapping[str, tuple[Spelled, ...]]]
@@ -62,17 +63,17 @@ Spellings: TypeAlias = Callable[[Sequence[str]], Mapping[str, tuple[Spelled, ...
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """What was found out about the words of a query."""
+    """The corrected query, and what is known about its words."""
 
-    query: Query  # with the corrections that were applied: for the vector and keyword signals
+    query: Query  # with the applied corrections, for the vector and keyword signals
     corrections: tuple[Correction, ...] = ()
-    suggestion: str = ""  # the whole text as it was probably meant; empty if it is as typed
-    unknown: tuple[str, ...] = ()  # words that stay, although no visible chunk holds their like
-    unknown_share: float = 0.0  # of those among the words that carry a topic
-    missing: tuple[str, ...] = ()  # all words that no visible chunk holds as they are typed
+    suggestion: str = ""  # the whole text with all corrections; empty if there are none
+    unknown: tuple[str, ...] = ()  # content words that no visible chunk has and nothing corrects
+    unknown_share: float = 0.0  # share of these among the content words
+    missing: tuple[str, ...] = ()  # all words that no visible chunk has as typed
 
     def as_typed(self, query: Query) -> Corrected:
-        """What is unknown, but nothing put in its place."""
+        """Keeps the unknown words, but corrects nothing."""
         return Corrected(
             query,
             unknown=self.unknown,
@@ -81,13 +82,13 @@ class Corrected:
         )
 
     def only_suggested(self, query: Query) -> Corrected:
-        """For signals that look at what was typed."""
+        """Suggests the corrections, but searches for what was typed."""
         corrections = tuple(replace(c, applied=False) for c in self.corrections)
         return replace(self, query=query, corrections=corrections)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was decided, in sentences."""
+        """The corrections, as sentences."""
         told = [
             f"{'Searched for' if c.applied else 'You perhaps meant'} {c.meant} instead of {c.typed}"
             f" ({c.sure:.0%} sure)."
@@ -102,11 +103,11 @@ def correct(
     lexicon: Callable[[], Taught | None],
     languages: Callable[[], Iterable[str]] = tuple,
 ) -> Corrected:
-    """`spellings`: `Store.spellings` under the caller's filter. `lexicon` gives a way to ask if the
-    embedding model was taught a word as a whole, or None where it can't say; `languages` are those
-    of documents that the caller may see. A word that the model or a dictionary of those languages,
-    or of English, knows stays as it is, known to the library or not. Both are called only where a
-    word is missing: they may load a model."""
+    """`spellings`: the store's `spellings` with the caller's filter. `lexicon` returns a function
+    that tells whether the embedding model was taught a word as a whole, or None if it can't say.
+    `languages` returns the languages of documents that the caller may see. A word stays as it is if
+    the model or a dictionary of English or these languages knows it, even if no document has it.
+    Both are called only if a word is missing, because they may load a model."""
     asked = [w for w in dict.fromkeys(query.words) if len(w) >= SHORTEST and w.isalpha()]
     found = spellings(asked)
     missing = [w for w in asked if not any(s.words == (w,) for s in found[w])]
@@ -158,7 +159,7 @@ def _cost(word: str, spelled: Spelled) -> float:
 
 
 def _guess(word: str, ranked: Sequence[Spelled]) -> _Guess:
-    """The best of the candidates, and how sure it is."""
+    """The best candidate, and how sure it is."""
     if not ranked:
         return _Guess(word, 0.0)
     best = ranked[0]
@@ -186,18 +187,18 @@ class _KnownWords:
         return self._taught(word) or in_dictionary(word, DEFAULT_LANGUAGE)
 
     def foreign(self, held: Sequence[str]) -> bool:
-        """Whether these words are of a language that the model doesn't speak."""
+        """Whether these words are in a language that the model doesn't know."""
         english = sum(map(self._english, held))
         other = max((sum(in_dictionary(w, o) for w in held) for o in self._others), default=0)
         return english < len(held) / 2 or other > english
 
     def derives(self, word: str) -> bool:
-        """Whether it is a form of a known word that no list has."""
+        """Whether it is a form, missing in every list, of a known word."""
         voiced = _VOICED.fullmatch(word)
         return voiced is not None and f"{voiced[1]}f" in self
 
     def composes(self, word: str) -> bool:
-        """Whether it is two known words, with an s between them or not."""
+        """Whether it is made of two known words, with or without an s between them."""
         for at in range(_PART, len(word) - _PART + 1):
             left, right = word[:at], word[at:]
             if right in self and (left in self or (left[-1] == "s" and left[:-1] in self)):
@@ -216,14 +217,14 @@ class _Judge:
     foreign: bool
 
     def is_held(self, word: str, ranked: Sequence[Spelled]) -> bool:
-        """With another ending, or as two words: every signal copes with that."""
+        """Whether the library has it with another ending or as two words: signals find those."""
         if not ranked:
             return False
         ending = self.foreign or word in self.known or word.endswith(_INFLECTED)
         return len(ranked[0].words) > 1 or (ranked[0].inflected and ending)
 
     def accepts(self, word: str, guess: _Guess) -> bool:
-        before = len(word) - len(guess.meant)  # tTregs are other cells than Tregs
+        before = len(word) - len(guess.meant)  # tTregs and Tregs are different cells
         prefixed = before >= (1 if word in self.names else _PREFIX) and word.endswith(guess.meant)
         return (
             guess.sure >= self._demanded(word, guess)
@@ -260,8 +261,8 @@ def _names(text: str) -> set[str]:
 
 
 def _capitalised(text: str) -> set[str]:
-    """Words that begin with a capital, as names do, in a text where most begin with a small one.
-    The first word of a text says nothing."""
+    """Words that begin with a capital, as names do, in a text where most words don't. Ignores the
+    first word."""
     typed = [match.group() for match in _WORD.finditer(text)]
     named = [t for t in typed[1:] if t[0].isupper()]
     if 2 * len(named) >= len(typed):
@@ -272,8 +273,8 @@ def _capitalised(text: str) -> set[str]:
 def _rewritten(
     text: str, guesses: Mapping[str, _Guess], kept: re.Pattern[str]
 ) -> tuple[str, dict[str, tuple[str, str]]]:
-    """The text with what was meant in place of what was typed, except where `kept` matches; and
-    for each word replaced, how it was typed and what stands there now."""
+    """The text with corrections, except where `kept` matches; and for each corrected word, how it
+    was typed and what it is now."""
     spans = [match.span() for match in kept.finditer(text)]
     replaced: dict[str, tuple[str, str]] = {}
 

@@ -1,4 +1,4 @@
-"""How much of a query a passage covers in the query's own words. Pure, except that it asks how
+"""How much of a query a passage covers, in the query's own words. Pure, except that it asks how
 rare words are."""
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ Rarities: TypeAlias = Callable[[Sequence[str]], Sequence[float]]
 # Two words are spelled alike if they share this part of all their trigrams: "Shortsord" and "short
 # sword" share .62, "France" and "frame" .30.
 _ALIKE = 0.4
-# A word of a query with at most this many characters can't equal a passage's word that was cut for
-# its length.
+# Words of a passage are cut at LONGEST_WORD characters. A query's word up to this long can't equal
+# one that was cut.
 _SHORT = 40
 
 
@@ -31,9 +31,9 @@ def coverage(
     missing: Collection[str] = (),
 ) -> list[float]:
     """For each passage: the share of the query's content words in it, its title, its headings, its
-    authors or its year. Rare words count more, and words that no document holds count most. 1 if
-    the query has no content words. `missing`: words that no document holds; similar spellings in a
-    passage count in part."""
+    authors or its year. Rare words count more, and words that no document has count most. 1 if the
+    query has no content words. `missing`: words that no document has; a similar spelling in the
+    passage counts in part."""
     asked = list(dict.fromkeys(query.words))
     rarity = dict(zip(asked, rarities(asked), strict=True))
     by_language: dict[str, _Asked] = {}
@@ -81,7 +81,7 @@ class _Asked:
                 self._clauses.append((max(part.whole for part in parts), parts))
         self._whole = sum(weight for weight, _ in self._clauses)
         asked = list(dict.fromkeys(w for _, parts in self._clauses for p in parts for w in p.words))
-        # Words of the query that a passage may write as one: short sword, shortsword.
+        # A passage may write two words of the query as one: short sword, shortsword.
         joined: dict[str, set[str]] = {word: set() for word in typed}
         for pair in pairwise(typed):
             for word in pair:
@@ -105,7 +105,7 @@ class _Asked:
                 shares[word] = 0.0
         covered = 0.0
         for weight, parts in self._clauses:
-            # Of the alternatives, the one that the passage covers best.
+            # Count the alternative that the passage covers best.
             most = parts[0].held(shares)
             for part in parts[1:]:
                 most = max(most, part.held(shares))
@@ -120,7 +120,7 @@ def _origin(document: Document) -> list[str]:
 
 
 class _Passage:
-    """The words of a passage, its title, headings, authors and year; split only when needed."""
+    """The words of a passage, its title, headings, authors and year. Splits them only if needed."""
 
     def __init__(self, found: StoredChunk) -> None:
         document, chunk = found.document, found.chunk
@@ -144,8 +144,8 @@ class _Passage:
 
 @lru_cache(maxsize=1 << 12)
 def _folded(text: str) -> tuple[str, bytes]:
-    """A text with blanks around its words, and without any. The same passages answer many queries:
-    at some 7 kB each, 30 MB at most, for half of the time."""
+    """A text with blanks around its words, and one without any blanks. Cached, because the same
+    passages answer many queries: half the time, for 30 MB at most (about 7 kB each)."""
     words_apart = spaced(text)
     return words_apart, words_apart.encode().translate(None, b" ")
 
@@ -164,7 +164,7 @@ class _Word:
         starts = {beginning(form, language) for form in self._forms}
         known = all(starts) and max(map(len, self._forms)) <= _SHORT
         self._starts = [f" {start}" for start in starts] if known else None
-        # The shortest says as much as all, if the others go on from it.
+        # If all others begin with the shortest, looking for the shortest is enough.
         least = min(starts, key=len)
         shared = known and all(start.startswith(least) for start in starts)
         self._least = least.encode() if shared else b""
@@ -172,8 +172,8 @@ class _Word:
     def is_in(self, passage: _Passage) -> bool:
         if self._exact in passage.spaced:
             return True
-        # However a passage writes it, these letters are there: most words that a passage lacks take
-        # two looks instead of seven.
+        # In whatever form a passage writes the word, it has these letters. So most words that it
+        # lacks take two lookups instead of seven.
         if self._least not in passage.run_together:
             return False
         if self._is_inflected(passage):
@@ -229,12 +229,12 @@ def _grams(word: str) -> frozenset[str]:
 
 
 class _Spelling:
-    """A word that no document holds. Compared by trigrams with the words of a passage, and with
-    each two neighbours as one word."""
+    """A word that no document has. Compares it by trigrams with the words of a passage, and with
+    each pair of neighbouring words as one."""
 
     def __init__(self, word: str) -> None:
         self._wanted = _grams(word)
-        # As they are in a text with one blank before each word.
+        # As they appear in a text with one blank before each word.
         self._written = [gram.replace("  ", " ") for gram in self._wanted]
 
     def likeness(self, passage: _Passage) -> float:
@@ -242,7 +242,8 @@ class _Spelling:
         shared, wanted, read = self._sharing(passage.spaced), self._wanted, passage.words
         least = _ALIKE * len(wanted)
         alike = {word for word, count in shared.items() if count >= least}
-        # Two more trigrams are where the words meet; one of the words has half of the others.
+        # Where the two words meet there are two more trigrams. One of the words must have at least
+        # half of the rest.
         half = (least - 2) / 2
         near = None if half <= 0 else {word for word, count in shared.items() if count >= half}
         for a, b in _neighbours(read, near):

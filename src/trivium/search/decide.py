@@ -1,6 +1,6 @@
-"""Everything of a search between hearing the signals and fetching results: what the query's words
-say, what each signal counts, one fused list. Pure, so a tuner can decide anew, with other settings,
-about answers that were heard once. Knows no store and no model.
+"""What a search decides between asking the signals and fetching results: what the query's words
+say, the weight of each signal, one fused list. Pure, so `tune` can ask the signals once and try
+many settings on their answers. Knows no store and no model.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from trivium.search.request import SearchRequest
 from trivium.search.weigh import weigh
 from trivium.types import ChunkId, Hit, Query, Signal
 
-_ALIKE = 0.05  # of all weight: with a smaller difference, neither counts more
-_MOVED = 0.02  # of all weight: a smaller shift needs no reason
+_ALIKE = 0.05  # of the total weight: a smaller difference counts as equal
+_MOVED = 0.02  # of the total weight: a smaller shift isn't worth a reason
 _HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One query as understood, and the answers of every signal, whatever their weight."""
+    """One query, parsed and corrected, and the answers of every signal, whatever its weight."""
 
     query: Query  # as typed
     corrected: Corrected
     lists: Mapping[Signal, Sequence[Hit]]
     documents: Mapping[ChunkId, str]  # the uri of each chunk in the lists
-    notes: tuple[str, ...] = ()  # a signal that could not run, and why
+    notes: tuple[str, ...] = ()  # signals that couldn't run, and why
     grasp: float | None = None  # how well the model tells the library's passages apart
 
 
@@ -59,7 +59,7 @@ def join(
     lists: Mapping[Signal, Sequence[Hit]],
     most: int | None = None,
 ) -> tuple[Analysis, list[Fused]]:
-    """One list, of the `most` best or of all, and the weights after the answers."""
+    """The weights, now with the signals' answers, and one list of the `most` best, or of all."""
     before, why, notes = analysis.weights, "", [*analysis.notes]
     if request.analysis and analysis.unknown and lists.get(Signal.TRIGRAM):
         notes.append(f"Spelling counts more: no document has {', '.join(analysis.unknown)}.")
@@ -75,8 +75,8 @@ def join(
 
 
 def _decided(analysis: Analysis, before: Mapping[Signal, float], why: str) -> str:
-    """One sentence built from the weights of the signals that found something, so that it can't
-    contradict them. `why`: what moved the weights after the answers."""
+    """One sentence, built from the weights of the signals that found something, so it can't
+    contradict them. `why`: what moved the weights after the signals answered."""
     whole = _shares(analysis.weights)
     if len(whole) < 2:
         return "".join(f"Searched by {signal.told} only." for signal in whole)
@@ -107,7 +107,7 @@ def _decided(analysis: Analysis, before: Mapping[Signal, float], why: str) -> st
 
 
 def _reason(analysis: Analysis, moved: float, why: str) -> tuple[str, str]:
-    """Which side it favours, and the reason; empty: nothing worth mentioning."""
+    """The favoured side and the reason; empty if nothing is worth mentioning."""
     if analysis.by_answers and abs(moved) >= _MOVED:
         return "semantic" if moved > 0 else "keyword", why
     if analysis.by_answers or analysis.semantic in (None, EVEN):
@@ -123,7 +123,7 @@ def _shares(weights: Mapping[Signal, float]) -> dict[Signal, float]:
 
 
 def decide_anew(request: SearchRequest, heard: Heard, depth: int, most: int) -> list[Fused]:
-    """What a search with this request would have fused, had it asked each signal for `depth`."""
+    """What a search with this request would fuse if it asked each signal for `depth` chunks."""
     if request.evidence is not None:
         request = replace(request, evidence=request.evidence.in_library(heard.grasp))
     analysis = decide(request, heard.query, heard.corrected)

@@ -1,7 +1,7 @@
 """Adds the text around a passage: the end of the chunk before, the start of the next.
 
-Chunks overlap; text that the passage itself has isn't repeated. A message of a synced conversation
-is a separate document: there, the messages before and after it are added.
+Chunks overlap; text that is already in the passage isn't repeated. A message of a synced
+conversation is a separate document: it gets the messages before and after it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def surrounding(
     after: int = 1,
     messages: int = MESSAGES,
 ) -> dict[ChunkId, Neighbours]:
-    """Up to this many chunks before and after each. If a message is all of its document, the
-    messages before and after it: up to this many on each side."""
+    """Up to `before` and `after` chunks around each. On a side where a message has no more chunks,
+    up to `messages` other messages."""
     near = dict(documents.around([one.id for one in found], before, after, where))
     for one in found:
         own, prefix = near.get(one.id), conversation_of(one.document)
@@ -37,8 +37,9 @@ def surrounding(
 
 
 def conversation_of(document: Document) -> str:
-    """What the uris of all its messages begin with; they sort by time after it. Empty: not a
-    message. `slack:NAME/CHANNEL/TIME`; the time of a reply follows that of its thread."""
+    """The beginning that the uris of all messages in its conversation share; after it they sort by
+    time. Empty: not a message. A uri is `slack:NAME/CHANNEL/TIME`; a reply has the time of its
+    thread, then its own."""
     parts = document.uri.split("/", 2)
     return f"{parts[0]}/{parts[1]}/" if document.media_type == _MESSAGE and parts[2:] else ""
 

@@ -1,4 +1,4 @@
-"""Joins ranked lists into one, by ranks or by scores. Pure: knows hits and weights only.
+"""Joins ranked lists into one, by ranks or by scores. Pure: knows only hits and weights.
 
 Reciprocal rank: Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and
 individual rank learning methods", SIGIR 2009. Scores: a convex sum of scores scaled to 0..1, as in
@@ -14,10 +14,10 @@ from enum import StrEnum
 from trivium.results import SignalPart
 from trivium.types import ChunkId, Hit, Signal
 
-# Where a list's scale ends. Fixed, so that a result's score does not depend on how many were asked
-# for. 100 gained .0007 nDCG@10 and cost 1 ms of 8.
+# The scale of scores ends at this rank. Fixed, so that a result's score doesn't depend on how many
+# results the caller asks for. 100 gained .0007 nDCG@10 and cost 1 ms of 8.
 DEPTH = 50
-TRACE = 0.02  # what the hit at the end of the scale counts: whoever asks for 100 gets them in order
+TRACE = 0.02  # value at the end of the scale; above 0, so that later hits can still be ranked
 
 
 class Fusion(StrEnum):
@@ -41,7 +41,7 @@ def fuse(
     k: float,
     most: int,
 ) -> list[Fused]:
-    """The `most` best chunks, best first, then by chunk id. Weightless signals are left out."""
+    """The `most` best chunks, best first, then by chunk id. Leaves out signals without weight."""
     shares: dict[Signal, list[float]] = {}
     places: dict[Signal, dict[ChunkId, int]] = {}
     totals: dict[ChunkId, float] = {}
@@ -61,7 +61,7 @@ def fuse(
             totals[chunk_id] = totals.get(chunk_id, 0.0) + share
     best = sorted(totals.items(), key=_best_first)[:most]
     fused = []
-    for chunk_id, score in best:  # parts are made for these only: most hits are never shown
+    for chunk_id, score in best:  # make parts only for these: most hits are never shown
         parts: dict[Signal, SignalPart] = {}
         for signal, ranked in places.items():
             at = ranked.get(chunk_id)
@@ -79,8 +79,8 @@ def _best_first(item: tuple[ChunkId, float]) -> tuple[float, ChunkId]:
 def by_document(
     lists: Mapping[Signal, Sequence[Hit]], documents: Mapping[ChunkId, Hashable]
 ) -> dict[Signal, list[Hit]]:
-    """Each signal's documents by their best passage. A document stands for itself in every list
-    under one chunk: the best that the first signal found. Chunks of no document are left out."""
+    """Each signal's documents, ranked by their best passage. In every list, the same chunk stands
+    for a document: the best one that the first signal found. Leaves out chunks of no document."""
     under: dict[Hashable, ChunkId] = {}
     ranked: dict[Signal, list[Hit]] = {}
     for signal in (signal for signal in Signal if signal in lists):
@@ -100,8 +100,9 @@ def _reciprocal_ranks(count: int, k: float) -> list[float]:
 
 
 def _scaled(signal: Signal, scores: Sequence[float]) -> list[float]:
-    """1 for the best hit, a trace for the fiftieth, and from there on less and less by rank. Where
-    words found fewer, 0 stands for no match; a cosine has no such zero, so there it is the last."""
+    """1 for the best hit, a trace for the fiftieth, then less and less by rank. With fewer hits,
+    the scale of a word signal ends at a score of 0, which means no match. A cosine has no such
+    zero, so the vector signal's scale ends at its last hit."""
     best = scores[0]
     if len(scores) >= DEPTH:
         least = scores[DEPTH - 1]

@@ -1,6 +1,6 @@
-"""From the fused lists of one or more queries to candidates: fetched, matched, grouped, combined.
+"""Turns the fused lists of one or more queries into candidates: fetches, matches, groups, combines.
 
-Knows the store only as a way to fetch chunks. Decides what is one result: a passage or a document.
+Decides whether a result is a passage or a document. Knows the store only as a way to fetch chunks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from trivium.types import ChunkId, Combine, Granularity, Query, Signal, StoredCh
 Fetch: TypeAlias = Callable[[Sequence[ChunkId]], Sequence[StoredChunk]]
 # Takes the number of a query and its candidates, best first; returns them with their match.
 Matcher: TypeAlias = "Callable[[int, Sequence[Candidate]], list[Candidate]]"
-Key: TypeAlias = int  # of a chunk or of a document, whichever is one result
+Key: TypeAlias = int  # the id of a chunk or a document, depending on what a result is
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ def gather(
     fetch: Fetch,
     matcher: Matcher | None = None,
 ) -> list[Candidate] | None:
-    """The candidates, best first; None if documents changed since the lists were made. Without a
-    matcher the rule for papers decides about the match."""
+    """The candidates, best first; None if documents have changed since the signals answered.
+    Without a matcher, the rule for papers gives the match."""
     matcher = matcher or by_rule(queries)
     if len(queries) > 1:
         lists = _worth_fetching(request, lists)
@@ -70,7 +70,7 @@ def gather(
         of_one = _of_one_query(request, fused, fetch)
         if of_one is None:
             return None
-        # With one query no more are shown; several queries need the match of everything they found.
+        # With one query nobody sees more. Several queries need the match of everything they found.
         most = request.pool if len(queries) == 1 else len(of_one)
         keys, candidates = list(of_one), list(of_one.values())
         if request.prefer is not None and len(queries) == 1:
@@ -89,13 +89,13 @@ def _preferred(
     most: int,
     matched: Callable[[Sequence[Candidate]], list[Candidate]],
 ) -> list[Candidate]:
-    """The `most` best as preferred. The match is that of their order by relevance."""
+    """The `most` best, in the preferred order. Their matches follow the order by relevance."""
     chosen = {c.found.id for c in preference.ordered(candidates)[:most]}
     return preference.ordered(matched([c for c in candidates if c.found.id in chosen]))
 
 
 def by_rule(queries: Sequence[Query]) -> Matcher:
-    """The rule of the preset for papers, which looks at one result alone."""
+    """The rule of the preset `papers`, which looks at each result alone."""
 
     def matched(at: int, candidates: Sequence[Candidate]) -> list[Candidate]:
         return [
@@ -109,7 +109,7 @@ def by_rule(queries: Sequence[Query]) -> Matcher:
 def _worth_fetching(
     request: SearchRequest, lists: Sequence[Sequence[Fused]]
 ) -> list[Sequence[Fused]]:
-    """Of several queries: with OR the best of each; with AND, by passage, what all of them hold."""
+    """For several queries. With OR: the best of each. With AND, by passage: what all have."""
     if request.combine is Combine.MAXIMUM:
         most = max(LEAST_CANDIDATES, 2 * request.limit)
         return [fused[:most] for fused in lists]
@@ -122,7 +122,7 @@ def _worth_fetching(
 def _of_one_query(
     request: SearchRequest, fused: Sequence[Fused], fetch: Fetch
 ) -> dict[Key, Candidate] | None:
-    """In the order of the list, which is by score: the first chunk of a document is its best."""
+    """In the order of the list, by score. So the first chunk of a document is its best."""
     by_document = request.by is Granularity.DOCUMENT
     found: dict[Key, Candidate] = {}
     chunks = {chunk.id: chunk for chunk in fetch([one.chunk_id for one in fused])}
@@ -144,7 +144,7 @@ def _of_all(found: Sequence[Mapping[Key, Candidate]], request: SearchRequest) ->
     if combine is not Combine.MAXIMUM:
         keys = [key for key in keys if all(key in one for one in found)]
         fitting = [key for key in keys if all(one[key].match >= request.floor for one in found)]
-        keys = fitting or keys  # if nothing matches every query, the nearest
+        keys = fitting or keys  # if nothing matches every query, show the closest
     candidates = [_combined(key, found, combine) for key in keys]
     fused = {id(c): sum(part.score for part in c.queries) for c in candidates}
     return sorted(candidates, key=lambda c: (-c.score, -fused[id(c)], c.found.id))

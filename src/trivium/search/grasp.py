@@ -1,12 +1,12 @@
-"""What a library's own passages tell about searching it, found without judgments.
+"""Learns from a library's own passages how to search it, without judgments.
 
-A few random words of a passage are the query. The grasp is how much more similar that passage is
+Takes a few random words of a passage as a query. The grasp is how much more similar this passage is
 than its nearest neighbours, as a difference of cosines: .22 for short descriptions of entities, 0
-for German prose, -.06 for German law. Where it is high, meaning deserves more weight; where it is
-low, words do.
+for German prose, -.06 for German law. If it is high, meaning deserves more weight; if it is low,
+words do.
 
-How long the passages are and how alike (how near the nearest one of another document lies) tell
-what a similarity means there. Pure, apart from asking the model and the store.
+What a similarity means also depends on how long the passages are and how alike: how similar the
+nearest passage of another document is. Pure, except that it asks the model and the store.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from trivium.types import ChunkId, DocumentId, Hit, StoredChunk
 if TYPE_CHECKING:
     from trivium.types import Vector
 
-PASSAGES = 500  # that a query is compared with, in a larger library a sample
+PASSAGES = 500  # to compare a query with; from a larger library, a sample
 LEAST = 200  # fewer say nothing: their nearest neighbours are too far away
 QUERIES = 100  # .6 s of a processor; the standard error is .01
 _WORDS = 4
-_NEAREST = 50  # of each so many passages one, the nearest, is a neighbour
+_NEAREST = 50  # one passage in this many, the nearest ones, counts as a neighbour
 _SEED = 7
-# Characters of a passage, as a logarithm: those of most judged sets, and how far from that sets
-# were fitted: 240 to 1,100 characters.
+# Length of a passage, as the logarithm of its characters: as in most judged sets, and the range in
+# which sets were fitted (240 to 1,100 characters).
 _USUAL = 6.5
 _SHORTER, _LONGER = -1.0, 0.5
-_FEWEST = 50  # characters: below, a passage says nothing anyway
-# How alike the passages of judged sets are: .51 to .86, most about .7. Counted up to .8 or .85, the
-# match has a mean error of .070 or .074 on eight sets instead of .066.
+_FEWEST = 50  # characters: a shorter passage says nothing anyway
+# How alike the passages of judged sets are: .51 to .86, mostly about .7. With a maximum of .8 or
+# .85, the mean error of the match on eight sets is .070 or .074 instead of .066.
 _USUALLY_ALIKE = 0.7
 _LEAST_ALIKE, _MOST_ALIKE = 0.5, 0.75
-NEIGHBOURS = 20  # that a passage of another document is looked for among
+NEIGHBOURS = 20  # look among this many for a passage of another document
 
 
 @dataclass(frozen=True, slots=True)
 class Passages:
-    """How the library's passages differ from those of most judged sets, which are 0."""
+    """How the library's passages differ from those of most judged sets; 0: not at all."""
 
-    length: float = 0.0  # below 0 shorter, from -1 to .5
-    alike: float = 0.0  # above 0 more alike, from -.2 to .05
+    length: float = 0.0  # from -1 (shorter) to .5
+    alike: float = 0.0  # from -.2 to .05 (more alike)
 
 
 def measure(
@@ -56,7 +56,7 @@ def measure(
     vectors: Mapping[ChunkId, Vector],
     embed: Callable[[str], Vector],
 ) -> float | None:
-    """None where too few passages have a vector. Raises ModelError."""
+    """The grasp; None if too few passages have a vector. Raises ModelError."""
     import numpy as np
 
     held = [passage for passage in passages if passage.id in vectors]
@@ -77,7 +77,7 @@ def measure(
 
 
 def usual_length(passages: Sequence[StoredChunk]) -> float:
-    """How long the passages are: 0 as in most judged sets, below 0 shorter."""
+    """How long the passages are: 0 if as in most judged sets, below 0 if shorter."""
     if not passages:
         return 0.0
     mean = fmean(log(max(_FEWEST, len(passage.chunk.text))) for passage in passages)
@@ -90,8 +90,8 @@ def alike(
     nearest: Callable[[Vector], Sequence[Hit]],
     documents: Callable[[Collection[ChunkId]], Mapping[ChunkId, DocumentId]],
 ) -> float | None:
-    """How similar a passage is to the nearest one of another document, on average. Where all of
-    the nearest are of its own document, the last of them stands for it. None without vectors."""
+    """How similar a passage is to the nearest one of another document, on average. If all its
+    neighbours are in its own document, the last of them counts. None without vectors."""
     held = [passage for passage in passages if passage.id in vectors]
     asked = held[:: max(1, len(held) // QUERIES)]
     found = {p.id: [h for h in nearest(vectors[p.id]) if h.chunk_id != p.id] for p in asked}
@@ -106,7 +106,8 @@ def alike(
 
 
 def usual_likeness(found: float | None) -> float:
-    """What `alike` found, beside most judged sets: 0 as alike or not known, above 0 more."""
+    """What `alike` found, compared with most judged sets: 0 if the same or unknown, above 0 if
+    more alike."""
     if found is None:
         return 0.0
     return round(min(_MOST_ALIKE, max(_LEAST_ALIKE, found)) - _USUALLY_ALIKE, 3)

@@ -1,8 +1,8 @@
 """HyDE: a language model writes the passage that would answer a query, for the vector signal.
 
 A question and its answer use different words; two answers use the same ones (Gao and others, 2022).
-Whether the passage is true does not matter: it is compared, never shown. Knows generators only
-through their port; any failure is a sentence, not an error.
+The passage need not be true: it is only compared, never quoted. Knows generators only through their
+port; any failure becomes a note, not an error.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from trivium.ports import Generator, Message
 from trivium.search.writing import write_within
 
 SECONDS = 5.0  # a person is waiting
-MOST_TOKENS = 160  # of about 100 words in English; other languages get fewer words
+MOST_TOKENS = 160  # about 100 words in English, fewer in other languages
 FEWEST_WORDS = 5  # fewer are a refusal or a fragment, and would only blur the query
 PROMPT = (
     "Write one paragraph of about 100 words, as it would stand in a document that answers the"
@@ -32,7 +32,7 @@ class Hypothesis:
 
 
 def hypothesise(generator: Generator, query: str, seconds: float = SECONDS) -> Hypothesis:
-    """Returns within `seconds`, with what was written until then."""
+    """Returns within `seconds`, with what the model has written by then."""
     messages = (Message("system", PROMPT), Message("user", query))
     written = write_within(generator, messages, MOST_TOKENS, seconds)
     if len(written.text.split()) >= FEWEST_WORDS:

@@ -1,10 +1,11 @@
 """The match: how likely a passage is to be relevant to a query, from 0 to 1.
 
-Unlike the fused score you can compare it between queries, so it orders several queries, and says
-when nothing fits. It falls with the rank and never decides the order of one query's results.
+Unlike fused scores, matches can be compared between queries. So they rank the results of several
+queries, and show when nothing is relevant. For one query they never decide the order. They never
+rise from one result to the next either, unless preferences reorder the results afterwards.
 
-A logistic function of few signs, fitted to judged sets; `docs/log.md` says how each set did when
-it had no part in the fit. The rule of the reference for papers stands below it.
+A logistic function of a few signs, fitted to judged sets; `docs/log.md` says how well it does on
+each set when that one is left out of the fit. Below it is the rule of the preset `papers`.
 """
 
 from __future__ import annotations
@@ -19,37 +20,38 @@ from trivium.search.grasp import Passages
 from trivium.text.normalise import words
 from trivium.types import Document, Query, Signal
 
-# Log odds from which on further evidence counts for less, or more, by the library: a match of .15.
-# Below, a match means the same in every library, so that one floor serves all. Mean error of eight
-# whole sets, each held out: .078, .069, .065, .066 and .070 at -2.5, -2, -1.75, -1.5 and -1.
+# Log odds (a match of .15) above which the library decides how much more evidence counts. Below, a
+# match means the same in every library, so one floor works for all. Mean error on eight whole sets,
+# each held out: .078, .069, .065, .066 and .070 at -2.5, -2, -1.75, -1.5 and -1.
 KNEE = -1.75
-# The least that it counts for: at 0, the very words asked for would match no better than that.
+# Evidence above the knee counts at least this much. At 0, a passage with the exact words of the
+# query would match no better than one at the knee.
 _LEAST = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What is known about one passage and one query."""
+    """What we know about one passage and one query."""
 
-    share: float  # of the query's words that the passage holds, rare ones counting more
-    behind: float  # the best of its list, as a share of that one's score
-    similarity: float | None = None  # cosine; None without a model whose cosines were fitted
-    judged: float | None = None  # by the built-in reranker
-    passages: Passages = Passages()  # of the library: how long, how alike
+    share: float  # of the query's words in the passage; rare words count more
+    behind: float  # how far it is behind the best result, as a share of the best score
+    similarity: float | None = None  # cosine; None if the fit doesn't know this model's cosines
+    judged: float | None = None  # score of the built-in reranker
+    passages: Passages = Passages()  # how long and how alike the library's passages are
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What each sign adds to the logarithm of the odds."""
+    """How much each sign adds to the log odds."""
 
     offset: float
     share: float
     behind: float
     similarity: float = 0.0
     judged: float = 0.0
-    # Of the library, times what evidence is beyond the knee: short texts hold the words of many
-    # queries and are similar to them; where passages are alike, many are about the topic and few
-    # are the one that was meant.
+    # For the library, times the evidence above the knee. Short texts have the words of many queries
+    # and are similar to them. If passages are alike, many are about the topic and few are the one
+    # that the caller means.
     length: float = 0.0
     alike: float = 0.0
 
@@ -66,14 +68,14 @@ class Fit:
         return 1 / (1 + exp(-logit))
 
     def library(self, passages: Passages) -> float:
-        """What is added to each unit of evidence beyond the knee. Never takes all of it away: more
+        """What to add to each unit of evidence above the knee. It never cancels all of it, so more
         evidence never lowers a match."""
         return max(_LEAST - 1, self.length * passages.length + self.alike * passages.alike)
 
 
 @dataclass(frozen=True, slots=True)
 class Fits:
-    """One for each set of signs that there may be."""
+    """One fit for each combination of signs: words only, with a cosine, with a reranker's score."""
 
     words: Fit
     meaning: Fit | None = None
@@ -88,7 +90,7 @@ class Fits:
         return fit.probability(signs)
 
 
-# Fitted to eleven judged sets, whole (bench.calibration).
+# Fitted to eleven whole judged sets (bench.calibration).
 WORDS = Fit(offset=-3.22, share=3.96, behind=-2.7)
 MINILM = Fits(
     WORDS,
@@ -106,13 +108,13 @@ MINILM = Fits(
 OTHER = Fits(WORDS)  # for models whose cosines mean something else
 
 
-# How far behind the rank twice as great is on average, where scores are fused. Reciprocal ranks lie
-# close together whatever was found, so there the rank stands for it.
+# With fused scores, each doubling of the rank falls this far behind on average. Reciprocal ranks
+# are close together whatever the signals found, so with them the distance comes from the rank.
 _BEHIND_BY_RANK = 0.19
 
 
 def behind(scores: Sequence[float], *, by_ranks: bool = False) -> list[float]:
-    """How far each of a list, best first, is behind the first: 0 as good, 1 hopelessly."""
+    """How far each score is behind the first: 0 is as good, 1 is worthless. Best first."""
     if by_ranks or not scores or scores[0] <= 0:
         ranks = range(1, len(scores) + 1)
         return [min(1.0, _BEHIND_BY_RANK * log2(rank)) for rank in ranks]
@@ -120,15 +122,15 @@ def behind(scores: Sequence[float], *, by_ranks: bool = False) -> list[float]:
 
 
 def falling(matches: Iterable[float]) -> list[float]:
-    """None higher than one before it: a list that is ordered by more than the match must not look
-    as if it were in the wrong order."""
+    """Lowers each match to the one before it. The order depends on more than the match, and a list
+    whose matches rise again would look wrongly sorted."""
     return list(accumulate(matches, min))
 
 
 # --- the rule of the preset `papers` -------------------------------------------------------------
 
 BASE = 0.50
-TITLE_SHARE = 0.30  # times the share of the query's words that the title holds
+TITLE_SHARE = 0.30  # times the share of the query's words in the title
 WHOLE_TITLE = 0.15
 YEAR = 0.15
 AUTHOR = 0.10
@@ -136,7 +138,8 @@ _SHORTEST_NAME = 3
 
 
 def match_score(query: Query, document: Document, parts: Mapping[Signal, SignalPart]) -> float:
-    """The similarity where meaning found it; else by how the words lie in title, year, authors."""
+    """The similarity, if the vector signal found it; otherwise points for words in title, year and
+    authors."""
     found = parts.get(Signal.VECTOR)
     if found is not None:
         return min(1.0, max(0.0, found.score))
@@ -151,7 +154,7 @@ def match_score(query: Query, document: Document, parts: Mapping[Signal, SignalP
 
 
 def _names(document: Document) -> set[str]:
-    """Last names."""
+    """The authors' last names."""
     authors = document.metadata.get("authors", ())
     listed = authors if isinstance(authors, tuple) else (authors,)
     last = (_last_name(str(author)) for author in listed)

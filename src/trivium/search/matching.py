@@ -1,5 +1,5 @@
-"""Collects the signs that the match of a query's candidates is computed from; `match` computes it.
-Knows stores and models through their ports."""
+"""Collects the signs from which `match` computes the match of each candidate. Knows stores and
+models only through their ports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Matching:
-    """A `Matcher` of one search."""
+    """The `Matcher` of one search."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Matching:
     def _similar(
         self, asked: ReadyQuery, candidates: Sequence[Candidate]
     ) -> Mapping[ChunkId, float]:
-        """How similar each is to the query itself; empty if meaning wasn't searched."""
+        """How similar each one is to the query itself; empty without the vector signal."""
         if self._fits.meaning is None or Signal.VECTOR not in self._request.signal_weights():
             return {}
         known: dict[ChunkId, float] = {}

@@ -1,6 +1,6 @@
-"""Joins neighbouring results of one document, so that a person reads them as one passage.
+"""Joins neighbouring results of one document, so that people can read them as one passage.
 
-For display only: ranks and scores stay those of the results. Pure.
+Only for display: the results keep their ranks and scores. Pure.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Block:
 
 def merge_neighbours(results: Iterable[Result]) -> list[Block]:
     """Blocks in the order of their best result."""
-    at: dict[tuple[DocumentId, int], list[Result]] = {}  # joined with the result at each place
+    at: dict[tuple[DocumentId, int], list[Result]] = {}  # for each result, those it is joined with
     for result in results:
         document, index = result.found.document.id, result.found.chunk.index
         before, after = at.get((document, index - 1), []), at.get((document, index + 1), [])

@@ -1,6 +1,6 @@
-"""Several queries at once: their scores become one. Pure.
+"""Combines the scores of several queries into one. Pure.
 
-The scores are match scores, which can be compared between queries; fused ones cannot.
+These scores are matches, which can be compared between queries; fused scores can't.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def shown(score: float, parts: Sequence[float]) -> str:
 
 
 def best_signals(parts: Sequence[QueryPart]) -> dict[Signal, SignalPart]:
-    """Each signal's best part over all queries: which of them found a result."""
+    """For each signal that found the result, its best part over all queries."""
     found: dict[Signal, SignalPart] = {}
     for signal in Signal:
         ranked = [part.signals[signal] for part in parts if signal in part.signals]

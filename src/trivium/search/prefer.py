@@ -1,8 +1,8 @@
 """What a caller prefers beyond relevance: recent documents, a collection, a field, a section.
 
-A result's score is multiplied by one factor after another; what each adds is kept as a part, so
-that the parts still add up to the score. The match stays what it was: how likely a result is to be
-relevant does not change with taste. Knows candidates, not where they come from.
+Multiplies a result's score by one factor after another, and keeps what each adds as a part, so that
+the parts still add up to the score. The match stays the same: a preference doesn't make a result
+more relevant. Knows candidates, not where they come from.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ MOST = 20  # boosts of one search
 _LARGEST = 100.0
 _SECTION = re.compile(r'section:(?:"([^"]+)"|(\S+))')
 _WRITTEN = re.compile(r"(?P<what>.+?)\s*\*\s*(?P<weight>[^*\s]+)")
-_DATED = ("date", "published", "modified", "created")  # metadata, the first that a document has
+_DATED = ("date", "published", "modified", "created")  # the first of these in the metadata counts
 
 
 @dataclass(frozen=True, slots=True)
 class Boost:
-    """What to multiply a score by if a condition on the document or passage is true."""
+    """A factor for the scores of documents or passages that meet a condition."""
 
     told: str  # as the caller wrote it
     weight: float
@@ -78,14 +78,14 @@ class Preference:
 
 
 def plain(candidate: Candidate) -> Candidate:
-    """Without what preferences added."""
+    """The candidate without what preferences added."""
     added = sum(part.contribution for part in candidate.preferences)
     return replace(candidate, score=candidate.score - added, preferences=())
 
 
 def day_of(found: StoredChunk) -> date:
-    """When a passage was written, as far as known: the time of a message, a date or year of its
-    document, otherwise the day on which the document was added."""
+    """When a passage was written, as far as we know: the time of the message, or a date or year of
+    its document, or else the day when the document was added."""
     metadata = found.document.metadata
     dated = (found.chunk.place.time, *(metadata.get(name) for name in _DATED))
     for value in (*dated, metadata.get("year"), found.document.added_at):
@@ -96,7 +96,7 @@ def day_of(found: StoredChunk) -> date:
 
 
 def _day(value: object) -> date | None:
-    """For a year its middle, for a month its first day."""
+    """The middle of a year, the first day of a month."""
     text = str(value[0] if isinstance(value, tuple) and value else value).strip()
     written = re.match(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?(?!\d)", text)
     if written is None:

@@ -1,4 +1,4 @@
-"""What one search has used, noted and embedded so far. Knows nothing of what it searches."""
+"""Times, notes and vectors of one search so far. Doesn't know what is searched."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Clock:
-    """Milliseconds per stage, in the order in which they ended."""
+    """Milliseconds per stage, in the order in which the stages ended."""
 
     def __init__(self, now: Callable[[], float] = perf_counter) -> None:
         self._now = now
@@ -37,7 +37,7 @@ class Clock:
 class Progress:
     clock: Clock = field(default_factory=Clock)
     notes: list[str] = field(default_factory=list)
-    vectors: dict[str, Vector] = field(default_factory=dict)  # a search may ask twice, for more
+    vectors: dict[str, Vector] = field(default_factory=dict)  # by text: a search may need it twice
 
     def tell(self, note: str) -> None:
         if note not in self.notes:

@@ -1,4 +1,4 @@
-"""What one search is asked to do, and whether that makes sense."""
+"""The options of one search, and a check that they make sense."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trivium.search.rerank import SECONDS, Shares
 from trivium.search.weigh import Evidence
 from trivium.types import Combine, Granularity, Mode, Signal, Where
 
-# .5/.3/.2 as in the best of the prototypes; see docs/log.md for what was tried beside it.
+# .5/.3/.2 as in the best of the prototypes; docs/log.md has what else was tried.
 WEIGHTS: Mapping[Signal, float] = {
     Signal.VECTOR: 0.5,
     Signal.KEYWORD: 0.3,
@@ -23,13 +23,13 @@ WEIGHTS: Mapping[Signal, float] = {
 }
 K = 10.0  # small candidate lists need sharp ranks; 60 cost .007 nDCG@10 as a mean over 13 sets
 MOST_RESULTS = 1000
-# Mean nDCG@10 over six sets with 20, 50, 100 and 200 of each list: .6949 .6960 .6967 .6970. With
-# fewer than the scale of scores is deep the first result would depend on how many were asked for.
+# Mean nDCG@10 over six sets with 20, 50, 100 and 200 hits per signal: .6949 .6960 .6967 .6970. With
+# fewer than DEPTH, the first result would depend on how many results the caller asks for.
 LEAST_CANDIDATES = DEPTH
-# With AND a result must be in the list of every query: short lists rarely meet.
+# With AND, a result must be in the list of every query: short lists have little in common.
 LEAST_SHARED = 100
-OVERFETCHED = 3  # candidates for each result, where a reranker chooses among them
-MOST_RERANKED = 100  # 50 took 24 / 134 ms (p50 / p95) beside other work
+OVERFETCHED = 3  # candidates per result if a reranker chooses among them
+MOST_RERANKED = 100  # 50 took 24 / 134 ms (p50 / p95) on a busy machine
 MODES: Mapping[Mode, tuple[Signal, ...]] = {
     Mode.HYBRID: tuple(Signal),
     Mode.SEMANTIC: (Signal.VECTOR,),
@@ -40,7 +40,7 @@ MODES: Mapping[Mode, tuple[Signal, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Rerank:
-    """How the best candidates are judged anew."""
+    """How to rerank the best candidates."""
 
     shares: Shares = field(default_factory=Shares)
     seconds: float = SECONDS
@@ -49,7 +49,7 @@ class Rerank:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    queries: tuple[str, ...]  # one, or two to four that are combined
+    queries: tuple[str, ...]  # one, or two to four to combine
     where: Where
     limit: int = 10
     mode: Mode = Mode.HYBRID
@@ -57,25 +57,25 @@ class SearchRequest:
     combine: Combine = Combine.MINIMUM
     weights: Mapping[Signal, float] = field(default_factory=lambda: dict(WEIGHTS))
     fusion: Fusion = Fusion.SCORES
-    k: float = K  # of the fusion by ranks
-    threshold: float = -1.0  # least similarity of a vector hit
-    analysis: float = 0.0  # how far the query's own words move the weights: 1 fully, 0 not
-    correct: bool = False  # look for what misspelled words were meant to be
-    every_word: bool = False  # the keyword signal finds what holds all words, if anything does
-    evidence: Evidence | None = None  # moves the weights by what the signals answer
-    match: Fits | None = None  # how the match is computed; None: by the rule for papers
-    floor: float = 0.0  # results that match less are called weak
-    candidates: int | None = None  # asked of each signal; None: as many as serve best
+    k: float = K  # for fusion by ranks
+    threshold: float = -1.0  # minimum similarity of a vector hit
+    analysis: float = 0.0  # how strongly the query's words move the weights; 0: not at all
+    correct: bool = False  # correct misspelled words
+    every_word: bool = False  # keyword: only chunks with all words, if there are any
+    evidence: Evidence | None = None  # how the signals' answers move the weights; None: not at all
+    match: Fits | None = None  # how to compute the match; None: by the rule for papers
+    floor: float = 0.0  # results with a lower match are weak
+    candidates: int | None = None  # chunks to get from each signal; None: chosen automatically
     fuse_documents: bool = False  # by document: rank documents by each signal, then fuse those
-    prefer: Preference | None = None  # what counts beside relevance
-    rerank: Rerank | None = None  # let a reranker read the best of them
-    expand: bool = False  # with the text around each passage
-    hyde: bool = False  # with a hypothetical answer, for the vector signal
-    partial: bool = False  # while a node of the database is away, accept what the others have
+    prefer: Preference | None = None  # what counts besides relevance
+    rerank: Rerank | None = None  # rerank the top results
+    expand: bool = False  # add the text around each passage
+    hyde: bool = False  # add a generated answer to the query of the vector signal
+    partial: bool = False  # if a database node is away, accept what the others have
 
     @property
     def pool(self) -> int:
-        """How many results are made before the page is cut: a reranker sees more of them."""
+        """How many candidates to collect: a reranker gets more than the page shows."""
         if self.rerank is None:
             return self.limit
         wanted = self.rerank.candidates or OVERFETCHED * self.limit
@@ -83,7 +83,7 @@ class SearchRequest:
 
     @property
     def depth(self) -> int:
-        """How many chunks each signal is asked for at first."""
+        """How many chunks to ask each signal for at first."""
         if self.candidates is not None:
             return max(self.candidates, self.pool)
         least = LEAST_SHARED if len(self.queries) > 1 else LEAST_CANDIDATES
@@ -91,18 +91,18 @@ class SearchRequest:
 
     @property
     def of_documents(self) -> bool:
-        """Whether documents are fused, not passages."""
+        """Whether to fuse documents instead of passages."""
         return self.fuse_documents and self.by is Granularity.DOCUMENT
 
     def signal_weights(self) -> dict[Signal, float]:
-        """The weight of each signal that takes part; a signal alone counts 1."""
+        """The weight of each signal that is asked; a single signal has 1."""
         signals = MODES[self.mode]
         if len(signals) == 1:
             return {signals[0]: 1.0}
         return {s: self.weights.get(s, 0.0) for s in signals if self.weights.get(s, 0.0) > 0}
 
     def check(self) -> None:
-        """Raises BadSetting naming the field that makes no sense."""
+        """Raises BadSetting with the name of the field that makes no sense."""
         _demand(
             1 <= len(self.queries) <= multi.MOST,
             "queries",

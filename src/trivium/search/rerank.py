@@ -3,12 +3,12 @@
 A candidate's score is the sum of three parts, each a share times a number from 0 to 1:
 
     rerank      the reranker's score
-    hybrid      the fused score as a share of the best candidate's. Scores of fused ranks are close
-                together, so they are scaled: 1 for the best candidate and 0 for the last
+    hybrid      the fused score, as a share of the best candidate's. With fusion by ranks, scores
+                are close together and are scaled: 1 for the best candidate, 0 for the last
     position    1 - (rank - 1) / candidates, by the fused order: 1 for the first
 
-A reranker that is slow, down or returns nonsense never breaks a search: the fused order stays, and
-a sentence says why. Knows rerankers by their port, and nothing of signals and stores.
+If a reranker is slow, down or returns nonsense, the search keeps the fused order and a note says
+why. Knows rerankers only through their port, and nothing of signals and stores.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Shares:
     position: float = 0.2
 
     def check(self) -> None:
-        """Raises BadSetting unless they are shares."""
+        """Raises BadSetting unless all are 0 or more and add up to 1."""
         shares = (self.rerank, self.hybrid, self.position)
         if not all(isfinite(s) and s >= 0 for s in shares) or abs(sum(shares) - 1) > 1e-6:
             raise BadSetting(
@@ -50,7 +50,7 @@ class Shares:
 class Reranked:
     """A candidate, its new score, and the parts of that score."""
 
-    at: int  # its place in the fused order, from 0
+    at: int  # its place in the fused order, counted from 0
     score: float
     part: RerankPart
 
@@ -58,7 +58,8 @@ class Reranked:
 def blend(
     fused: Sequence[float], judged: Sequence[float], shares: Shares, *, by_ranks: bool = False
 ) -> list[Reranked]:
-    """The new order of candidates, given by their fused scores, best first; ties keep their order.
+    """The candidates in their new order. `fused` and `judged` are their scores, in the fused order;
+    ties keep that order.
 
     Fused scores have a true zero. Scaling from the last candidate instead made small differences
     large: mean nDCG@10 of eleven sets .684 instead of .687, and dbpedia_5k .005 below its best
@@ -82,7 +83,7 @@ def blend(
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """Scores in the order of the passages; without them, the reason as a sentence."""
+    """Scores in the order of the passages; if there are none, a sentence that says why."""
 
     scores: tuple[float, ...] | None
     note: str = ""
@@ -91,7 +92,7 @@ class Judgment:
 def judge(
     reranker: Reranker, query: str, passages: Sequence[StoredChunk], seconds: float = SECONDS
 ) -> Judgment:
-    """Ask a reranker, but wait no longer than this. A late answer is ignored."""
+    """Asks a reranker, but waits no longer than `seconds`. Ignores a late answer."""
     if not passages:
         return Judgment(())
     answers: SimpleQueue[Judgment] = SimpleQueue()
@@ -101,10 +102,10 @@ def judge(
             answers.put(_checked(reranker.scores(query, passages), len(passages)))
         except ModelError as reason:
             answers.put(_without(str(reason)))
-        except Exception as reason:  # somebody else's reranker may fail in any way
+        except Exception as reason:  # a third party's reranker may fail in any way
             answers.put(_without(f"The reranker failed ({type(reason).__name__}: {reason})."))
 
-    # A daemon: a reranker that hangs must not keep the program from ending.
+    # A daemon, so that a reranker that hangs can't keep the program from ending.
     Thread(target=ask, name="trivium-rerank", daemon=True).start()
     try:
         return answers.get(timeout=seconds)
@@ -116,7 +117,7 @@ def _checked(scores: Sequence[float], wanted: int) -> Judgment:
     found = tuple(float(score) for score in scores)
     if len(found) != wanted:
         return _without(f"The reranker returned {len(found)} scores for {wanted} passages.")
-    if not all(0 <= score <= 1 for score in found):  # which NaN fails too
+    if not all(0 <= score <= 1 for score in found):  # NaN fails this too
         return _without("The reranker returned scores that aren't between 0 and 1.")
     return Judgment(found)
 

@@ -1,5 +1,5 @@
-"""The recipe of a search, top to bottom: parse, correct, analyse, [HyDE], ask each
-signal, weigh, fuse, gather, [rerank], [expand].
+"""A search from top to bottom: parse, correct, analyse, [HyDE], ask each signal, weigh, fuse,
+gather, [rerank], [expand].
 
 Knows stores and models only through their ports.
 """
@@ -65,10 +65,11 @@ from trivium.types import (
 )
 
 LONGEST_QUERY = 10_000  # characters: some four pages
-# A search begins anew when documents changed under it. Four times were too few beside a watcher
-# with many changes, both cores being busy. Each takes some 10 ms, and a further change.
+# If documents change during a search, it starts again. Four attempts were too few beside a watcher
+# with many changes while both cores were busy. Each attempt takes about 10 ms, and is needed only
+# after another change.
 _ATTEMPTS = 20
-_DEEPER = 4  # each time that what was found does not fill the page
+_DEEPER = 4  # ask each signal for this many times more if the results don't fill the page
 _KEPT_CHANGING = "Documents kept changing during the search."
 _NO_RERANKER = (
     "Not reranked: the embedding model gives no token vectors, and neither `rerank.folder` nor"
@@ -79,17 +80,17 @@ _NO_GENERATOR = (
     "Searched without a generated answer (HyDE): no language model is set up (`generate.url`)."
 )
 _NOT_RERANKED = "Not reranked: what the reranker needs is spread over all database nodes."
-LATE = "late-"  # how the fingerprint of the built-in reranker begins
-_DEEPEST = 1000  # hits of a signal; beyond, results that nobody would call found
+LATE = "late-"  # the fingerprint of the built-in reranker begins with this
+_DEEPEST = 1000  # hits of a signal; any further ones have nothing to do with the query
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What one query gave."""
+    """What the signals answered to one query."""
 
     analysis: Analysis
     fused: list[Fused]
-    complete: bool  # no signal has more to give
+    complete: bool  # no signal has more hits
 
 
 class Searcher:
@@ -104,19 +105,19 @@ class Searcher:
         grasp: Callable[[], float | None] = lambda: None,
         passages: Callable[[], Passages] = Passages,
     ) -> None:
-        """`grasp`: how well the model tells the library's passages apart, if that is known;
-        `passages`: how long and how alike they are."""
+        """`grasp`: how well the model tells the library's passages apart, if known; `passages`: how
+        long and how alike they are."""
         self._backend = backend
         self._embedder = embedder
         self._generator = generator
         self._reranker = reranker
         self._grasp = grasp
         self._passages = passages
-        # A database computes elsewhere, so who waits for it is in nobody's way.
+        # A database computes elsewhere: a search that waits for it doesn't use our cores.
         at_once = (os.cpu_count() or 2) + 1 if backend.folder is not None else sys.maxsize
         self._turns = Turns(at_once)
         self._signals = Signals(backend, embedder, self._turns)
-        self._rest: tuple[Rest, Searcher] | None = None  # the last one, and how to search it
+        self._rest: tuple[Rest, Searcher] | None = None  # the last one, and its searcher
 
     @property
     def model(self) -> str:
@@ -124,7 +125,7 @@ class Searcher:
         return self._embedder.fingerprint
 
     def search(self, request: SearchRequest) -> Results:
-        """Raises ModelChanged where the store's vectors are of another model than the embedder, and
+        """Raises ModelChanged if the store's vectors come from another model than the embedder, and
         DatabaseAway."""
         nodes = self._backend.nodes if request.partial else None
         if nodes is None:
@@ -139,7 +140,7 @@ class Searcher:
             return self._part(request, rest)
 
     def _part(self, request: SearchRequest, rest: Rest) -> Results:
-        """What the nodes that answer hold, marked as partial."""
+        """Searches the nodes that respond, and marks the results as partial."""
         # The built-in reranker reads from all nodes.
         late = self._reranker is not None and self._reranker.fingerprint.startswith(LATE)
         if self._rest is None or self._rest[0] is not rest:
@@ -197,12 +198,12 @@ class Searcher:
         )
 
     def suggest(self, typed: str, limit: int, where: Where) -> tuple[Suggestion, ...]:
-        """How what someone types may go on, or what its last word was meant to be."""
+        """Completions of what someone types, or likely spellings of its last word."""
         return suggest(self._backend, typed, limit, where, self._lexicon)
 
     def hear(self, request: SearchRequest) -> Heard:
-        """What every signal answers to one query, down to the request's depth; nothing is left out
-        by a weight or a threshold yet."""
+        """What every signal answers to one query, down to the request's depth, whatever its weight
+        and the threshold."""
         request.check()
         progress = Progress()
         self._backend.signals.refresh()
@@ -214,12 +215,12 @@ class Searcher:
         ids = list(dict.fromkeys(hit.chunk_id for hits in lists.values() for hit in hits))
         held = self._backend.documents.chunks(ids, request.where)
         documents = {chunk.id: chunk.document.uri for chunk in held}
-        for signal, hits in lists.items():  # what was removed meanwhile is not to be found
+        for signal, hits in lists.items():  # leave out what has been removed since
             lists[signal] = [hit for hit in hits if hit.chunk_id in documents]
         return Heard(query, corrected, lists, documents, tuple(progress.notes), self._grasp())
 
     def judge(self, query: str, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, float]:
-        """What the reranker says of these passages, however long it takes. Raises ModelError."""
+        """The reranker's scores of these passages, however long it takes. Raises ModelError."""
         if self._reranker is None:
             raise ModelUnavailable(_NO_RERANKER)
         passages = self._backend.documents.chunks(ids, where)
@@ -229,7 +230,7 @@ class Searcher:
     def _prepare(
         self, request: SearchRequest, query: Query, progress: Progress
     ) -> tuple[ReadyQuery, Analysis]:
-        """What is made of a query before any signal is asked."""
+        """Prepares a query before any signal is asked."""
         corrected = self._corrected(request, query)
         analysis = decide(request, query, corrected)
         asked = self._asked(request, query, corrected, progress)
@@ -242,7 +243,8 @@ class Searcher:
     def _asked(
         self, request: SearchRequest, query: Query, corrected: Corrected, progress: Progress
     ) -> ReadyQuery:
-        """Without what it requires, and a note, where no passage holds all of that."""
+        """The query for the signals. If no passage has all required words, they become optional,
+        and a note says so."""
         words = corrected.query
         asked = ReadyQuery(query, words, words.meaning, corrected.missing, request.every_word)
         if not words.required:
@@ -256,10 +258,10 @@ class Searcher:
         return asked.without_required()
 
     def _corrected(self, request: SearchRequest, query: Query) -> Corrected:
-        """The query with words put right where that is asked for, and what is unknown in it."""
+        """The query with corrected words, if the request wants that, and its unknown words."""
         if not request.correct and not request.analysis:
             return Corrected(query)
-        # All that the caller may see: a filter does not make a word unknown.
+        # Everything the caller may see: a filter doesn't make a word unknown.
         seen = request.where.access
         spellings = partial(self._backend.signals.spellings, where=seen)
         languages = partial(self._backend.documents.counts, "language", seen)
@@ -271,7 +273,7 @@ class Searcher:
         return corrected
 
     def _lexicon(self) -> Callable[[str], bool] | None:
-        """How to ask the model which words it was taught, if it can say."""
+        """A function that tells whether the model was taught a word; None if it can't say."""
         if isinstance(self._embedder, Lexicon):
             with suppress(ModelUnavailable):
                 self._embedder.knows("a")
@@ -296,7 +298,8 @@ class Searcher:
         prepared: Sequence[tuple[ReadyQuery, Analysis]],
         progress: Progress,
     ) -> tuple[list[_Answer], list[Candidate]]:
-        """Candidates, best first; deeper where one page needs it, anew where documents changed."""
+        """Candidates, best first. Searches deeper if they don't fill a page, and again if documents
+        changed."""
         depth, attempts = request.depth, _ATTEMPTS
         most = request.pool if _one_for_one(request) else None
         while True:
@@ -366,7 +369,8 @@ class Searcher:
         query: str,
         progress: Progress,
     ) -> list[Candidate]:
-        """In the order of reranker and fusion together; as before, and a note, where none came."""
+        """Orders by reranker and fusion together. If the reranker fails, keeps the order and adds a
+        note."""
         if self._reranker is None:
             progress.tell(_NO_RERANKER)
             return candidates
@@ -412,11 +416,11 @@ class Searcher:
 
 
 def _matched_anew(candidates: list[Candidate], fits: Fits, late: bool) -> list[Candidate]:
-    """In their new order, with what the reranker said where its scores were fitted too."""
+    """With new matches for the new order. Uses the reranker's score only if the fit knows it."""
     found = []
     for candidate, lag in zip(candidates, behind([c.score for c in candidates]), strict=True):
         if candidate.signs is None or candidate.rerank is None:
-            found.append(candidate)  # of several queries each has a match of its own
+            found.append(candidate)  # with several queries, each has its own match
             continue
         judged = candidate.rerank.judged if late else None
         signs = replace(candidate.signs, behind=lag, judged=judged)
@@ -437,7 +441,7 @@ def _parsed(text: str) -> Query:
 
 
 def _told(missing: Missing) -> str:
-    """What a partial answer lacks, for people."""
+    """What partial results lack, for people."""
     nodes = f"{missing.nodes} of {missing.of_nodes} database nodes"
     verb = "doesn't" if missing.nodes == 1 else "don't"
     said = (
@@ -459,19 +463,19 @@ def _listed(clauses: Sequence[Sequence[Term | Phrase]]) -> str:
 
 
 def _within(reranker: Reranker, where: Where) -> Reranker:
-    """One that weighs words by what the caller may see, if it weighs them by the library."""
+    """If a reranker weighs words by the library, one that uses only what the caller may see."""
     return reranker.within(where) if isinstance(reranker, WeighingReranker) else reranker
 
 
 def _one_for_one(request: SearchRequest) -> bool:
-    """Whether the first so many of the fused list are the results, whatever else it holds."""
+    """Whether the results are simply the top of the fused list, one for each entry."""
     alone = len(request.queries) == 1 and request.by is Granularity.PASSAGE
     return alone and request.prefer is None
 
 
 def _enough(request: SearchRequest) -> int:
-    """Results for which a page is not searched deeper. What all of several queries find at depth
-    may be little; that there is nothing must be certain."""
+    """With this many results, don't search deeper. If several queries must all match, one result is
+    enough: deeper lists add few, but "nothing" must be certain."""
     shared = len(request.queries) > 1 and request.combine is not Combine.MAXIMUM
     return 1 if shared else request.pool
 

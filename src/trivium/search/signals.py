@@ -28,7 +28,7 @@ _NOT_EVERY_WORD = "No passage has every word of “{query}”, so keyword search
 
 @dataclass(frozen=True, slots=True)
 class ReadyQuery:
-    """One query, made ready for the signals."""
+    """One query, ready for the signals."""
 
     query: Query  # as typed
     words: Query  # with corrected words instead of misspelled ones
@@ -72,12 +72,12 @@ class _Damaged:
 
 
 class _Beside:
-    """Runs the word signals in their own threads beside the vector signal, as long as there are
-    cores for them: tantivy and faiss release the interpreter's lock. With more searches than cores,
-    each does its work in its own thread, because more threads would only take turns."""
+    """Runs the word signals in their own threads beside the vector signal while cores are free:
+    tantivy and faiss release the interpreter's lock. With more searches than that, each search
+    stays in its own thread, because more threads would only take turns."""
 
     def __init__(self, *, on_our_cores: bool) -> None:
-        """`on_our_cores`: this process does the work, and not a server."""
+        """`on_our_cores`: this process does the work, not a database server."""
         self._most = max(1, (os.cpu_count() or 2) // 2) if on_our_cores else sys.maxsize
         self._threads = ThreadPoolExecutor(8, thread_name_prefix="trivium-signal")
         self._searches = 0
@@ -85,7 +85,7 @@ class _Beside:
 
     @contextmanager
     def search(self) -> Iterator[Callable[[Lookup], Lookup]]:
-        """Starts a lookup; its result waits for the answer."""
+        """Gives a function that starts a lookup and returns how to wait for its answer."""
         with self._counting:
             self._searches += 1
             crowded = self._searches > self._most
@@ -103,7 +103,7 @@ class Signals:
     """Threads may share it."""
 
     def __init__(self, backend: Backend, embedder: Embedder, turns: Turns) -> None:
-        """`turns`: given up while a query is embedded, which may be on another machine."""
+        """`turns`: a search gives its turn up while the model, maybe elsewhere, embeds a query."""
         self._turns = turns
         self._backend = backend
         self._embedder = embedder
@@ -138,7 +138,7 @@ class Signals:
 
         worded: dict[Signal, Lookup] = {
             Signal.KEYWORD: ask_for_words,
-            # as typed: similar spellings are what it is for
+            # as typed: this signal finds similar spellings itself
             Signal.TRIGRAM: lambda: ask(Signal.TRIGRAM, Probe(asked.typed)),
         }
         lists: dict[Signal, list[Hit]] = {}
@@ -163,7 +163,7 @@ class Signals:
         return bool(self._backend.signals.search(Signal.KEYWORD, Probe(query), where, 1))
 
     def _embed(self, meaning: str, progress: Progress, *, alone: bool) -> Vector | None:
-        """None, and a note, without a model; an error if no other signal could answer."""
+        """None and a note if there is no model; an error if no other signal could answer."""
         known = progress.vectors.get(meaning)
         if known is not None:
             return known

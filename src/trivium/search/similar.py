@@ -1,5 +1,6 @@
-"""Finds passages or documents similar to one by meaning, and leaves it out itself. A document
-counts as the mean of its chunks' vectors. Knows stores only through their port."""
+"""Finds passages or documents that are similar in meaning to a given one, and leaves out the given
+one. The vector of a document is the mean of its chunks' vectors. Knows stores only through their
+port."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ _ATTEMPTS = 8  # with more candidates, or again because documents changed
 def similar(
     backend: Backend, like: Document | StoredChunk, where: Where, limit: int, by: Granularity
 ) -> tuple[list[Candidate], Progress]:
-    """The nearest, best first. Raises NotEmbedded if `like` has no vector."""
+    """The most similar, best first. Raises NotEmbedded if `like` has no vector."""
     request = SearchRequest(queries=("",), where=where, limit=limit, mode=Mode.SEMANTIC, by=by)
     request.check()
     progress = Progress()

@@ -1,7 +1,7 @@
-"""Suggests what someone may want to type: completions of the last word, or what it should be.
+"""Suggests what someone may want to type: completions of the last word, or likely spellings.
 
-Only words of documents that the caller may see, and only if some passage has them together with a
-word typed before. Knows stores only through their port.
+Suggests only words from documents that the caller may see, and only if some passage has them
+together with a word typed before. Knows stores only through their port.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from trivium.text.stems import content_words
 from trivium.types import Phrase, Probe, Query, Signal, Spelled, Term, Where
 
 _LAST = re.compile(r"[^\s\"()]+\Z")
-LONGEST = 500  # characters typed
-_LANGUAGES = ("en", "de")  # whose function words say nothing about a topic
-_CONSIDERED = 4  # completions to try for each one wanted; each costs a search for one passage
+LONGEST = 500  # typed characters to look at, from the end
+_LANGUAGES = ("en", "de")  # function words of these say nothing about a topic
+_CONSIDERED = 4  # completions to try per suggestion; each costs a search for one passage
 
 
 def suggest(
@@ -33,8 +33,8 @@ def suggest(
     where: Where,
     lexicon: Callable[[], Taught | None] = lambda: None,
 ) -> tuple[Suggestion, ...]:
-    """The typed text with its last word completed; if there is no completion, with the likely
-    spelling. Nothing if no passage has such a word beside one of those before it."""
+    """The typed text with its last word completed, or, if there is no completion, with the likely
+    spelling. Empty if no passage has such a word together with one typed before it."""
     found = _LAST.search(typed[-LONGEST:])
     split = words(found[0]) if found else []
     if not found or not split:
@@ -49,7 +49,7 @@ def suggest(
 
     def text(one: Spelled) -> str:
         if kind == "completion" and typed[-1].isalnum():
-            # The index folds words: what was typed keeps its capitals and accents.
+            # The index has folded words, so keep the capitals and accents that were typed.
             rest = one.words[0][len(word) :]
             return typed + (rest.upper() if found[0].isupper() else rest)
         return f"{before}{begun}{' '.join(one.words)}"
@@ -74,8 +74,8 @@ def _meant(
 def _beside(
     backend: Backend, before: str, proposed: Sequence[Spelled], where: Where
 ) -> list[Spelled]:
-    """Words that some passage has together with a topic word typed before; all of them if there is
-    none."""
+    """Words that some passage has together with a topic word typed before; all words if no topic
+    word was typed."""
     topics = tuple(Term(word) for word in content_words(parse(before).words, _LANGUAGES))
     if not topics:
         return list(proposed)

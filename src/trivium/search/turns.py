@@ -1,7 +1,8 @@
-"""Who may compute now? Only as many searches at a time as cores can serve; the others wait.
+"""Limits how many searches compute at a time to what the cores can handle; the others wait.
 
-Searches share one interpreter, and more threads than cores take it from each other: on two cores 2
-threads answer 185 queries a second and 8 threads 155; with three turns, 8 threads answer 179.
+All searches share one interpreter. With more threads than cores, they take it from each other: on
+two cores, 2 threads answer 185 queries a second and 8 threads 155. With three turns, 8 threads
+answer 179.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from threading import Semaphore
 
 class Turns:
     def __init__(self, most: int) -> None:
-        """`most`: searches at a time."""
+        """`most`: how many searches may compute at a time."""
         self._free = Semaphore(most)
 
     def taken(self) -> AbstractContextManager[object]:
@@ -21,7 +22,7 @@ class Turns:
 
     @contextmanager
     def given_up(self) -> Iterator[None]:
-        """Inside `taken`, while waiting for somebody else: a language model, another machine."""
+        """Inside `taken`, to wait for something else: a language model, another machine."""
         self._free.release()
         try:
             yield

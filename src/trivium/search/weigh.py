@@ -1,22 +1,22 @@
 """Decides how much meaning and words count for one query, from the hits of the signals.
 
 The vector signal gets more weight if its best hit is similar and well ahead of the rest; the
-keyword signal gets more if its best hit is well ahead. Fitted to the built-in model's cosines
-on six judged sets; on each set when fitted on the other five, nDCG@10 against fixed weights:
+keyword signal gets more if its best hit is well ahead. Fitted to the built-in model's cosines on
+six judged sets. nDCG@10 on each set when fitted on the other five (in brackets: fixed weights):
 
     scifact .736 (.727)   nfcorpus .359 (.354)     cranfield .556 (.563)
     xquad_en .982 (.983)  xquad_de .967 (.948)     mlquestions .573 (.547)
 
-The share and its bounds also depend on how well the model tells the passages of the library apart
-(`grasp`): fitted on eleven sets, nDCG@10 on each when fitted on the others (xquad's two left each
-other out) against without, and the best signal alone:
+The share and its bounds also depend on how well the model tells the library's passages apart
+(`grasp`). Fitted on eleven sets; nDCG@10 on each when fitted on the others (without both xquad sets
+for xquad). In brackets: without grasp, and the best signal alone:
 
     cosqa .608 (.572, .603)         dbpedia_5k .521 (.476, .521)   legalquad_de .921 (.892, .923)
     anthropic_codebase .747 (.748, .714)   cranfield .561 (.561, .533)   locomo10 .535 (.564, .511)
     mlquestions .833 (.855, .827)   nfcorpus .446 (.446, .400)     scifact .915 (.912, .889)
     xquad_de .937 (.937, .941)      xquad_en .975 (.971, .973)     mean .727 (.721)
 
-Knows nothing of the words of queries: `analyse` looks at those.
+Doesn't look at the words of queries: `analyse` does.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from trivium.types import Hit, Signal
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How far the share of the vector signal moves with the hits of the signals."""
+    """How far the hits of the signals move the share of the vector signal."""
 
     offset: float
     similarity: float  # for each unit that the best hit is more similar than usual
     lead: float  # for each unit that it is further ahead of the tenth than usual
-    word_lead: float  # for each unit that the best keyword hit is, relative to its score
+    word_lead: float  # the same for the best keyword hit, as a share of its score
     usual_similarity: float
     usual_lead: float
     usual_word_lead: float
@@ -50,8 +50,8 @@ class Evidence:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Bounds of the share. They are wider if the model's grasp is low or high, but every signal
-        keeps a trace of weight, so that a passage which it alone found stays a result."""
+        """Bounds of the share. They are wider if the model's grasp is low or high. But every signal
+        keeps a trace of weight, so a passage that only one signal finds is still a result."""
         least, most = LEAST + min(0.0, self.library), MOST + max(0.0, self.library)
         return max(TRACE, least), min(1 - TRACE, most)
 
@@ -83,9 +83,9 @@ _WORDED = (Signal.KEYWORD, Signal.TRIGRAM)
 def weigh(
     weights: Mapping[Signal, float], lists: Mapping[Signal, Sequence[Hit]], evidence: Evidence
 ) -> tuple[dict[Signal, float], str, str]:
-    """New weights with the same sum, a sentence with the figures, and what moved them most.
-    Unchanged, and no sentence, if the vector signal has fewer than ten hits to judge by, or no
-    other signal answered."""
+    """New weights with the same sum, a sentence with the figures, and what moved them most. If the
+    vector signal has fewer than ten hits, or no other signal found anything, the weights stay and
+    there is no sentence."""
     vector, keyword = lists.get(Signal.VECTOR, ()), lists.get(Signal.KEYWORD, ())
     total = sum(weights.values())
     before = weights.get(Signal.VECTOR, 0.0) / total
@@ -107,7 +107,7 @@ def weigh(
 
 
 def _cause(raised: bool, meaning: float, words: float, library: float) -> str:
-    """Whatever added most to a shift towards meaning (`raised`), or away from it."""
+    """What contributed most to a shift towards meaning (`raised`), or away from it."""
     sign = 1 if raised else -1
     stand, fail = ("stand out", "don't stand out") if raised else ("don't stand out", "stand out")
     causes = {

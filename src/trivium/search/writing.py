@@ -1,4 +1,4 @@
-"""Lets a language model write something short while a person waits, within a time limit. Knows
+"""Lets a language model write something short within a time limit, while a person waits. Knows
 generators only through their port; a failure becomes a reason, not an error."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from trivium.ports import Generated, Generator, Message
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What came in time, in one line; and why it may be incomplete."""
+    """What the model wrote in time, on one line, and why it may be incomplete."""
 
     text: str
     why: str
@@ -24,7 +24,7 @@ class Written:
 def write_within(
     generator: Generator, messages: Sequence[Message], most_tokens: int, seconds: float
 ) -> Written:
-    """Returns within `seconds`, with what was written until then."""
+    """Returns within `seconds`, with what the model has written by then."""
     writing = _Writing(generator, messages, most_tokens)
     writing.start()
     on_time = writing.ended.wait(seconds)
@@ -43,8 +43,8 @@ def write_within(
 
 
 class _Writing(threading.Thread):
-    """Collects what a generator writes. A daemon: one that hangs must not keep the program from
-    ending."""
+    """Collects what a generator writes. A daemon, so that a generator that hangs can't keep the
+    program from ending."""
 
     def __init__(self, generator: Generator, messages: Sequence[Message], most_tokens: int) -> None:
         super().__init__(name="trivium-writing", daemon=True)

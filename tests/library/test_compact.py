@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from trivium.config import Settings
+from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 from trivium.options import SearchOptions
 from trivium.store.embedded import indexes
@@ -131,3 +132,17 @@ def test_words_lie_in_one_segment_after_much_was_added(
     # After four chunks, and after four more, which are half of eight; then it has what was added.
     assert held == [1, 2, 3, 1, 2, 3, 4, 1, 2, 3]
     assert len(library.search("lantern", 20)) == 10
+
+
+def test_what_was_added_stays_if_the_disk_refuses_to_write_words_anew(
+    library: Library, tmp_path: Path, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexes, "_MANY", 3)
+    for number in range(3):
+        (files / f"{number}.md").write_text(f"A lantern burns {number}.")
+    (tmp_path / "library" / "vocabulary.new").mkdir()  # in the way
+    assert library.add(files).count(Fate.ADDED) == 3
+    assert len(library.search("lantern")) == 3
+    (files / "3.md").write_text("A lantern burns 3.")
+    assert library.add(files).count(Fate.ADDED) == 1
+    assert len(library.search("lantern")) == 4

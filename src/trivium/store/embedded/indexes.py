@@ -306,12 +306,17 @@ class Indexes:
         self._added = 0
 
     def join_words(self) -> None:
-        """After much was added, write the words anew, in one piece."""
-        if self._added < _MANY:
+        """After much was added, write the words anew, in one piece. If the disk refuses, searches
+        read the old ones, and the next try waits until as much was added again."""
+        if self._added < _MANY or self._words.view().count > min(_LARGEST, 2 * self._added):
             return
-        total = self._words.view().count
-        if total <= min(_LARGEST, 2 * self._added):
+        self._added = 0
+        try:
             self._surely(self._rebuild_words)
+        except OSError as refused:
+            log.warning("Couldn't write the index of words anew: %s", refused)
+            self._words.abandon()
+            self._vocabulary.abandon()
 
     def tidy(self) -> None:
         """Delete files that only earlier views needed."""

@@ -42,7 +42,7 @@ WORDS, VECTORS = "words", "vectors"
 _BATCH = 2000  # chunks read from the registry at a time
 _ROWS = 500  # vectors compared with the database on opening: 10 ms for 4,000
 _SAMPLE = 16 << 20  # bytes of words checked on opening: 8 ms
-# Words are written anew after so many chunks were added, if they are half of all: eight segments
+# Words are rewritten after this many chunks were added, if they are half of all: eight segments
 # become one, and a search takes 7.8 ms of processor time instead of 9.1 at 100,000 chunks. That
 # takes .5 ms a chunk, where embedding takes 60. Larger libraries gain less and would wait longer.
 _MANY, _LARGEST = 20_000, 200_000
@@ -306,15 +306,15 @@ class Indexes:
         self._added = 0
 
     def join_words(self) -> None:
-        """After much was added, write the words anew, in one piece. If the disk refuses, searches
-        read the old ones, and the next try waits until as much was added again."""
+        """After much was added, rewrite the words in one piece. If the disk refuses, searches go on
+        with the old ones; the next try comes after as much was added again."""
         if self._added < _MANY or self._words.view().count > min(_LARGEST, 2 * self._added):
             return
         self._added = 0
         try:
             self._surely(self._rebuild_words)
         except OSError as refused:
-            log.warning("Couldn't write the index of words anew: %s", refused)
+            log.warning("Couldn't rewrite the index of words in one piece: %s", refused)
             self._words.abandon()
             self._vocabulary.abandon()
 

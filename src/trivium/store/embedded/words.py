@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from trivium.store.indexed import IndexedChunk
 
 _HEAP = 64_000_000  # bytes a writer collects before it writes a segment; tantivy's least is 15 MB
-# Of an index written anew: 100,000 chunks become one segment instead of six, for 170 MB more of
+# When the index is rewritten: 100,000 chunks become one segment instead of six, for 170 MB more of
 # memory, and each segment costs a search .14 ms. While adding, every commit writes one anyway.
 _HEAP_ANEW = 500_000_000
 # A filter of up to this many documents goes into the query as a union of terms (100k chunks: 1,000

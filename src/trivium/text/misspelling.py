@@ -8,9 +8,9 @@ together they propose the right word for 97 % of Norvig's misspellings whose rig
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import lru_cache
-from itertools import islice
+from itertools import accumulate, islice
 
 from trivium.text.stems import stem
 from trivium.text.trigrams import THRESHOLD, WordList
@@ -71,7 +71,7 @@ def nearest(word: str, vocabulary: WordList) -> list[tuple[str, ...]]:
     """Words of the vocabulary, or pairs, that `word` may stand for, nearest first."""
     if len(word) < SHORTEST or not word.isalpha():
         return []
-    found = {edit for edit in _edits(word) if edit in vocabulary}
+    found = vocabulary.among(_edits(word))
     found.update(vocabulary.alike(word, THRESHOLD))
     found.discard(word)
     pairs = [similar.words for similar in vocabulary.similar(word) if len(similar.words) > 1]
@@ -79,18 +79,15 @@ def nearest(word: str, vocabulary: WordList) -> list[tuple[str, ...]]:
     return sorted([*singles, *pairs], key=lambda near: (distance(word, near), near))
 
 
-def _edits(word: str) -> Iterator[str]:
-    """Everything one mistake away."""
-    for i in range(len(word) + 1):
-        left, right = word[:i], word[i:]
-        if right:
-            yield left + right[1:]
-        if len(right) > 1:
-            yield left + right[1] + right[0] + right[2:]
-        for letter in _LETTERS:
-            yield left + letter + right
-            if right:
-                yield left + letter + right[1:]
+def _edits(word: str) -> list[str]:
+    """Everything one mistake away, some of it twice. In lists: a generator of these 600 words takes
+    twice as long."""
+    cuts = [(word[:i], word[i:], word[i + 1 :]) for i in range(len(word) + 1)]
+    missing = [f"{left}{letter}{right}" for left, right, _ in cuts for letter in _LETTERS]
+    wrong = [f"{left}{letter}{rest}" for left, _, rest in cuts[:-1] for letter in _LETTERS]
+    added = [left + rest for left, _, rest in cuts[:-1]]
+    swapped = [left + right[1] + right[0] + right[2:] for left, right, _ in cuts[:-2]]
+    return missing + wrong + added + swapped
 
 
 def distance(word: str, meant: tuple[str, ...]) -> float:
@@ -108,21 +105,28 @@ def _distance(a: str, b: str) -> float:
     end = 0
     while end < most - start and a[-1 - end] == b[-1 - end]:
         end += 1
+    between = b[start : len(b) - end]
     extra_a = [_extra(a, i) for i in range(start, len(a) - end)]
     extra_b = [_extra(b, j) for j in range(start, len(b) - end)]
-    before: list[float] = []
-    above = [0.0]
-    for cost in extra_b:
-        above.append(above[-1] + cost)
+    above = [*accumulate(extra_b, initial=0.0)]
+    before, last = above, ""
     for i, missing in enumerate(extra_a, start):
-        row = [above[0] + missing]
-        for j, added in enumerate(extra_b, start):
-            at = j - start
-            cost = min(above[at] + _exchange(a, i, b, j), above[at + 1] + missing, row[at] + added)
-            if i > start and j > start and a[i] == b[j - 1] and a[i - 1] == b[j]:
-                cost = min(cost, before[at - 1] + SWAPPED + (FIRST if i == j == 1 else 0.0))
+        letter, beside = a[i], ""
+        diagonal, cost = above[0], above[0] + missing
+        row = [cost]
+        for at, other in enumerate(between):
+            up = above[at + 1]
+            if letter != other:
+                diagonal += OTHER if i or at else OTHER + FIRST
+            cost, down = cost + extra_b[at], up + missing
+            cost = down if down < cost else cost  # `min` took 40 % of the time
+            cost = diagonal if diagonal < cost else cost
+            if letter == beside and last == other:
+                swapped = SWAPPED + (FIRST if i == at + start == 1 else 0.0)
+                cost = min(cost, before[at - 1] + swapped)
             row.append(cost)
-        before, above = above, row
+            diagonal, beside = up, other
+        before, above, last = above, row, letter
     return above[-1]
 
 
@@ -131,9 +135,3 @@ def _extra(word: str, i: int) -> float:
     if letter in (word[i - 1 : i], word[i + 1 : i + 2]):
         return DOUBLED
     return (SILENT if letter in SILENTS else OTHER) + (FIRST if i == 0 else 0.0)
-
-
-def _exchange(a: str, i: int, b: str, j: int) -> float:
-    if a[i] == b[j]:
-        return 0.0
-    return OTHER + (FIRST if i == j == 0 else 0.0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from heapq import heappush, heappushpop
@@ -118,6 +118,10 @@ class WordList(ABC):
 
     @abstractmethod
     def __contains__(self, word: str) -> bool: ...
+
+    @abstractmethod
+    def among(self, words: Iterable[str]) -> set[str]:
+        """Those of these words that it has."""
 
     @abstractmethod
     def beginning(self, start: str) -> list[str]:
@@ -234,11 +238,14 @@ class Vocabulary(WordList):
         self._answers, self._proposals = {}, {}
         return fresh
 
+    def among(self, words: Iterable[str]) -> set[str]:
+        return self._known.intersection(words)
+
     def beginning(self, start: str) -> list[str]:
         return [w for part in (self._settled, self._recent) for w in part.beginning(start)]
 
     def _candidates(self, word: str, threshold: float, most: int) -> list[Promising]:
-        wanted = _keys(word)
+        wanted = _trigram_set(word)
         scored: list[Promising] = []
         for part in (self._settled, self._recent):
             scored += part.resembling(wanted, threshold, most)
@@ -259,6 +266,9 @@ class VisibleWords(WordList):
 
     def __contains__(self, word: str) -> bool:
         return word in self._vocabulary and bool(self._visible([word]))
+
+    def among(self, words: Iterable[str]) -> set[str]:
+        return set(self._visible(list(self._vocabulary.among(words))))
 
     def beginning(self, start: str) -> list[str]:
         """Hidden ones too: whoever asks counts the visible chunks of each."""
@@ -300,6 +310,7 @@ class _Part:
         self._grams: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._starts: NDArray[np.int64] = np.zeros(1, dtype=np.int64)
         self._owners: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self._runs: dict[str, NDArray[np.int64]] = {}  # of trigrams that were asked for
         self._sorted: list[str] | None = None  # once somebody asks how words begin
         if words:
             self._build()
@@ -334,21 +345,20 @@ class _Part:
         self._starts = np.append(first, len(grams))
         self._sizes = np.bincount(self._owners, minlength=count)
 
-    def resembling(self, wanted: NDArray[np.int64], threshold: float, most: int) -> list[Promising]:
+    def resembling(self, wanted: Set[str], threshold: float, most: int) -> list[Promising]:
         """Words by the share of the wanted trigrams they hold plus their plain similarity: the
         first bounds word_similarity from above, the second from below."""
         if not self.words:
             return []
-        at = np.minimum(np.searchsorted(self._grams, wanted), len(self._grams) - 1)
-        at = at[self._grams[at] == wanted]
-        if not len(at):
-            return []
-        bounds = zip(self._starts[at].tolist(), self._starts[at + 1].tolist(), strict=True)
-        runs = [self._owners[start:end] for start, end in bounds]
-        counts = np.bincount(np.concatenate(runs), minlength=len(self.words))
-        # A whole number: beside a fraction, all counts would be made fractions first.
+        longest, *runs = sorted(map(self._holding, wanted), key=len, reverse=True)
+        # No word is twice in a run, so adding by places is safe. In bytes: 80 µs for 110,000 words;
+        # `np.bincount` has eight for each word and takes 150.
+        counts = np.zeros(len(self.words), np.uint8)
+        counts[longest] = 1
+        for run in runs:
+            counts[run] += 1
         rows = np.flatnonzero(counts >= ceil(threshold * len(wanted)))
-        common = counts[rows]
+        common = counts[rows].astype(np.int64)
         promise = common / len(wanted) + common / (len(wanted) + self._sizes[rows] - common)
         if len(rows) > most:
             # All that are as promising as the last: the caller cuts ties by spelling, so that the
@@ -359,12 +369,19 @@ class _Part:
             (p, self.words[row]) for row, p in zip(rows.tolist(), promise.tolist(), strict=True)
         ]
 
+    def _holding(self, gram: str) -> NDArray[np.int64]:
+        """The words that have this trigram."""
+        found = self._runs.get(gram)
+        if found is None:
+            a, b, c = map(ord, gram)
+            key = (a << 2 * _BITS) | (b << _BITS) | c
+            at = int(np.searchsorted(self._grams, key))
+            if at == len(self._grams) or self._grams[at] != key:
+                return self._owners[:0]
+            found = self._runs[gram] = self._owners[self._starts[at] : self._starts[at + 1]]
+        return found
+
 
 def _comparable(word: str) -> bool:
     """Numbers and identifiers are found exactly or not at all: 2020 does not resemble 2021."""
     return 1 < len(word) <= _LONGEST and not word.isdigit()
-
-
-def _keys(word: str) -> NDArray[np.int64]:
-    grams = sorted({tuple(map(ord, gram)) for gram in trigrams(word)})
-    return np.array([(a << 2 * _BITS) | (b << _BITS) | c for a, b, c in grams], dtype=np.int64)

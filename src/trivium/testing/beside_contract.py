@@ -174,6 +174,17 @@ class QueriesContract:
         assert log.forget("2026-11-02") == 1
         assert len(log.all()) == 3
 
+    def test_one_call_may_count_a_query_several_times(self, backend: Backend) -> None:
+        log = backend.queries
+        for took_ms in (3.0, 1.0):  # new, then known
+            once = LoggedQuery("2026-11-01", "crown", 1, 0, took_ms)
+            empty = replace(once, empty=1, took_ms=2.0)
+            log.count([once, replace(once, caller="abc"), empty])
+        assert sorted(log.all(), key=lambda one: one.caller) == [
+            LoggedQuery("2026-11-01", "crown", 4, 2, 3.0),
+            LoggedQuery("2026-11-01", "crown", 2, 0, 3.0, "abc"),
+        ]
+
     def test_alerts_keep_their_hits(self, backend: Backend) -> None:
         first = Alert("b", "crown", "", "2026-11-01", "2026-11-01")
         second = Alert("a", "axe", "https://example.org/", "2026-11-02", "2026-11-02")

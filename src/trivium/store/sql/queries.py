@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import TypeAlias
 
-from sqlalchemy import Connection, Engine, delete, insert, select, update
+from sqlalchemy import Connection, Engine, Float, bindparam, case, delete, insert, select, update
 
 from trivium.queries import Alert, AlertHit, LoggedQuery
 from trivium.store.sql.tables import alert_hits, alerts, query_log
 
 _COLUMNS = [query_log.c[name] for name in ("at", "text", "asked", "empty", "took_ms", "caller")]
+_Key: TypeAlias = tuple[str, str, str]
+
+_SLOWEST = bindparam("of_took_ms", type_=Float())
+_ADD = (
+    update(query_log)
+    .where(query_log.c.id == bindparam("of_id"))
+    .values(
+        asked=query_log.c.asked + bindparam("of_asked"),
+        empty=query_log.c.empty + bindparam("of_empty"),
+        took_ms=case((query_log.c.took_ms < _SLOWEST, _SLOWEST), else_=query_log.c.took_ms),
+    )
+)
 
 
 class SqlQueryLog:
@@ -29,10 +42,26 @@ class SqlQueryLog:
     def count(self, queries: Sequence[LoggedQuery]) -> None:
         if not queries:
             return
+        # In one order: two processes that count the same never wait for each other.
+        ordered = sorted(queries, key=_key)
         with self._engine.begin() as connection:
-            # In one order: two processes that count the same never wait for each other.
-            for query in sorted(queries, key=lambda one: (one.at, one.text, one.caller)):
-                _count(connection, query)
+            # All at once: looking for one query reads the entries of its whole day.
+            entries = _entries(connection, ordered)
+            new = [key for key in dict.fromkeys(map(_key, ordered)) if key not in entries]
+            if new:
+                empty = [LoggedQuery(at, text, 0, caller=caller) for at, text, caller in new]
+                connection.execute(insert(query_log), [asdict(query) for query in empty])
+                entries |= _entries(connection, ordered)
+            added = [
+                {
+                    "of_id": entries[_key(query)],
+                    "of_asked": query.asked,
+                    "of_empty": query.empty,
+                    "of_took_ms": query.took_ms,
+                }
+                for query in ordered
+            ]
+            connection.execute(_ADD, added)
 
     def all(self, since: str = "") -> list[LoggedQuery]:
         asked = select(*_COLUMNS).where(query_log.c.at >= since)
@@ -45,19 +74,19 @@ class SqlQueryLog:
             return connection.execute(delete(query_log).where(query_log.c.at < before)).rowcount
 
 
-def _count(connection: Connection, query: LoggedQuery) -> None:
-    same = (query_log.c.at == query.at) & (query_log.c.text == query.text)
-    ours = same & (query_log.c.caller == query.caller)
-    row = connection.execute(select(query_log).where(ours).limit(1)).first()
-    if row is None:
-        connection.execute(insert(query_log).values(asdict(query)))
-        return
-    counted = {
-        "asked": query_log.c.asked + query.asked,
-        "empty": query_log.c.empty + query.empty,
-        "took_ms": max(row.took_ms, query.took_ms),
-    }
-    connection.execute(update(query_log).where(query_log.c.id == row.id).values(counted))
+def _key(query: LoggedQuery) -> _Key:
+    return query.at, query.text, query.caller
+
+
+def _entries(connection: Connection, queries: Sequence[LoggedQuery]) -> dict[_Key, int]:
+    """The ids of the entries of these queries. If processes that began at once made several of one
+    query, the first."""
+    log = query_log.c
+    found = select(log.at, log.text, log.caller, log.id).where(
+        log.at.in_({query.at for query in queries}), log.text.in_({q.text for q in queries})
+    )
+    rows = connection.execute(found.order_by(log.id.desc()))
+    return {(at, text, caller): id_ for at, text, caller, id_ in rows}
 
 
 class SqlAlerts:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 from typing import TypeVar
 
@@ -42,21 +42,16 @@ class Gate:
         """What the call returns. Raises ServerBusy or DeadlinePassed."""
         until = monotonic() + (self._seconds if seconds is None else seconds)
         await self._enter(until)
-        loop = asyncio.get_running_loop()
         self._at_work += 1
         try:
-            work = self._pool.submit(contextvars.copy_context().run, call)
+            work = asyncio.wrap_future(self._pool.submit(contextvars.copy_context().run, call))
         except BaseException:
             self._leave()
             raise
-
-        def ended(_work: Future[T]) -> None:
-            loop.call_soon_threadsafe(self._leave)
-
-        work.add_done_callback(ended)
+        work.add_done_callback(self._leave)
         try:
-            left = max(0.001, until - monotonic())
-            return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(work)), left)
+            async with asyncio.timeout(max(0.001, until - monotonic())):
+                return await asyncio.shield(work)
         except TimeoutError:
             raise DeadlinePassed("The answer took too long.", fix=self._late) from None
 
@@ -65,13 +60,14 @@ class Gate:
             raise ServerBusy(f"{self._waiting} requests are already waiting.")
         self._waiting += 1
         try:
-            await asyncio.wait_for(self._places.acquire(), max(0.001, until - monotonic()))
+            async with asyncio.timeout(max(0.001, until - monotonic())):
+                await self._places.acquire()
         except TimeoutError:
             raise ServerBusy("The server was too busy to start this in time.") from None
         finally:
             self._waiting -= 1
 
-    def _leave(self) -> None:
+    def _leave(self, _work: object = None) -> None:
         self._at_work -= 1
         self._places.release()
 

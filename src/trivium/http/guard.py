@@ -176,7 +176,8 @@ class _Body:
         if self._whole:  # now only a disconnect can come, whenever it does
             return dict(await self._receive())
         try:
-            message = await asyncio.wait_for(self._receive(), self.silent_seconds)
+            async with asyncio.timeout(self.silent_seconds):
+                message = await self._receive()
         except TimeoutError:
             raise self._given_up(
                 RequestTooSlow(f"No data arrived for {self.silent_seconds:.0f} seconds.")

@@ -32,7 +32,7 @@ run: .venv/run.stamp
 
 # In the order of the files: by default those with few tests come last, which are the longest
 # (processes that are killed at every step), and one worker waits for the other.
-test: .venv/test.stamp browser check
+test: .venv/test.stamp browser azurite check
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 # Every change: the checks and the tests that start no process, server or browser. One minute.
@@ -63,6 +63,15 @@ browser:
 	  { apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium; } > /dev/null \
 	  || echo "It could not be installed: those tests will be skipped."; \
 	else echo "There is no Chromium, and it cannot be installed here: the page will not be tested."; fi
+
+# A server that speaks Azure Blob's protocol, for the tests of originals; npm alone has it.
+.PHONY: azurite
+azurite: build/azurite/node_modules/.bin/azurite-blob
+build/azurite/node_modules/.bin/azurite-blob:
+	@if command -v npm > /dev/null; then \
+	  echo "Installing Azurite for the tests of Azure Blob"; \
+	  npm install --silent --no-fund --no-audit --no-package-lock --prefix build/azurite azurite@3.35.0; \
+	else echo "There is no npm: Azure Blob will not be tested."; fi
 
 check: .venv/test.stamp
 	$(BIN)/ruff check src tests bench

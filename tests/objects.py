@@ -31,7 +31,7 @@ def endpoint() -> str:
         )
     ]
     (folder / "s3.json").write_text(json.dumps({"identities": identities}))
-    ports = [_free_port() for _ in range(8)]
+    ports = [free_port() for _ in range(8)]
     names = ("s3.port", "master.port", "volume.port", "filer.port")
     grpc = ("s3.port.grpc", "master.port.grpc", "volume.port.grpc", "filer.port.grpc")
     program = Path(sys.executable).parent / "weed"
@@ -67,7 +67,7 @@ def _answers(address: str) -> bool:
     return True
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

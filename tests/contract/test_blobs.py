@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 from httpx2 import Response
 from starlette.testclient import TestClient
-from tests import objects, postgres
+from tests import azure, objects, postgres
 from tests.endpoint import HANG, Reply, ScriptedEndpoint
 
 from trivium.config import Settings
@@ -80,16 +80,19 @@ class TestObjects(BlobsContract):
         return ObjectBlobs(bucket)
 
 
-AZURE = os.environ.get("TRIVIUM_TEST_AZURE", "")
-
-
-@pytest.mark.skipif(not AZURE, reason="TRIVIUM_TEST_AZURE names no Azure Blob container")
+@pytest.mark.skipif(azure.is_missing(), reason="There is no npm to install Azurite with")
 class TestAzure(BlobsContract):
-    """With a container's address (`az://container`), and its account and key in the environment."""
+    @pytest.fixture
+    def container(self, monkeypatch: pytest.MonkeyPatch) -> str:
+        """Its address, with the key in the environment."""
+        container = azure.container()
+        for name, value in container.environment.items():
+            monkeypatch.setenv(name, value)
+        return container.address
 
     @pytest.fixture
-    def blobs(self) -> Blobs:
-        blobs = ObjectBlobs(f"{AZURE}/{uuid4().hex[:8]}")
+    def blobs(self, container: str) -> Blobs:
+        blobs = ObjectBlobs(f"{container}/{uuid4().hex[:8]}")
         blobs.check()
         return blobs
 
@@ -104,19 +107,21 @@ class TestAzure(BlobsContract):
         large = os.urandom(12_000_000)  # above 5 MB it goes in blocks
         assert blobs.get(blobs.put(large)) == large
 
-    def test_what_waits_can_lie_there(self) -> None:
-        spool = ObjectSpool(f"{AZURE}/{uuid4().hex[:8]}", 100)
+    def test_what_waits_can_lie_there(self, container: str) -> None:
+        spool = ObjectSpool(f"{container}/{uuid4().hex[:8]}", 100)
         name = spool.keep(BytesIO(b"sent in"))
         spool.put_back(name, b"later")
         assert (spool.names(), spool.read(name)) == ([name], b"sent in")
         assert spool.sweep([], -1) == 1
 
-    def test_a_wrong_key_and_a_missing_container(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_wrong_key_and_a_missing_container(
+        self, container: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         with pytest.raises(ArchiveRefused):
             ObjectBlobs("az://nowhere").check()
         monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", b64encode(b"wrong" * 8).decode())
         with pytest.raises(ArchiveRefused):
-            ObjectBlobs(AZURE).check()
+            ObjectBlobs(container).check()
 
 
 class TestObjectSpool(SpoolContract):

@@ -48,7 +48,7 @@ from trivium.search.rerank import blend, judge
 from trivium.search.signals import ReadyQuery, Signals
 from trivium.search.similar import similar
 from trivium.search.suggest import suggest
-from trivium.search.turns import Turns
+from trivium.search.turns import Turns, turns_for
 from trivium.text.query import parse
 from trivium.types import (
     ChunkId,
@@ -114,7 +114,7 @@ class Searcher:
         self._grasp = grasp
         self._passages = passages
         # A database computes elsewhere: a search that waits for it doesn't use our cores.
-        at_once = (os.cpu_count() or 2) + 1 if backend.folder is not None else sys.maxsize
+        at_once = turns_for(os.cpu_count() or 2) if backend.folder is not None else sys.maxsize
         self._turns = Turns(at_once)
         self._signals = Signals(backend, embedder, self._turns)
         self._rest: tuple[Rest, Searcher] | None = None  # the last one, and its searcher

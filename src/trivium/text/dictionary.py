@@ -37,5 +37,8 @@ def _listed(language: str) -> NDArray[np.uint32]:
     """Checksums of all words, folded and in order: 1.4 MB for the 339,000 of German, where a set of
     the words takes 36. One word in 13,000 that is not listed seems to be."""
     packed = files("spellchecker").joinpath("resources", f"{language}.json.gz").read_bytes()
-    folded = fold("\n".join(json.loads(gzip.decompress(packed)))).encode().split(b"\n")
-    return np.unique(np.fromiter(map(crc32, folded), np.uint32, len(folded)))
+    unpacked = gzip.decompress(packed).decode()
+    # The words are what is quoted. Parsing the JSON takes seven times as long: .31 s for German.
+    words = json.loads(unpacked) if "\\" in unpacked else unpacked.split('"')[1::2]
+    folded = fold("\n".join(words)).encode().split(b"\n")
+    return np.sort(np.fromiter(map(crc32, folded), np.uint32, len(folded)))

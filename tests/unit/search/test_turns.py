@@ -7,7 +7,11 @@ from threading import Barrier, Event, Lock
 
 import pytest
 
-from trivium.search.turns import Turns
+from trivium.search.turns import MOST, Turns, turns_for
+
+
+def test_few_even_on_a_machine_with_many_cores() -> None:
+    assert [turns_for(cores) for cores in (1, 2, 16, 64)] == [2, 3, MOST, MOST]
 
 
 def test_no_more_than_that_at_a_time() -> None:

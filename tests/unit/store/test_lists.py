@@ -37,6 +37,7 @@ WIDE, MANY, LISTED = 64, 20_000, 12_000
 def small() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(generations, "LISTED_ROWS", LISTED)
+        patch.setattr(generations, "EXACT_LISTED", EXACT_ROWS)
         patch.setattr(lists, "LEAST_SEEN", 60)  # else most of 20,000 rows would be looked at
         yield
 
@@ -97,6 +98,16 @@ def test_lists_and_a_scan_of_all_rows_agree(
     assert list(scores) == sorted(scores, reverse=True)
     assert len(ids) == len(wanted)
     assert sum(true - scores) <= 0.02 * k  # a cosine: another row, if any, is as near
+
+
+def test_a_filter_for_which_all_lists_would_be_read_is_compared_exactly(
+    listed: VectorIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = clustered(1, seed=3)[0]
+    allowed = passing("any", 0.4, query)
+    monkeypatch.setattr(generations, "EXACT_LISTED", int(allowed.sum()))
+    ids, _ = listed.search(query, 100, allowed)
+    assert list((ids - 10) // 3) == brute(clustered(MANY), query, 100, allowed)
 
 
 def test_few_rows_are_in_no_list(tmp_path: Path) -> None:
@@ -269,7 +280,7 @@ def test_threads_search_while_rows_are_put_into_lists(tmp_path: Path) -> None:
 
 SMALL_LISTS = """
 from trivium.store.embedded import generation
-generation.LISTED_ROWS = generation.EXACT_ROWS = 1_000
+generation.LISTED_ROWS = generation.EXACT_ROWS = generation.EXACT_LISTED = 1_000
 """
 
 
@@ -277,6 +288,7 @@ def test_a_writer_killed_at_any_instant_leaves_lists_that_can_be_searched(tmp_pa
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(generations, "LISTED_ROWS", 1_000)
         patch.setattr(generations, "EXACT_ROWS", 1_000)
+        patch.setattr(generations, "EXACT_LISTED", 1_000)
         reader = VectorIndex.open(tmp_path, 16, writable=False)
         for rounds in (5, 9, 7):
             command = [sys.executable, "-c", SMALL_LISTS + WRITER, str(tmp_path)]

@@ -17,7 +17,7 @@ from trivium.errors import IndexDamaged
 from trivium.store.embedded.codes import BLOCK, Codes, fit_levels, load_faiss
 from trivium.store.embedded.damage import guarded
 from trivium.store.embedded.gate import Gate
-from trivium.store.embedded.lists import Filter, Lists, write
+from trivium.store.embedded.lists import LEAST_SEEN, Filter, Lists, write
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,15 +27,18 @@ if TYPE_CHECKING:
 # Up to this many passing rows are compared exactly. .7 µs a row, so 3 ms: as much as scanning
 # codes and comparing candidates costs at 100k rows.
 EXACT_ROWS = 4_096
-# With lists the limit is the number of rows to this power: 9,100 of four million. A row that isn't
-# mapped takes 2.6 µs, so comparing 40,000 of them took 105 ms; reading lists took 17.
+# With lists the limit is the number of rows to this power (16,000 of ten million), and at least as
+# many as make a search read all lists. A row that isn't mapped takes 2.6 µs, so comparing 40,000 of
+# them took 105 ms; reading lists took 17.
 EXACT_POWER = 0.6
+EXACT_LISTED = LEAST_SEEN**2
 CANDIDATES = 500  # recall@10 1.000 at 1M; each costs 1.2 µs to widen and compare
 PER_RESULT = 10  # candidates for each result beyond the hundredth: recall@100 .998 at 1M
 ENCODE_ROWS = 4_096  # encoded at a time (14 µs a row), and the fewest worth saving
 LISTED_ROWS = 1_000_000  # from here on rows go into lists: scanning all takes 16 ns a row
 UNLISTED = 32  # one row in 32 may be in no list yet; a search scans all of those
 TAKEN_ROWS = 20_000  # after reading this many rows, give the mapped memory back: 1.3 GB
+MAPPED_BYTES = 65_536 * TAKEN_ROWS  # a smaller file may stay mapped
 FILTERS = 4  # recent ones kept with their counts and bits: 25 ms at ten million, a byte a row
 
 
@@ -79,7 +82,9 @@ class Generation:
             ids, rows = self.ids, self._rows
             passing = None if allowed is None else self._filter(allowed)
             number = len(ids) if passing is None else passing.passing
-            exact = EXACT_ROWS if self._lists is None else max(EXACT_ROWS, len(ids) ** EXACT_POWER)
+            exact = EXACT_ROWS
+            if self._lists is not None:
+                exact = max(EXACT_LISTED, int(len(ids) ** EXACT_POWER))
             if number > exact and self._codes is not None:
                 narrowed = passing if number < len(ids) else None
                 positions = self._candidates(vector, max(CANDIDATES, PER_RESULT * k), narrowed)
@@ -99,7 +104,7 @@ class Generation:
         """Reading a row maps 64 kB around it. Without this, searches would in time map a whole file
         that may be larger than the memory. The system's cache keeps it all the same."""
         self._taken += read
-        if self._taken > TAKEN_ROWS and len(self.ids) >= LISTED_ROWS:
+        if self._taken > TAKEN_ROWS and self._rows.nbytes > MAPPED_BYTES:
             self._taken = 0
             if self._mapped is not None and hasattr(mmap, "madvise"):
                 self._mapped.madvise(MADV_DONTNEED)

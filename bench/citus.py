@@ -31,7 +31,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 from bench.build import place
-from bench.corpus import DATA, WARM_UP, load_corpus
+from bench.corpus import DATA, load_corpus, warm_up
 from bench.ours import Precomputed
 from bench.postgres import RUNS, judged
 from bench.serving import numbers
@@ -138,10 +138,11 @@ def speed(settings: Settings, address: str, asked: argparse.Namespace) -> dict[s
         moved = perf_counter() - started
         told: dict[str, Any] = {"move_seconds": round(moved, 1)}
         for name, (run, count) in runs.items():
-            for i in range(WARM_UP):
+            warm = warm_up(range(count))
+            for i in range(warm):
                 run(i)
             spent = partial(processor_seconds_with, asked.program)
-            told[name] = asdict(measure(run, list(range(WARM_UP, count)), asked.seconds, spent))
+            told[name] = asdict(measure(run, list(range(warm, count)), asked.seconds, spent))
         found[f"{shards} shards" if shards else "one server"] = told
         print(shards, json.dumps(told), file=sys.stderr, flush=True)
     library.close()

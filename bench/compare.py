@@ -22,7 +22,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from bench import environments, ingest
 from bench.build import Place, place, prepare
-from bench.corpus import DATA, WARM_UP, Corpus, DataMissing, load_corpus
+from bench.corpus import DATA, Corpus, DataMissing, load_corpus, warm_up
 from bench.environments import OURS, PeerFailed
 from bench.judged import SETS, prepare_judged
 from bench.report import RESULTS, write_report
@@ -166,7 +166,8 @@ def main() -> None:
 def _learn_truth(at: Place, corpus: Corpus) -> None:
     if not has_truth(at.folder, at.chunks):
         _say(f"The true neighbours among {at.chunks:,} chunks, once …")
-        asked = at.prepared.query_vectors[WARM_UP : WARM_UP + _TRUE_QUERIES]
+        asked = at.prepared.query_vectors
+        asked = asked[(warm := warm_up(asked)) : warm + _TRUE_QUERIES]
         blocks = make_rows(corpus, at.prepared.base, at.chunks)
         save_truth(at.folder, at.chunks, nearest(blocks, asked, LIMIT))
 

@@ -12,7 +12,7 @@ import hashlib
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -23,7 +23,7 @@ PASSAGE_WORDS = 240
 RUN = 3  # consecutive sentences taken at a time, so that neighbouring words are real too
 SEED = 20_240
 QUERIES = 200
-WARM_UP = 50  # other queries, asked before the clock runs
+WARM_UP = 50  # other queries, asked before the clock runs; a fifth of them where they are few
 _ODD = ("xquad_de",)  # the rows are labelled English: German questions would be asked of no German
 _QUERIES_FROM = 10_000  # passages that queries are taken from: the same ones at every size
 
@@ -68,13 +68,20 @@ class Corpus:
         return [" ".join(self.sentences[at : at + RUN]) for at in starts]
 
     def queries(self, count: int = QUERIES + WARM_UP) -> list[str]:
-        """Half are 2 to 8 consecutive words of a passage, half are questions people asked."""
+        """Half are 2 to 8 consecutive words of a passage, half are questions people asked: fewer
+        than asked for, where people asked too few."""
+        count = min(count, 2 * len(self.questions))
         chance = random.Random(SEED + 2)
         passages = list(islice(self.passages(_QUERIES_FROM), _QUERIES_FROM))
         taken = [_words_of(chance.choice(passages), chance) for _ in range(count // 2)]
         asked = chance.sample(self.questions, count - len(taken))
         mixed = [query for pair in zip(taken, asked, strict=False) for query in pair]
         return mixed + asked[len(taken) :]
+
+
+def warm_up(queries: Sized) -> int:
+    """How many of the queries come before the clock runs."""
+    return min(WARM_UP, len(queries) // 5)
 
 
 def load_corpus(data: Path) -> Corpus:

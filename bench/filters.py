@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.build import Place
-from bench.corpus import WARM_UP
 from bench.ours import Ours, exact_nearest
 from bench.rows import DOCUMENT_CHUNKS, SHARDS, shard
 from trivium.types import OWNER, Compare, Hit, Probe, Signal, Where
@@ -27,7 +26,7 @@ _CHECKED = 20  # queries; at 1M chunks each costs seconds, since everything it m
 
 
 def filtered(ours: Ours, at: Place) -> dict[str, Any]:
-    probes = ours.probes[WARM_UP : WARM_UP + _CHECKED]
+    probes = ours.probes[ours.warm : ours.warm + _CHECKED]
     everything = {
         signal: [ours.store.signals.search(signal, probe, OWNER, at.chunks) for probe in probes]
         for signal in (Signal.KEYWORD, Signal.TRIGRAM)

@@ -5,6 +5,8 @@ vectors in clusters. The same on every machine. Speed only: nobody could judge a
 from __future__ import annotations
 
 import random
+from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,15 +39,17 @@ _SYLLABLES = (
 )
 
 
+@cache
 def generated_corpus() -> Corpus:
     chance = random.Random(SEED)
     words = list(
         dict.fromkeys("".join(chance.choices(_SYLLABLES, k=1 + n % 4)) for n in range(_WORDS))
     )
-    weights = [1 / (rank + 3) for rank in range(len(words))]  # Zipf's law, flattened at the top
+    # Zipf's law, flattened at the top. Summed up once, where `choices` would for each text: 1.8 s.
+    weights = list(accumulate(1 / (rank + 3) for rank in range(len(words))))
 
     def text(least: int, most: int) -> str:
-        return " ".join(chance.choices(words, weights, k=chance.randint(least, most)))
+        return " ".join(chance.choices(words, cum_weights=weights, k=chance.randint(least, most)))
 
     sentences = tuple(f"{text(8, 25).capitalize()}." for _ in range(_SENTENCES))
     return Corpus(sentences, tuple(text(3, 9) for _ in range(_QUESTIONS)))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.build import Place
-from bench.corpus import WARM_UP
+from bench.corpus import warm_up
 from bench.timing import Timing, drop_from_page_cache, measure
 from trivium.config import Settings
 from trivium.library.asking import request_for
@@ -86,6 +86,11 @@ class Ours:
         return cls(store, settings, name, *searchers, queries, probes, limit, seconds)
 
     @property
+    def warm(self) -> int:
+        """So many of the queries come before the clock runs."""
+        return warm_up(self.queries)
+
+    @property
     def candidates(self) -> int:
         """How many hits hybrid search asks each signal for."""
         return self.request("").depth
@@ -99,14 +104,14 @@ class Ours:
         def ask(query: str) -> None:
             searcher.search(self.request(query, where))
 
-        for query in self.queries[:WARM_UP]:
+        for query in self.queries[: self.warm]:
             ask(query)
-        return measure(ask, self.queries[WARM_UP:], self.seconds)
+        return measure(ask, self.queries[self.warm :], self.seconds)
 
     def stages(self, searcher: Searcher) -> dict[str, float]:
         """The mean of each stage's milliseconds. Signals run beside each other."""
         sums: dict[str, float] = {}
-        asked = self.queries[WARM_UP:]
+        asked = self.queries[self.warm :]
         for query in asked:
             for stage, took in searcher.search(self.request(query)).timings_ms.items():
                 sums[stage] = sums.get(stage, 0.0) + took
@@ -120,14 +125,14 @@ class Ours:
             def ask(probe: Probe, signal: Signal = signal) -> None:
                 self.store.signals.search(signal, probe, OWNER, self.candidates)
 
-            for probe in self.probes[:WARM_UP]:
+            for probe in self.probes[: self.warm]:
                 ask(probe)
-            found[signal.value] = measure(ask, self.probes[WARM_UP:], self.seconds)
+            found[signal.value] = measure(ask, self.probes[self.warm :], self.seconds)
         return found
 
     def recall(self, asked: int = 50) -> float:
         """The share of the true ten nearest that the vector signal finds."""
-        probes = self.probes[WARM_UP : WARM_UP + asked]
+        probes = self.probes[self.warm : self.warm + asked]
         exact = exact_nearest(self.store, probes, self.limit)
         hits = 0
         for probe, true in zip(probes, exact, strict=True):

@@ -33,7 +33,7 @@ from sqlalchemy import Engine, TextClause, create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
 from bench.build import Place, build, place, prepare
-from bench.corpus import DATA, WARM_UP, DataMissing, load_corpus
+from bench.corpus import DATA, DataMissing, load_corpus, warm_up
 from bench.ours import Precomputed
 from bench.rows import SHARDS, make_rows
 from bench.surroundings import surroundings
@@ -224,9 +224,10 @@ def _hybrid(
 
 
 def _timed(run: Callable[[int], object], ask: Asked) -> Timing:
-    for i in range(WARM_UP):
+    warm = warm_up(ask.queries)
+    for i in range(warm):
         run(i)
-    return measure(run, list(range(WARM_UP, len(ask.queries))), ask.seconds)
+    return measure(run, list(range(warm, len(ask.queries))), ask.seconds)
 
 
 def _recall(library: Backend, ask: Asked, where: Where, checked: int = 50) -> float:
@@ -238,7 +239,7 @@ def _recall(library: Backend, ask: Asked, where: Where, checked: int = 50) -> fl
     numbers = np.array([i for i, _ in held])
     matrix = np.stack([vector for _, vector in held]).astype(np.float16)
     hits = 0
-    for probe in ask.probes[WARM_UP : WARM_UP + checked]:
+    for probe in ask.probes[(warm := warm_up(ask.probes)) : warm + checked]:
         assert probe.vector is not None
         scores = _dot(matrix, probe.vector)
         true = set(numbers[np.argsort(-scores)[:LIMIT]].tolist())
@@ -279,7 +280,7 @@ def _by_hand(
                     connection.execute(statement, values).all()
 
             run(0)
-            rest = list(range(WARM_UP, len(ask.queries)))
+            rest = list(range(warm_up(ask.queries), len(ask.queries)))
             took = asdict(measure(run, rest, ask.seconds))
             _say("by hand", share, name, took)
             found.setdefault(f"{share:.1%}", {})[name] = took

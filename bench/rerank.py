@@ -22,7 +22,7 @@ from time import process_time
 from typing import Any
 
 from bench.build import fill, place, prepare
-from bench.corpus import WARM_UP, load_corpus
+from bench.corpus import load_corpus, warm_up
 from bench.rows import make_rows
 from bench.timing import as_json, folder_bytes, measure
 from trivium.config import Settings, load
@@ -114,12 +114,13 @@ def timed(chunks: int, data: Path, settings: Settings, seconds: float) -> dict[s
         if rerank and any(one.rerank is None for one in found):
             raise RuntimeError(f"Not reranked: {found.notes}")
 
-    for query in queries[:WARM_UP]:
+    warm = warm_up(queries)
+    for query in queries[:warm]:
         ask(query, rerank=True)
     ms: dict[str, Any] = {}
     for name in ("hybrid", "reranked", "hybrid, again", "reranked, again"):
         call = partial(ask, rerank=name.startswith("reranked"))
-        ms[name] = as_json(measure(call, queries[WARM_UP:], seconds))
+        ms[name] = as_json(measure(call, queries[warm:], seconds))
     store.close()
     return {"chunks": chunks, "ms": ms}
 

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.build import place
-from bench.corpus import DATA, WARM_UP, DataMissing, load_corpus
+from bench.corpus import DATA, DataMissing, load_corpus, warm_up
 from bench.serving import measured, numbers, served
 from bench.surroundings import surroundings
 from bench.timing import percentile, processor_seconds
@@ -186,7 +186,7 @@ def _work(asked: argparse.Namespace) -> None:
     """One process: opens the library, says that it is ready, and asks once it is told to."""
     wanted = _asked_of(asked.library, asked)
     with _opened(asked.library, wanted) as library:
-        for text in wanted.texts[:WARM_UP]:
+        for text in wanted.texts[: warm_up(wanted.texts)]:
             library.search(text)
         print("ready", flush=True)
         sys.stdin.readline()

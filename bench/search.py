@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.build import Place, code_digest, place
-from bench.corpus import DATA, WARM_UP, DataMissing, load_corpus
+from bench.corpus import DATA, DataMissing, load_corpus
 from bench.filters import filtered
 from bench.interpreter import native_time, spent
 from bench.ours import Ours, cold_start, on_disk, timings
@@ -101,9 +101,9 @@ def _interpreter(at: Place, settings: Settings, asked: argparse.Namespace) -> di
         def ask(query: str) -> None:
             ours.given.search(ours.request(query))
 
-        for query in ours.queries[:WARM_UP]:
+        for query in ours.queries[: ours.warm]:
             ask(query)
-        found = {name: asdict(spent(native, ask, ours.queries[WARM_UP:])) for name in _MET}
+        found = {name: asdict(spent(native, ask, ours.queries[ours.warm :])) for name in _MET}
         ours.store.close()
     return found
 

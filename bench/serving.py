@@ -16,26 +16,23 @@ is also served from that database; its own processes count as others.
 from __future__ import annotations
 
 import argparse
-import http.client
 import json
 import os
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
-from time import monotonic, perf_counter
+from time import monotonic, perf_counter, sleep
 from typing import Any
-from urllib.parse import urlsplit
 
 from bench.build import code_digest, place
+from bench.clients import connection, post
 from bench.corpus import DATA, DataMissing, load_corpus
 from bench.postgres import copied, drop
 from bench.surroundings import surroundings
-from bench.timing import percentile, processor_seconds
+from bench.timing import processor_seconds
 from trivium.config import load
 from trivium.places import DatabaseAddress
 
@@ -47,10 +44,6 @@ _COLUMNS += ["cores", "ms CPU", "own MB", "mapped MB", "others"]
 
 def main() -> None:
     asked = _arguments()
-    if asked.client:
-        queries = json.loads(Path(asked.queries).read_text(encoding="utf-8"))
-        print(json.dumps(ask(asked.client, queries, asked.clients[0], asked.seconds)))
-        return
     try:
         found = run(asked)
     except DataMissing as reason:
@@ -125,10 +118,10 @@ def _wait(address: str) -> None:
     while monotonic() < until:
         try:
             for _ in range(8):  # each worker loads its model with its first search
-                _post(_connection(address), {"query": "warm up"})
+                post(connection(address), {"query": "warm up"})
             return
-        except OSError:
-            continue
+        except OSError:  # several workers listen only once they have started
+            sleep(0.05)
     raise TimeoutError(f"{address} does not answer")
 
 
@@ -137,7 +130,7 @@ def measured(
 ) -> dict[str, Any]:
     """One run of a process of clients; what the server used, its memory before and after."""
     address, pid = server
-    command = [sys.executable, "-m", "bench.serving", "--client", address]
+    command = [sys.executable, "-m", "bench.clients", "--address", address]
     command += ["--queries", str(queries), "--clients", str(clients)]
     warm = [*command, "--seconds", str(min(5.0, seconds))]
     subprocess.run(warm, stdout=subprocess.DEVNULL, check=True)
@@ -157,56 +150,6 @@ def measured(
         "mapped_mb": [before[1], after[1]],
         "others": round(max(0.0, others), 2),
     }
-
-
-def ask(address: str, queries: Sequence[str], clients: int, seconds: float) -> dict[str, Any]:
-    """Requests a second, milliseconds and counts of each status for some clients."""
-    until = perf_counter() + seconds
-
-    def client(number: int) -> list[tuple[int, float]]:
-        connection, at = _connection(address), number * len(queries) // clients
-        answers = []
-        while perf_counter() < until:
-            begun = perf_counter()
-            status = _post(connection, {"query": queries[at % len(queries)]})
-            answers.append((status, 1000 * (perf_counter() - begun)))
-            at += 1
-        connection.close()
-        return answers
-
-    started = perf_counter()
-    with ThreadPoolExecutor(clients) as threads:
-        answers = [one for each in threads.map(client, range(clients)) for one in each]
-    wall = perf_counter() - started
-    statuses = Counter(status for status, _ in answers)
-    return {
-        "rps": round(statuses[200] / wall, 1),
-        "statuses": {str(status): count for status, count in sorted(statuses.items())},
-        "ms": _percentiles([ms for status, ms in answers if status == 200]),
-        "refused_ms": _percentiles([ms for status, ms in answers if status in (429, 503)]),
-        "cpu": round(sum(os.times()[:2]), 2),
-    }
-
-
-def _percentiles(took: list[float]) -> dict[str, float]:
-    took.sort()
-    shares = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
-    return (
-        {name: round(percentile(took, share), 2) for name, share in shares.items()} if took else {}
-    )
-
-
-def _connection(address: str) -> http.client.HTTPConnection:
-    parts = urlsplit(address)
-    return http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
-
-
-def _post(connection: http.client.HTTPConnection, body: dict[str, Any]) -> int:
-    headers = {"Content-Type": "application/json"}
-    connection.request("POST", "/v1/search", json.dumps(body), headers)
-    response = connection.getresponse()
-    response.read()
-    return response.status
 
 
 def _family(pid: int) -> list[int]:
@@ -276,8 +219,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--server", default="", help="address of a database to serve from too")
     parser.add_argument("--drop", action="store_true", help="remove the library from the database")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--client", default="", help=argparse.SUPPRESS)
-    parser.add_argument("--queries", default="", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.build import place, prepare
-from bench.corpus import DATA, WARM_UP, DataMissing, load_corpus
+from bench.corpus import DATA, DataMissing, load_corpus, warm_up
 from bench.rows import BLOCK, vectors_of
 from bench.surroundings import surroundings
 from bench.timing import folder_bytes, memory, percentile, processor_seconds
@@ -79,7 +79,7 @@ def run(
     found |= {"rows": index.count, "disk_mb": round(folder_bytes(folder) / 1e6)}
     _say("Comparing every row …")
     masks = _masks(index, base[5], queries)
-    truth = _truth(index, queries[WARM_UP:], masks)
+    truth = _truth(index, queries[warm_up(queries) :], masks)
     found["memory_before_mb"] = asdict(memory())
     for kind, mask in masks.items():
         _say(f"Searching: {kind} …")
@@ -186,12 +186,12 @@ def _search(
     mask: NDArray[np.bool_] | None,
     truth: list[NDArray[np.int64]],
 ) -> dict[str, Any]:
-    first = index.count
-    for query in queries[:WARM_UP]:
+    first, warm = index.count, warm_up(queries)
+    for query in queries[:warm]:
         index.search(query, 10, mask)
     walls, cpus, found = [], [], dict.fromkeys(DEPTHS, 0)
     before, own, started = processor_seconds(), process_time(), perf_counter()
-    for query, true in zip(queries[WARM_UP:], truth, strict=True):
+    for query, true in zip(queries[warm:], truth, strict=True):
         begun, used = perf_counter(), process_time()
         ids, _ = index.search(query, 10, mask)
         cpus.append((process_time() - used) * 1000)
@@ -199,7 +199,7 @@ def _search(
         found[10] += len(np.intersect1d(ids, index.ids[true[:10]]))
     spent = perf_counter() - started
     others = (processor_seconds() - before - (process_time() - own)) / spent
-    for query, true in zip(queries[WARM_UP:], truth, strict=True):
+    for query, true in zip(queries[warm:], truth, strict=True):
         ids, _ = index.search(query, 100, mask)
         found[100] += len(np.intersect1d(ids, index.ids[true]))
     passing = first if mask is None else int(np.count_nonzero(mask))

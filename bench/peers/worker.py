@@ -22,7 +22,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, cast
 
-from bench.corpus import WARM_UP, load_corpus
+from bench.corpus import load_corpus, warm_up
 from bench.environments import OURS, pins
 from bench.judged import judged
 from bench.peers import Asked, Engine, Peer, Way
@@ -115,7 +115,7 @@ def _tried(
 def _timed(
     engine: Engine, way: Way, queries: Sequence[Asked], asked: argparse.Namespace
 ) -> dict[str, Any]:
-    warm, real = queries[:WARM_UP], queries[WARM_UP:]
+    warm, real = queries[: warm_up(queries)], queries[warm_up(queries) :]
     returned: list[int] = []
 
     def ask(query: Asked) -> None:
@@ -143,7 +143,7 @@ def _recalled(
     engine: Engine, queries: Sequence[Asked], asked: argparse.Namespace
 ) -> dict[str, float]:
     truth = load_truth(asked.prepared, asked.chunks)
-    checked = queries[WARM_UP : WARM_UP + _RECALLED]
+    checked = queries[(first := warm_up(queries)) : first + _RECALLED]
     return {
         name: recall(
             [engine.near(replace(q, filtered=filtered), asked.limit) for q in checked],

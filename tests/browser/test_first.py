@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.browser.conftest import serving
+from tests.browser.conftest import PATIENCE, serving
 from tests.browser.looking import assert_accessible
 
 # A drop that holds files, as a browser makes it; a script cannot make one with folders.
@@ -39,8 +39,10 @@ def test_from_nothing_to_the_first_own_result(
 
     # One click: the samples are added and searched; results come without another.
     page.get_by_role("button", name="who poisoned the ferryman").click()
-    expect(page.locator(".result").first).to_contain_text("ferryman", ignore_case=True)
-    expect(page.locator("#tray")).to_contain_text("17 files added")
+    # Two cores at load 16 took minutes to embed them.
+    result, minutes = page.locator(".result").first, PATIENCE * 1000
+    expect(result).to_contain_text("ferryman", ignore_case=True, timeout=minutes)
+    expect(page.locator("#tray")).to_contain_text("17 files added", timeout=minutes)
     expect(page.locator("#q")).to_have_value("who poisoned the ferryman")
     assert_accessible(page)
     shoot("first-samples")

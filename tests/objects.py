@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import atexit
 import json
-import shutil
-import socket
-import subprocess
 import sys
 import tempfile
 from functools import cache
 from pathlib import Path
-from time import monotonic, sleep
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
+from tests.servers import free_port, start
+
 OWNER, READER = ("owner-key", "owner-secret"), ("reader-key", "reader-secret")
-_START_SECONDS = 60.0
 
 
 @cache
@@ -39,21 +35,8 @@ def endpoint() -> str:
     command += ["-s3", f"-s3.config={folder / 's3.json'}", "-volume.max=20"]
     command += ["-s3.port.iceberg=0", "-s3.port.lance=0"]  # two runs at once would both want these
     command += [f"-{name}={port}" for name, port in zip((*names, *grpc), ports, strict=True)]
-    quiet = subprocess.DEVNULL
-    process = subprocess.Popen(command, stdout=quiet, stderr=quiet, cwd=folder)
-
-    @atexit.register
-    def end() -> None:
-        process.kill()
-        process.wait()
-        shutil.rmtree(folder, ignore_errors=True)
-
     address = f"http://127.0.0.1:{ports[0]}"
-    until = monotonic() + _START_SECONDS
-    while not _answers(address):
-        if monotonic() > until or process.poll() is not None:
-            raise RuntimeError("The S3 server did not start.")
-        sleep(0.1)
+    start("The S3 server", command, folder, lambda: _answers(address))
     return address
 
 
@@ -65,9 +48,3 @@ def _answers(address: str) -> bool:
     except (URLError, OSError):
         return False
     return True
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

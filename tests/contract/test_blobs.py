@@ -80,7 +80,7 @@ class TestObjects(BlobsContract):
         return ObjectBlobs(bucket)
 
 
-@pytest.mark.skipif(azure.is_missing(), reason="There is no npm to install Azurite with")
+@pytest.mark.skipif(azure.is_missing(), reason="Azurite is not installed; npm has it")
 class TestAzure(BlobsContract):
     @pytest.fixture
     def container(self, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -220,6 +220,18 @@ def test_a_store_that_answers_badly(
         blobs = ObjectBlobs(place, seconds=0.3)
         with pytest.raises(error):
             blobs.get(blobs.address(b"these bytes"))
+
+
+@pytest.mark.parametrize("place", ["s3://trivium/403/404", "az://trivium/403/404"])
+@pytest.mark.parametrize("reply", [HANG, Reply(b"<RequestId>403404</RequestId>", 503)])
+def test_a_number_in_a_name_is_no_status(
+    monkeypatch: pytest.MonkeyPatch, place: str, reply: Reply
+) -> None:
+    with ScriptedEndpoint(lambda seen: reply) as endpoint:
+        _keys(monkeypatch, objects.OWNER, endpoint.url)
+        _azure_keys(monkeypatch, endpoint.url)
+        with pytest.raises(ArchiveAway):
+            ObjectBlobs(place, seconds=0.3).put(b"these bytes")
 
 
 def test_a_bucket_that_is_not_there_is_known_at_the_start(

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _PROBE = "trivium-check"  # written and deleted when a store is opened
 SECONDS = 30.0
-_MISSING = ("NoSuchBucket", "404", "ContainerNotFound")
+# How stores call a refused key, and a missing bucket, whatever the status.
+_DENIED = ("AccessDenied", "InvalidAccessKeyId")
+_MISSING = ("NoSuchBucket", "ContainerNotFound")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +138,21 @@ class Objects:
         except (FileNotFoundError, AlreadyExistsError):
             raise
         except (BaseError, OSError) as reason:
-            said = str(reason)
-            if any(one in said for one in ("403", "AccessDenied", "InvalidAccessKeyId")):
+            answer = _answer(str(reason))
+            if answer.startswith("403") or any(one in answer for one in _DENIED):
                 raise ArchiveRefused(f"The archive {self.place} refused the key.") from reason
-            if any(one in said for one in _MISSING):
+            if answer.startswith("404") or any(one in answer for one in _MISSING):
                 raise self._no_bucket() from reason
             raise ArchiveAway(f"The archive {self.place} doesn't answer.") from reason
 
     def _no_bucket(self) -> ArchiveRefused:
         return ArchiveRefused(f"{self.place} has no bucket.", fix="Create it, or name another.")
+
+
+def _answer(said: str) -> str:
+    """The status and text that the store answered with; nothing if it didn't. What stands before
+    and after can hold any number: in a hash, a port, a millisecond."""
+    return said.partition("status code: ")[2].partition("Debug source:")[0]
 
 
 def _store(place: str, patience: timedelta) -> ObjectStore:

@@ -17,7 +17,7 @@ from trivium.config import Settings
 from trivium.extract import process
 from trivium.extract.sandbox import Sandbox
 from trivium.library import readers
-from trivium.library.assembly import readers_for, reading
+from trivium.library.assembly import embeds_by_processor, readers_for, reading
 from trivium.models import local
 
 
@@ -37,7 +37,7 @@ def _sandboxes(
     def sandbox_for(settings: Settings) -> AbstractContextManager[Sandbox]:
         s = settings
         limits = (readers_for(s), s.read_seconds, s.read_memory, s.read_max_bytes)
-        name = repr((limits, reading(s), process._environment("")))
+        name = repr((limits, embeds_by_processor(s), reading(s), process._environment("")))
         if name not in made:
             made[name] = open_.enter_context(make(s))
         return nullcontext(made[name])  # whoever closes it closes nothing

@@ -204,8 +204,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Chunked:
-    """Chunks of a large file, made by the process that read it, so that its elements needn't be
-    sent."""
+    """Chunks of a file, made by the process that read it, so that its elements needn't be sent."""
 
     chunks: tuple[Chunk, ...]
     fingerprint: str  # of the chunker
@@ -227,7 +226,7 @@ class Extraction:
     kind: Kind = Kind.TEXT
     enclosed: tuple[Enclosed, ...] = ()  # become documents of their own, linked to this one
     reader: str = ""  # which extractor made it, with its version
-    chunked: Chunked | None = None  # of a large file: made by its reader, instead of elements
+    chunked: Chunked | None = None  # by the process that read it, instead of elements
 
     @property
     def element_count(self) -> int:

@@ -97,7 +97,7 @@ class Worker:
     def ask(self, blobs: Sequence[Blob], chunking: str) -> Iterator[Answer]:
         """An answer for each. Read them all, or end the worker."""
         self.documents += len(blobs)
-        files = [(blob.name, len(blob.data), blob.title) for blob in blobs]
+        files = [(blob.name, len(blob.data), blob.title, blob.uri) for blob in blobs]
         self.allowed = self._limits.seconds
         deadline = monotonic() + self._limits.seconds
         for piece in frame([chunking, files], [blob.data for blob in blobs]):

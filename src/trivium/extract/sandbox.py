@@ -56,6 +56,7 @@ class Sandbox:
         max_bytes: int = MAX_BYTES,
         extractors: str = BUILT_IN,
         chunker: str = "",
+        chunks_all: bool = False,
         settings: Mapping[str, str] | None = None,
         longest_seconds: float | None = None,
         documents_per_worker: int = DOCUMENTS_PER_WORKER,
@@ -63,7 +64,8 @@ class Sandbox:
         """`seconds` is for a file, or for each step of one whose extractor calls
         `pulse.still_working`; then `longest_seconds` is for all of them. `extractors` names a
         sequence of them as "module:attribute", or a function that makes one of `settings`: it is
-        imported in the workers, as what `chunker` names, which makes a LargeChunker."""
+        imported in the workers, as what `chunker` names, which makes a FileChunker: for large
+        files, or with `chunks_all` for every file."""
         self._order = Order(
             extractors=extractors,
             settings=dict(settings or {}),
@@ -72,6 +74,7 @@ class Sandbox:
             seconds=seconds,
             parent=os.getpid(),
             chunker=chunker,
+            chunks_all=chunks_all,
         )
         longest = seconds * LONGEST if longest_seconds is None else longest_seconds
         self._limits = Limits(seconds, longest, memory_bytes, output_bytes)
@@ -121,8 +124,8 @@ class Sandbox:
     def read_all(self, blobs: Sequence[Blob], chunking: str = "") -> list[Extraction | ReadError]:
         """One outcome for each. They go to one worker in one request: for small files, of which
         most of the time was waking up (1.0 ms of processor time each, and .6 so, 16 at once).
-        `chunking` is what a LargeChunker is made of: large files then come back with their chunks
-        and without their elements."""
+        `chunking` is what a FileChunker is made of: what it chunks comes back with its chunks and
+        without its elements."""
         slot = self._slots.get()
         try:
             return self._together(slot, blobs, chunking)

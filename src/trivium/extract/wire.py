@@ -41,7 +41,8 @@ class Order:
     memory_bytes: int
     seconds: float
     parent: int  # process id
-    chunker: str = ""  # "module:attribute": makes a LargeChunker of what a request says
+    chunker: str = ""  # "module:attribute": makes a FileChunker of what a request says
+    chunks_all: bool = False  # every file, not only large ones
 
 
 def frame(structure: object, attached: Sequence[bytes] = ()) -> list[bytes]:
@@ -144,8 +145,8 @@ def unpack(structure: object, data: bytes | bytearray) -> Extraction:
     return replace(read, elements=(), chunked=replace(chunked, chunks=tuple(chunks)))
 
 
-def pack_large(extraction: Extraction, chunked: Chunked, attached: list[bytes]) -> object:
-    """A large extraction with its chunks and without its elements. The chunks' texts are ranges of
+def pack_chunked(extraction: Extraction, chunked: Chunked, attached: list[bytes]) -> object:
+    """An extraction with its chunks and without its elements. The chunks' texts are ranges of
     the document's, and stay out too."""
     read = pack(replace(extraction, elements=()), attached)
     about = pack(replace(chunked, chunks=()), attached)

@@ -18,11 +18,11 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache, partial
-from typing import Any, TypeAlias, cast
+from functools import lru_cache
+from typing import Any, cast
 
 from trivium.errors import ReadError
 from trivium.extract.cleaning import cleaned
@@ -35,22 +35,22 @@ from trivium.extract.wire import (
     Order,
     frame,
     pack,
-    pack_large,
+    pack_chunked,
     structure_of,
 )
-from trivium.ports import Blob, Extractor, LargeChunker
+from trivium.ports import Blob, Extractor, FileChunker
+from trivium.text.titles import placed
 from trivium.types import Extraction
 
 MAX_REASON = 2000  # characters of an error's sentence
 MAX_FILE = 64 << 20  # bytes of any file a parser writes: none needs to, a page's image may pass
 COLLECT_AFTER = 50_000  # objects: some 10 MB
-# A document with more than this is chunked here and not in the parent, which may be a server: 10 MB
-# of quotes keep one busy for minutes. A long novel has 1,000,000 characters.
+# A document with more than this is always chunked here and not in the parent, which may be a
+# server: 10 MB of quotes keep one busy for minutes. A long novel has 1,000,000 characters.
 LARGE_TEXT = 200_000  # characters
 LARGE_ELEMENTS = 5_000
 OUT_OF_MEMORY = 71  # exit status of a worker that measures its own memory
 
-_Chunker: TypeAlias = Callable[[], LargeChunker] | None  # none: the caller chunks
 
 _outbox = -1  # in a worker, the pipe to its parent
 _cpu_seconds = 0.0  # in a worker, processor time for each document
@@ -80,14 +80,14 @@ def main() -> None:
     gc.set_threshold(COLLECT_AFTER, 10, 10)
     _tell(["ready", _peak()])
     while (request := _receive(inbox)) is not None:
-        chunker, blobs = _chunker(order.chunker, request[0]), request[1]
+        chunking, blobs = request
         os.lseek(2, 0, os.SEEK_SET)
         with suppress(OSError):
             os.ftruncate(2, 0)
         answers = b""  # of small files together: whoever waits for them wakes up once
         for left, blob in zip(reversed(range(len(blobs))), blobs, strict=True):
             _allow_time()
-            pieces = _answer(blob, extractors, order.max_bytes, chunker)
+            pieces = _answer(blob, extractors, order, chunking)
             if left and len(answers) + sum(map(len, pieces)) <= SMALL:
                 answers += b"".join(pieces)
             else:
@@ -107,12 +107,15 @@ def _named(name: str) -> Any:
 
 
 def _answer(
-    blob: Blob, extractors: Sequence[Extractor], max_bytes: int, chunker: _Chunker
+    blob: Blob, extractors: Sequence[Extractor], order: Order, chunking: str
 ) -> list[bytes]:
     attached: list[bytes] = []
     try:
-        extraction = read(blob, extractors=extractors, max_bytes=max_bytes)
-        structure = _packed(blob, extraction, chunker, attached)
+        extraction = read(blob, extractors=extractors, max_bytes=order.max_bytes)
+        if order.chunker and chunking and _is_chunked_here(extraction, order):
+            structure = _packed_chunked(blob, extraction, _made(order.chunker, chunking), attached)
+        else:
+            structure = pack(extraction, attached)
         return frame(["read", _peak(), structure], attached)
     except ReadError as error:
         # The class that the other side knows, should a plugin have made one of its own.
@@ -126,23 +129,25 @@ def _answer(
     return frame(["memory", _peak()])  # here the parser's memory is free again
 
 
-def _packed(blob: Blob, extraction: Extraction, chunker: _Chunker, attached: list[bytes]) -> object:
-    """With its chunks if it is large: the parent would take seconds to decode its elements."""
+def _is_chunked_here(extraction: Extraction, order: Order) -> bool:
+    """A picture not, unless a book is in it: in the parent, a model may describe it first."""
     is_large = len(extraction.text) > LARGE_TEXT or len(extraction.elements) > LARGE_ELEMENTS
-    if chunker is None or not is_large:
-        return pack(extraction, attached)
-    extraction = cleaned(replace(extraction, title=blob.title or extraction.title))
-    return pack_large(extraction, chunker().chunk(blob.name, extraction), attached)
+    return is_large or (order.chunks_all and not extraction.media_type.startswith("image/"))
 
 
-def _chunker(name: str, chunking: str) -> _Chunker:
-    return partial(_made, name, chunking) if name and chunking else None
+def _packed_chunked(
+    blob: Blob, extraction: Extraction, chunker: FileChunker, attached: list[bytes]
+) -> object:
+    """Under the title that its document will have: it stands over every chunk."""
+    title = blob.title or placed(extraction.title, blob.uri)
+    extraction = cleaned(replace(extraction, title=title))
+    return pack_chunked(extraction, chunker.chunk(blob.name, extraction), attached)
 
 
 @lru_cache(1)
-def _made(name: str, chunking: str) -> LargeChunker:
-    """For the first large file: the tokenisers take .3 s and 52 MB."""
-    return cast(LargeChunker, _named(name)(chunking))
+def _made(name: str, chunking: str) -> FileChunker:
+    """When first needed: the tokenisers take .3 s and 52 MB."""
+    return cast(FileChunker, _named(name)(chunking))
 
 
 def _cut(text: str) -> str:
@@ -168,7 +173,7 @@ def _write(piece: bytes) -> None:
 
 
 def _receive(inbox: int) -> tuple[str, list[Blob]] | None:
-    """The next request: how large files are chunked, and files. Nothing when the parent closed the
+    """The next request: how files are chunked, and the files. Nothing when the parent closed the
     pipe or is gone."""
     head = _read_exactly(inbox, HEAD.size)
     if head is None:
@@ -178,9 +183,9 @@ def _receive(inbox: int) -> tuple[str, list[Blob]] | None:
     if request is None or data is None:
         return None
     blobs, start = [], 0
-    chunking, files = cast(tuple[str, list[tuple[str, int, str]]], structure_of(request))
-    for name, length, title in files:
-        blobs.append(Blob(name, bytes(data[start : start + length]), title))
+    chunking, files = cast(tuple[str, list[tuple[str, int, str, str]]], structure_of(request))
+    for name, length, title, uri in files:
+        blobs.append(Blob(name, bytes(data[start : start + length]), title, uri))
         start += length
     return chunking, blobs
 

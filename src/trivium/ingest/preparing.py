@@ -163,7 +163,7 @@ class Preparer:
             return
         if item.size > self._max_bytes:  # before it is in memory
             raise too_many_bytes(item.name, item.size, self._max_bytes)
-        one.blob = Blob(item.name, item.content(), clean_text(item.title))
+        one.blob = Blob(item.name, item.content(), clean_text(item.title), item.uri)
         one.digest = hashlib.sha256(one.blob.data).hexdigest()
 
     def _compare(self, asked: Sequence[Preparation], labels: Labels) -> None:
@@ -236,7 +236,7 @@ class Preparer:
             raise FileEmpty(f"{one.item.name} has no text.")
 
     def _chunks(self, extraction: Extraction) -> tuple[Chunk, ...]:
-        """For a large file, the chunks that came with it."""
+        """Those that its reader made, if it did."""
         if extraction.chunked is None:
             return self._chunker.chunk(extraction)
         if extraction.chunked.fingerprint != self._chunker.fingerprint:

@@ -19,11 +19,11 @@ from trivium.extract.images import ImageExtractor
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.describing import Describing
 from trivium.ingest.extractors import FACTORY, extractors
-from trivium.ingest.large import FACTORY as LARGE
-from trivium.ingest.large import Plan
+from trivium.ingest.file_chunker import FACTORY as FILE_CHUNKER
+from trivium.ingest.file_chunker import Plan
 from trivium.ingest.remote_reading import RemoteReading
 from trivium.ingest.summarising import ModelSummariser
-from trivium.models import docling
+from trivium.models import cuda, docling
 from trivium.models.bedrock.client import BedrockClient, BedrockEndpoint
 from trivium.models.bedrock.embedder import BedrockEmbedder
 from trivium.models.bedrock.generator import BedrockGenerator
@@ -216,12 +216,13 @@ def _plan(settings: Settings, embedder: Embedder, strategy: str) -> Plan:
     )
 
 
-def large_chunking(settings: Settings, embedder: Embedder, strategy: str = "") -> Plan:
-    """How the processes that read files chunk large ones: the same as `chunker_for`."""
+def file_chunking(settings: Settings, embedder: Embedder, strategy: str = "") -> Plan:
+    """How the processes that read files chunk them: the same as `chunker_for`."""
     plan = _plan(settings, embedder, strategy)
     if isinstance(embedder, LocalEmbedder):
         with suppress(ModelUnavailable):
-            return replace(plan, tokenizer=str(embedder.tokenizer_file()))
+            file = str(embedder.tokenizer_file())
+            return replace(plan, tokenizer=file, lower=embedder.lowers)
     return plan
 
 
@@ -274,8 +275,15 @@ def remote_reader_for(settings: Settings) -> DocumentIntelligence | Docling:
 
 
 def readers_for(settings: Settings) -> int:
-    """How many files are read at once: where the processors embed, one in four reads."""
-    return settings.read_workers or min(4, max(1, (os.cpu_count() or 2) // 4))
+    """How many files are read at once: where the processors embed, one in four reads, else one in
+    two."""
+    share, most = (4, 4) if embeds_by_processor(settings) else (2, 8)
+    return settings.read_workers or min(most, max(1, (os.cpu_count() or 2) // share))
+
+
+def embeds_by_processor(settings: Settings) -> bool:
+    """Not a GPU or a service elsewhere."""
+    return not settings.embed_url and not cuda.is_for_documents(settings.embed_device)
 
 
 def sandbox_for(settings: Settings) -> Sandbox:
@@ -285,7 +293,8 @@ def sandbox_for(settings: Settings) -> Sandbox:
         settings.read_memory,
         max_bytes=settings.read_max_bytes,
         extractors=FACTORY,
-        chunker=LARGE,
+        chunker=FILE_CHUNKER,
+        chunks_all=not embeds_by_processor(settings),
         settings=reading(settings),
     )
 

@@ -19,8 +19,8 @@ from trivium.ingest.in_flight import Offer, clean_item
 from trivium.ingest.preparing import Preparer
 from trivium.library.assembly import (
     chunker_for,
+    file_chunking,
     generator_for,
-    large_chunking,
     reader_for,
     reading,
     sandbox_for,
@@ -117,8 +117,8 @@ class Readers:
 
     def _reader(self, settings: Settings, chunker: str) -> Reader:
         """`chunker`: the collection's own strategy, if it has one."""
-        large = large_chunking(settings, self._embedder, chunker)
-        return partial(self._sandbox(settings).read_all, chunking=large.as_text())
+        plan = file_chunking(settings, self._embedder, chunker)
+        return partial(self._sandbox(settings).read_all, chunking=plan.as_text())
 
     def _sandbox(self, settings: Settings) -> Sandbox:
         asked = repr([getattr(settings, f.name) for f in fields(settings)])

@@ -50,6 +50,11 @@ def check(device: str) -> None:
         )
 
 
+def is_for_documents(device: str) -> bool:
+    """Whether many documents would be embedded on a GPU, as far as a quick look shows."""
+    return device == "cuda" or (device == "auto" and likely())
+
+
 def likely() -> bool:
     """Whether there is a GPU and everything it needs, as far as a quick look shows."""
     return _gpu() and all(find_spec(name) for name in PACKAGES)

@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from trivium.errors import BadSetting, ModelDamaged, ModelUnavailable, ModelUnsupported
 from trivium.models import cuda, weights
-from trivium.models.counted import Counted
 from trivium.models.late import pack
 from trivium.models.layout import TOKENIZER, WEIGHTS, Layout, given_graph
-from trivium.models.tokenising import LocalTokens, Tokeniser, open_tokenizer
+from trivium.models.tokenising import LocalTokens, Tokeniser, WordTokens
 
 if TYPE_CHECKING:
     from trivium.models.cuda import TorchEngine
@@ -94,7 +93,6 @@ class LocalEmbedder:
         self._layout = layout
         self._threads = threads or os.cpu_count() or 2
         self._for_one = threads or min(QUERY_THREADS, self._threads)
-        self._counted = Counted()
         # Of queries just embedded, by their token ids: a reranker asks for these a moment later.
         self._last_queries: dict[tuple[int, ...], Vectors] = {}
         self._lock = Lock()
@@ -177,7 +175,7 @@ class LocalEmbedder:
             return
         engine, prefix = self.load(), self._document_prefix
         read, prompt = engine.tokeniser, engine.tokeniser.prompt_length(prefix)
-        rows = [read.encode(prefix + text, prefix, self._counted) for text in texts]
+        rows = [read.encode(prefix + text, prefix) for text in texts]
         lengths = [len(row) for row in rows]
         calls = [(batch, [rows[i] for i in batch], prompt) for batch in batches(lengths)]
         if len(calls) == 1 or self._threads == 1:
@@ -240,18 +238,26 @@ class LocalEmbedder:
         from trivium.models.head import Head
 
         graph, tokenizer = self._files()
-        tokeniser = Tokeniser(tokenizer, self.max_tokens, lower=self._layout.lower)
+        tokeniser = Tokeniser(tokenizer, self._words, self.max_tokens)
         head = Head(self._folder or Path(), self._layout)
         return _Engine(graph, tokeniser, head, self._layout, self._for_one)
 
     def tokens(self) -> LocalTokens:
         """Counts as this model does."""
-        tokenizer = open_tokenizer(self._files()[1], lower=self._layout.lower)
-        return LocalTokens(self.fingerprint, tokenizer, self._counted)
+        return LocalTokens(self.fingerprint, self._words)
+
+    @cached_property
+    def _words(self) -> WordTokens:
+        return WordTokens(self.tokenizer_file(), lower=self.lowers)
 
     def tokenizer_file(self) -> Path:
         """For another process that counts as this model does. Raises ModelUnavailable."""
         return self._files()[1]
+
+    @property
+    def lowers(self) -> bool:
+        """Whether letters are made small before the tokeniser sees them."""
+        return self._layout.lower
 
     def _files(self) -> tuple[Path, Path]:
         """The graph and the tokeniser, made ready on the first call on this machine."""

@@ -64,10 +64,11 @@ class Blob:
     name: str
     data: bytes
     title: str = ""  # where its source knows it better than the file
+    uri: str = ""  # where it came from
 
 
-class LargeChunker(Protocol):
-    """Chunks large documents in the process that reads them."""
+class FileChunker(Protocol):
+    """Chunks documents in the process that reads them."""
 
     def chunk(self, name: str, extraction: Extraction) -> Chunked:
         """`name`: the file's, for errors. Raises ReadError when there are too many chunks."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -14,8 +15,8 @@ import pytest
 
 from trivium.errors import BadSetting, ModelDamaged, ModelUnavailable
 from trivium.models import graph, layout, local, tokenising, weights
-from trivium.models.counted import MOST_TOKENS, Counted
 from trivium.models.local import LocalEmbedder
+from trivium.models.tokenising import WordTokens, encodable
 from trivium.ports import Embedder, Tokens
 
 TEXTS = [
@@ -177,26 +178,25 @@ def test_tokens_are_counted_without_a_limit(embedder: LocalEmbedder) -> None:
     assert tokens.count("") == 0
 
 
-def test_a_text_that_was_counted_gets_the_same_vector(cache: Path) -> None:
-    long = " ".join(f"word{n} and" for n in range(300))  # the beginning of it is not read
-    odd = ["", " ", "\ud83d alone", "naïve café 東京", "two\nlines", "\u0301x", long, *TEXTS]
-    under = [f"A title\n\nheading \ud83d {n}\n{text}" for n, text in enumerate(odd)]
-    embedder = LocalEmbedder(None, cache, threads=1)
-    for texts in (odd, under, [text + "." for text in odd]):
-        fresh = embedder.embed_documents(texts)
-        counts = [embedder.tokens().count(text) for text in odd]
-        assert counts[:2] == [0, 0]
-        assert (embedder.embed_documents(texts) == fresh).all()
-    assert embedder._counted.take("a\n" + long) is not None  # the last ones had an end of their own
-    assert embedder._counted.take("a\n" + long) is None
+def test_word_by_word_gives_the_tokens_of_the_whole_text(embedder: LocalEmbedder) -> None:
+    words = WordTokens(embedder.tokenizer_file())
+    tokenizer = words.tokenizer
+    chance = random.Random(7)
+    plain = [" ", " ", "\n", "\t", "\r", "a", "The", "don't", "[MASK]", "[SEP]x", "ab-c.", "\ud83d"]
+    odd = [chr(code) for code in (*range(1, 0x600), *range(0x2000, 0x2100), *range(0x3000, 0x3100))]
+    odd += list("東京naïve\u0301\ufeff\ufffd\u200d\U0001f468\uac00\ue000ΣİΑΣ\x85\xa0\xad")
+    for _ in range(3000):
+        parts = chance.choices([*plain * 100, *odd], k=chance.randint(0, 30))
+        whole = tokenizer.encode(encodable("".join(parts)), add_special_tokens=False).ids
+        assert words.ids("".join(parts)) == whole, parts
 
 
-def test_few_counted_texts_are_held() -> None:
-    counted = Counted()
-    for number in range(10):
-        counted.keep(str(number), range(MOST_TOKENS // 5))
-    assert counted.take("a title\n9") == ("a title\n", list(range(MOST_TOKENS // 5)))
-    assert [counted.take(str(n)) is None for n in range(10)] == [*[True] * 6, *[False] * 3, True]
+def test_few_words_are_remembered(embedder: LocalEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokenising, "MOST_WORDS", 3)
+    words = WordTokens(embedder.tokenizer_file())
+    for text in ("one two three four", "five " + "long" * 20, "one two"):
+        assert words.ids(text) == words.tokenizer.encode(text, add_special_tokens=False).ids
+        assert 0 < len(words._known) <= 3
 
 
 def test_prefixes_stand_before_the_text(cache: Path, embedder: LocalEmbedder) -> None:

@@ -1,7 +1,9 @@
-"""Chunks large documents in the process that read them, under its limits of time and memory.
+"""Chunks documents in the process that read them, under its limits of time and memory.
 
-The process that asked may be a server, whose other requests would wait. Here and not in `extract`,
-which knows nothing of chunks; the sandbox imports it in its workers.
+Large ones always: the process that asked may be a server, whose other requests would wait. All of
+them where the processors don't embed: counting tokens would keep the process that asked from
+feeding the GPU. Here and not in `extract`, which knows nothing of chunks; the sandbox imports it in
+its workers.
 """
 
 from __future__ import annotations
@@ -14,14 +16,13 @@ from time import monotonic
 from trivium.chunk.choose import AutoChunker
 from trivium.errors import FileTooLarge
 from trivium.extract.pulse import still_working
-from trivium.models.counted import Counted
-from trivium.models.tokenising import LocalTokens, open_tokenizer
+from trivium.models.tokenising import LocalTokens, WordTokens
 from trivium.ports import Tokens
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens, SlicedTokens, StricterTokens
 from trivium.types import Chunked, Extraction
 
-FACTORY = "trivium.ingest.large:made"
+FACTORY = "trivium.ingest.file_chunker:made"
 _PULSE = 1.0  # seconds between two signs of progress
 
 
@@ -38,6 +39,7 @@ class Plan:
     limit: int  # chunks of one document
     wanted: int = 0  # the ceiling that was asked for, where the model reads less
     tokenizer: str = ""  # file of the embedding model's, where that runs here
+    lower: bool = False  # that one is for small letters
 
     def chunker(self, tokens: Tokens) -> AutoChunker:
         return AutoChunker(
@@ -55,16 +57,16 @@ class Plan:
         return json.dumps(asdict(self))
 
 
-def made(plan: str) -> LargeDocuments:
-    return LargeDocuments(Plan(**json.loads(plan)))
+def made(plan: str) -> PlannedChunker:
+    return PlannedChunker(Plan(**json.loads(plan)))
 
 
-class LargeDocuments:
+class PlannedChunker:
     def __init__(self, plan: Plan) -> None:
         tokens: Tokens = Cl100kTokens()
         if plan.tokenizer:
-            tokenizer = open_tokenizer(Path(plan.tokenizer))
-            tokens = StricterTokens(tokens, lambda: LocalTokens("model", tokenizer, Counted()))
+            words = WordTokens(Path(plan.tokenizer), lower=plan.lower)
+            tokens = StricterTokens(tokens, lambda: LocalTokens("model", words))
         self._chunker = plan.chunker(_Pulsing(tokens))
         self._limit = plan.limit
 

@@ -1,6 +1,7 @@
-"""Large documents are chunked where they are read: by another process, under its limits."""
+"""Documents are chunked where they are read: by another process, under its limits."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +14,12 @@ from trivium.errors import FileTooLarge
 from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import read
 from trivium.extract.sandbox import Sandbox
-from trivium.extract.wire import pack_large, structure_of, unpack
+from trivium.extract.wire import pack_chunked, structure_of, unpack
 from trivium.extract.worker import LARGE_ELEMENTS, LARGE_TEXT
-from trivium.ingest.large import FACTORY, Plan
+from trivium.ingest.file_chunker import FACTORY, Plan
 from trivium.ingest.outcomes import Fate
 from trivium.library import Library
+from trivium.models import cuda
 from trivium.ports import Blob
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import ToyEmbedder
@@ -25,6 +27,7 @@ from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens
 from trivium.types import Box, Chunk, Chunked, Extraction, Place
 
+ROOT = Path(__file__).parents[3]
 PLAN = Plan(400, 80, 40, 2000, 100, "auto", 50_000)
 PARAGRAPH = "The harbour has seven cranes. A bell is rung when fog comes in from the sea.\n\n"
 LARGE = "# Harbour\n\n" + PARAGRAPH * (LARGE_TEXT // len(PARAGRAPH) + 1)
@@ -64,6 +67,28 @@ def test_a_title_that_the_source_knows_stands_over_every_chunk(sandbox: Sandbox)
     assert isinstance(found, Extraction)
     assert found.chunked is not None
     assert {chunk.headings[0] for chunk in found.chunked.chunks} == {"Known"}
+
+
+def test_a_library_is_the_same_wherever_its_documents_are_chunked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = tmp_path / "Harbour"
+    shutil.copytree(ROOT / "tests" / "golden" / "files", files)
+
+    def chunks(name: str) -> dict[str, list[Chunk]]:
+        with Library(open_embedded(tmp_path / name), ToyEmbedder(), Settings()) as library:
+            library.add(files)
+            documents = library.documents
+            return {
+                f"{one.uri} {one.title}": [kept.chunk for kept in documents.passages(one.id)]
+                for one in documents.all()
+            }
+
+    here = chunks("here")
+    monkeypatch.setattr(cuda, "likely", lambda: True)
+    monkeypatch.setattr(AutoChunker, "chunk", None)  # nothing is chunked in this process
+    assert chunks("there") == here
+    assert any(name.endswith(" Harbour/table.csv") for name in here)
 
 
 def test_small_documents_and_callers_without_a_plan_get_elements(sandbox: Sandbox) -> None:
@@ -131,7 +156,7 @@ def test_a_library_chunks_large_files_elsewhere_and_small_ones_here(
 def _wired(chunk: Chunk, text: str = "some text") -> Extraction:
     attached: list[bytes] = []
     extraction = Extraction(text, (), "Title", "text/plain")
-    structure = pack_large(extraction, Chunked((chunk,), "by"), attached)
+    structure = pack_chunked(extraction, Chunked((chunk,), "by"), attached)
     return cleaned(unpack(structure_of(json.dumps(structure).encode()), b"".join(attached)))
 
 

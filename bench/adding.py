@@ -1,13 +1,19 @@
-"""What adding costs besides the model: unchanged files, an edit, very many small files.
+"""What adding costs besides the model: unchanged files, an edit, very many small files, and which
+part of it takes how long.
 
     python -m bench.adding unchanged                     1,000 files added again
     python -m bench.adding edited                        one paragraph of 200 pages rewritten
     python -m bench.adding many --documents 100000       memory, rate, and searches meanwhile
+    python -m bench.adding stages --words 250            as if the model cost nothing
+    python -m bench.adding stages --words 250 --model FOLDER --device cuda
 
 `many` adds documents of about 40 words (or --words), real sentences, each a file of its own, in one
 process, and searches in another for a while in the middle of it. The rate is compared with the
 model's own on the same texts, timed before and after in the same run. Documents added while the
 other process searched don't count. To continue a stopped run, start it again with the same --place.
+
+`stages` tells the processor time of each part. Without --device the model returns random numbers at
+once, and documents are read and chunked as on a machine with a GPU.
 """
 
 from __future__ import annotations
@@ -19,11 +25,17 @@ import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from time import perf_counter, sleep
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bench.corpus import SEED, Corpus, load_corpus
 from bench.surroundings import surroundings
@@ -33,10 +45,14 @@ from trivium.extract.detect import read
 from trivium.ingest.batches import BATCH_DOCUMENTS
 from trivium.ingest.outcomes import Fate
 from trivium.library import Library, embedder_for
-from trivium.library.assembly import chunker_for
+from trivium.library.assembly import chunker_for, readers_for
 from trivium.library.report import Report
 from trivium.models.local import LocalEmbedder
 from trivium.ports import Blob
+from trivium.store.embedded.backend import open_embedded
+
+if TYPE_CHECKING:
+    from trivium.types import TokenVectors, Vectors
 
 MODEL_TEXTS = 1024  # that the model is timed with
 A_FOLDER = 1000  # files
@@ -46,21 +62,24 @@ PAUSE = 0.1  # seconds between two searches: a person who types, not a load test
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
-    parser.add_argument("what", choices=("unchanged", "edited", "many", "add", "search", "model"))
+    measured = {"unchanged": unchanged, "edited": edited, "many": many, "stages": stages}
+    roles = {"add": add, "search": search, "model": model}  # processes of `many`
+    parser.add_argument("what", choices=(*measured, *roles))
     parser.add_argument("--documents", type=int, default=1000)
     parser.add_argument("--words", type=int, default=40, help="of a document, about")
     parser.add_argument("--pages", type=int, default=200, help="of `edited`, each of 500 words")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--place", type=Path, help="kept, to go on there; else a temporary folder")
     parser.add_argument("--seconds", type=float, default=30, help="of searching, each time")
+    parser.add_argument("--model", type=Path, help="folder of the model of `stages`")
+    parser.add_argument("--device", choices=("cpu", "cuda"), help="of `stages`; else no model runs")
     given = parser.parse_args()
-    roles = {"add": add, "search": search, "model": model}
-    if given.what in roles:  # processes of `many`
+    if given.what in roles:
         roles[given.what](given)
         return
     with tempfile.TemporaryDirectory() as temporary:
         given.place = given.place or Path(temporary)
-        found = {"unchanged": unchanged, "edited": edited, "many": many}[given.what](given)
+        found = measured[given.what](given)
         print(json.dumps({"measured": given.what, **found, **surroundings()}, indent=2))
 
 
@@ -114,6 +133,80 @@ def edited(given: argparse.Namespace) -> dict[str, Any]:
         "first_seconds": round(first.seconds, 1),
         "again_seconds": round(again.seconds, 1),
         "again_embedding_seconds": round(again.embedding_seconds, 2),
+    }
+
+
+# --- which part takes how long
+
+
+class Costless(LocalEmbedder):
+    """The built-in model, but for what it costs."""
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        vectors = self._chance.standard_normal((len(texts), self.dimensions), np.float32)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors
+
+    def embed_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[TokenVectors]]:
+        # As many bytes as its token vectors have: 11 for each of the uncommon tokens.
+        packed = [self._chance.bytes(11 * max(1, len(text) // 10)) for text in texts]
+        return self.embed_documents(texts), packed
+
+    @cached_property
+    def _chance(self) -> np.random.Generator:
+        return np.random.default_rng(SEED)
+
+
+PARTS = {"MainThread": "writing", "trivium-prepare": "preparing", "trivium-embed": "embedding"}
+
+
+class Threads:
+    """The processor time of this process's threads, by what they do. Seen while they live."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, int], float] = {}
+
+    def look(self, _: object = None) -> None:
+        for thread in threading.enumerate():
+            name = thread.name.rpartition("_")[0] or thread.name
+            if thread.ident is not None:
+                clock = time.pthread_getcpuclockid(thread.ident)
+                self._seen[name, thread.ident] = time.clock_gettime(clock)
+
+    def seconds(self) -> dict[str, float]:
+        parts: dict[str, float] = {}
+        for (name, _), seconds in self._seen.items():
+            part = PARTS.get(name, "others")
+            parts[part] = round(parts.get(part, 0.0) + seconds, 2)
+        return parts
+
+
+def stages(given: argparse.Namespace) -> dict[str, Any]:
+    files = written(given)
+    settings = replace(load().settings, embed_device=given.device or "cuda")
+    if given.model:
+        settings = replace(settings, embed_folder=given.model)
+    embedder = embedder_for(settings) if given.device else Costless(None, settings.cache)
+    embedder.embed_documents(["loads it"] * MODEL_TEXTS)
+    threads = Threads()
+    began, of_children = time.process_time(), sum(os.times()[2:4])
+    threads.look()
+    before = threads.seconds()
+    with Library(open_embedded(given.place / "library"), embedder, settings) as library:
+        report = library.add(files, on_outcome=threads.look)
+    after = threads.seconds()
+    return {
+        "documents": given.documents,
+        "chunks": report.chunks,
+        "seconds": round(report.seconds, 2),
+        "chunks_per_second": round(report.chunks / report.seconds),
+        "readers": readers_for(settings),
+        "seconds_in_model": round(report.embedding_seconds, 2),
+        "processor_seconds": {
+            "all": round(time.process_time() - began, 2),
+            **{part: round(after[part] - before.get(part, 0.0), 2) for part in sorted(after)},
+            "reading_processes": round(sum(os.times()[2:4]) - of_children, 2),
+        },
     }
 
 

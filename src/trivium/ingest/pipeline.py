@@ -75,7 +75,7 @@ class Pipeline:
         self._batches = Batches(
             embedding, lambda batch, made: self._events.put((batch, made)), self._events.put
         )
-        self._under_way = UnderWay()
+        self._under_way = UnderWay(readers)
         self._cancelled: set[JobId] = set()
         self._point = point
         self._all_offered = False

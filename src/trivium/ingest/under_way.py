@@ -19,11 +19,13 @@ from trivium.ingest.in_flight import InFlight
 # At once: one batch being written, one being embedded, one waiting, one being read.
 MOST_DOCUMENTS = 4 * BATCH_DOCUMENTS
 MOST_BYTES = 32 << 20  # of files; a larger one is added alone
-READ_AHEAD = 64  # given to the readers before the writer looks again: it may be busy for .3 s
+# Given to each reader before the writer looks again: it may be busy for .3 s.
+READ_AHEAD = 64
 
 
 class UnderWay:
-    def __init__(self) -> None:
+    def __init__(self, readers: int = 1) -> None:
+        self._ahead = readers * READ_AHEAD
         self._next: list[InFlight] = []
         self._here: dict[tuple[str, str], InFlight] = {}
         self._parked: dict[tuple[str, str], InFlight] = {}
@@ -53,7 +55,7 @@ class UnderWay:
             return True
         if self._alone:
             return False
-        few = self.reading < READ_AHEAD and len(self._here) < MOST_DOCUMENTS
+        few = self.reading < self._ahead and len(self._here) < MOST_DOCUMENTS
         return few and self._bytes < MOST_BYTES
 
     def all(self) -> Iterator[InFlight]:

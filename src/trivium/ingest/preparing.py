@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
@@ -302,19 +303,15 @@ class Preparer:
     def _summarised(
         self, summariser: Summariser, extraction: Extraction, digest: str, sender: str
     ) -> tuple[str, str]:
-        """Reuses the summary of the same bytes from the same sender. If the language model is
-        unavailable, uses the document's own words."""
-        known = self._backend.documents.summary(digest, summariser.fingerprint, sender)
-        if known is not None:
-            return known, summariser.fingerprint
+        """Of a language model, reuses what it said about the same bytes from the same sender. If it
+        is unavailable, uses the document's own words."""
         own = ExtractiveSummariser()
-        if summariser.fingerprint == own.fingerprint:
-            summariser = own
-        try:
-            if summariser is not own:
+        if summariser.fingerprint != own.fingerprint:
+            known = self._backend.documents.summary(digest, summariser.fingerprint, sender)
+            if known is not None:
+                return known, summariser.fingerprint
+            with suppress(ModelError):
                 return clean_text(summariser.summarise(extraction)), summariser.fingerprint
-        except ModelError:
-            pass
         chunked = extraction.chunked
         return chunked.summary if chunked else own.summarise(extraction), own.fingerprint
 

@@ -5,7 +5,8 @@ the processor's.
     python -m bench.embedding --device cpu --texts 500
 
 Needs the packages of the model alone, no library. Texts are made up of words of the model's own
-vocabulary, all of the same number of tokens, as in the figures that GPUs are compared by.
+vocabulary, any of them as likely as another, all of the same number of tokens, as in the figures
+that GPUs are compared by.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from time import perf_counter
 import numpy as np
 
 from trivium.models.local import LocalEmbedder
+from trivium.models.tokenising import WordTokens
 
 AGREEING = 64  # texts that both embed
 
@@ -53,8 +55,9 @@ def main() -> None:
 
 def _texts(embedder: LocalEmbedder, count: int, tokens: int) -> list[str]:
     chance = random.Random(15)
-    common = ("time", "water", "house", "river", "stone", "music", "letter", "winter", "garden")
-    words = [word for word in common if embedder.knows(word)] or common
+    vocabulary = WordTokens(embedder.tokenizer_file()).tokenizer.get_vocab()
+    bare = {word.lstrip("▁Ġ") for word in vocabulary}
+    words = sorted(word for word in bare if word.isascii() and word.isalpha())
     return [" ".join(chance.choices(words, k=tokens - 2)) for _ in range(count)]
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,11 +22,16 @@ from trivium.models.layout import Layout
 from trivium.models.tokenising import Tokeniser
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from trivium.types import TokenVectors, Vectors
 
 DEVICES = ("auto", "cpu", "cuda")
 PACKAGES = ("torch", "sentence_transformers")
 TOKENS = 1 << 16  # of one run, padding included: 256 texts of 256 tokens
+BLOCK = 2048  # texts that are tokenised while the GPU works on those before
+AHEAD = 2  # blocks that wait for the GPU before its answers are fetched
 # Texts of a process after which `auto` goes over to the GPU: before, torch takes longer to load
 # than the processor needs for them.
 FEW = 256
@@ -62,6 +69,16 @@ def likely() -> bool:
 
 def _gpu() -> bool:
     return os.path.exists("/dev/nvidiactl") or shutil.which("nvidia-smi") is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What the GPU was told to do, and where it will leave the answer."""
+
+    at: list[int]  # positions of the texts
+    rows: list[NDArray[np.int32]]
+    vectors: Any
+    signs: Any  # of tokens, if asked for
 
 
 class TorchEngine:
@@ -105,29 +122,42 @@ class TorchEngine:
     ) -> tuple[Vectors, list[TokenVectors]]:
         import numpy as np
 
-        from trivium.models.local import batches
-
-        prefixed = [prompt + text for text in texts]
-        rows = self._tokeniser.encode_all(prefixed, prompt)
-        opening = self._tokeniser.prompt_length(prompt)
-        done = []
-        with self._torch.inference_mode():
-            for batch in batches([len(row) for row in rows], TOKENS):
-                read = [rows[i] for i in batch]
-                done.append((batch, read, *self._run(read, opening, with_tokens)))
-        # Only now are answers waited for: until here the GPU worked on while rows were made.
         vectors = np.empty((len(texts), self._layout.dimensions), np.float32)
         packed = [b""] * len(texts)
-        for batch, read, found, signs in done:
-            vectors[batch] = found.cpu().numpy()
-            if signs is not None:
-                for i, row, one in zip(batch, read, signs.cpu().numpy(), strict=True):
-                    kept = one[: len(row)][self._tokeniser.kept(row)]
-                    packed[i] = bytes([FORMAT]) + kept.tobytes()
+        # Running a model only tells the GPU what to do; it is waited for where answers are fetched.
+        running: deque[list[_Run]] = deque()
+        with self._torch.inference_mode():
+            for start in range(0, len(texts), BLOCK):
+                block = texts[start : start + BLOCK]
+                running.append(list(self._runs(block, start, prompt, with_tokens)))
+                if len(running) > AHEAD:
+                    self._fetch(running.popleft(), vectors, packed)
+            for runs in running:
+                self._fetch(runs, vectors, packed)
         return vectors, packed
 
+    def _runs(
+        self, texts: Sequence[str], start: int, prompt: str, with_tokens: bool
+    ) -> Iterator[_Run]:
+        from trivium.models.local import batches
+
+        rows = self._tokeniser.encode_all([prompt + text for text in texts], prompt)
+        opening = self._tokeniser.prompt_length(prompt)
+        for batch in batches([len(row) for row in rows], TOKENS):
+            read = [rows[i] for i in batch]
+            yield _Run([start + i for i in batch], read, *self._run(read, opening, with_tokens))
+
+    def _fetch(self, runs: list[_Run], vectors: Vectors, packed: list[TokenVectors]) -> None:
+        for run in runs:
+            vectors[run.at] = run.vectors.cpu().numpy()
+            if run.signs is None:
+                continue
+            for i, row, one in zip(run.at, run.rows, run.signs.cpu().numpy(), strict=True):
+                kept = one[: len(row)][self._tokeniser.kept(row)]
+                packed[i] = bytes([FORMAT]) + kept.tobytes()
+
     def _run(
-        self, rows: Sequence[Sequence[int]], opening: int, with_tokens: bool
+        self, rows: Sequence[NDArray[np.int32]], opening: int, with_tokens: bool
     ) -> tuple[Any, Any]:
         import numpy as np
 

@@ -17,7 +17,7 @@ from trivium.errors import BadSetting, ExtraMissing
 from trivium.models import cuda, weights
 from trivium.models.late import unpack
 from trivium.models.local import LocalEmbedder
-from trivium.models.tokenising import Tokeniser
+from trivium.models.tokenising import Tokeniser, WordTokens
 
 LAYOUTS = Path(__file__).parent / "layouts"
 EMBEDDERS = sorted(
@@ -79,7 +79,8 @@ def engine(folder: Path) -> cuda.TorchEngine:
     import torch
 
     layout = weights.identify(folder).layout
-    tokeniser = Tokeniser(folder / "tokenizer.json", layout.max_tokens, lower=layout.lower)
+    file = folder / "tokenizer.json"
+    tokeniser = Tokeniser(file, WordTokens(file, lower=layout.lower), layout.max_tokens)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     return cuda.TorchEngine(folder, layout, tokeniser, device)
 
@@ -99,3 +100,16 @@ def test_both_ways_give_the_same_vectors(name: str, tmp_path: Path) -> None:
     for one, other in zip(packed, signs, strict=True):
         assert len(one) == len(other)
         assert (unpack(one, 16) == unpack(other, 16)).mean() > 0.98
+
+
+@with_torch
+def test_many_texts_come_back_in_their_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"lantern {n} " * (n % 7 + 1) for n in range(20)]
+    there = engine(unpacked(EMBEDDERS[0], tmp_path))
+    whole, packed = there.with_tokens(texts, "")
+    monkeypatch.setattr(cuda, "BLOCK", 3)  # more blocks than wait for their answers
+    vectors, again = there.with_tokens(texts, "")
+    assert np.vecdot(vectors, whole).min() > 0.999
+    assert list(map(len, again)) == list(map(len, packed))

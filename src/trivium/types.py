@@ -211,6 +211,7 @@ class Chunked:
     note: str = ""
     summary: str = ""  # in the document's own words
     elements: int = 0  # how many there were
+    sketch: bytes = b""  # of the text, see text.nearness
 
 
 @dataclass(frozen=True, slots=True)

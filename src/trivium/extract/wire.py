@@ -132,8 +132,12 @@ def unpack(structure: object, data: bytes | bytearray) -> Extraction:
     attached = _Attached(data)
     if not isinstance(structure, dict):
         return cast(Extraction, _decoder(Extraction)(structure, attached))
+    from trivium.text.nearness import is_sketch  # loads numpy, which workers do without
+
     read: Extraction = _decoder(Extraction)(structure["read"], attached)
     chunked: Chunked = _decoder(Chunked)(structure["chunked"], attached)
+    if not is_sketch(chunked.sketch):
+        raise ValueError("not a sketch")
     chunks: list[Chunk] = []
     decode = _decoder(tuple[Chunk, ...])
     for size in structure["portions"]:

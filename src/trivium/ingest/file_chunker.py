@@ -18,6 +18,7 @@ from trivium.errors import FileTooLarge
 from trivium.extract.pulse import still_working
 from trivium.models.tokenising import LocalTokens, WordTokens
 from trivium.ports import Tokens
+from trivium.text.nearness import sketch
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens, SlicedTokens, StricterTokens
 from trivium.types import Chunked, Extraction
@@ -83,6 +84,7 @@ class PlannedChunker:
             self._chunker.note(extraction, chunks),
             ExtractiveSummariser().summarise(extraction),
             len(extraction.elements),
+            sketch(extraction.text),
         )
 
 

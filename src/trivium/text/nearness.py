@@ -54,6 +54,11 @@ def sketch(text: str) -> bytes:
     return distinct[:_KEPT].tobytes()
 
 
+def is_sketch(data: bytes) -> bool:
+    """Whether `sketch` may have made it."""
+    return len(data) <= _KEPT * _STORED.itemsize and len(data) % _STORED.itemsize == 0
+
+
 @lru_cache(1 << 16)  # 14 MB: a word that comes again takes a quarter of the time
 def _hash(word: str) -> int:
     return crc32(word.encode())

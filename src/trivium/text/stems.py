@@ -31,7 +31,7 @@ _SNOWBALL = {
 
 # Stems by algorithm and word: a text repeats its words, and looking one up takes a tenth of the
 # time. Threads share it; at worst two of them find the same stem.
-_known: dict[str, dict[str, str]] = {}
+_known: dict[str, _Stems] = {}
 _REMEMBERED = 200_000
 _UMLAUT = re.compile("[aou]")
 _stemmers = local()  # a Snowball stemmer is not safe to share between threads
@@ -50,13 +50,22 @@ def stem(tokens: list[str], language: str) -> list[str]:
         return tokens
     known = _known.get(stemmer.algorithm)
     if known is None or len(known) > _REMEMBERED:
-        known = _known[stemmer.algorithm] = {}
-    try:
-        return list(map(known.__getitem__, tokens))
-    except KeyError:
-        new = [token for token in tokens if token not in known]
-        known.update(zip(new, stemmer.engine.stemWords(new), strict=True))
-        return list(map(known.__getitem__, tokens))
+        known = _known[stemmer.algorithm] = _Stems(language)
+    return list(map(known.__getitem__, tokens))
+
+
+class _Stems(dict[str, str]):
+    """Words and their stems. A missing one is found by the stemmer of the thread that asks."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._language = language
+
+    def __missing__(self, word: str) -> str:
+        stemmer = _stemmer(self._language)
+        assert stemmer is not None
+        self[word] = found = str(stemmer.engine.stemWord(word))
+        return found
 
 
 def beginning(stemmed: str, language: str) -> str:

@@ -23,6 +23,7 @@ from trivium.models import cuda
 from trivium.ports import Blob
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import ToyEmbedder
+from trivium.text.nearness import sketch
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens
 from trivium.types import Box, Chunk, Chunked, Extraction, Place
@@ -57,6 +58,7 @@ def test_chunks_summary_and_note_are_what_this_process_would_make(
     assert found.chunked is not None
     assert found.chunked.chunks == chunker.chunk(expected)
     assert found.chunked.fingerprint == chunker.fingerprint
+    assert found.chunked.sketch == sketch(expected.text)
     assert found.chunked.summary == ExtractiveSummariser().summarise(expected)
     assert (found.elements, found.element_count) == ((), len(expected.elements))
     assert replace(found, chunked=None, elements=expected.elements) == expected
@@ -153,17 +155,24 @@ def test_a_library_chunks_large_files_elsewhere_and_small_ones_here(
     assert max(chunked) < LARGE_TEXT
 
 
-def _wired(chunk: Chunk, text: str = "some text") -> Extraction:
+def _wired(chunk: Chunk, text: str = "some text", sketched: bytes = b"") -> Extraction:
     attached: list[bytes] = []
     extraction = Extraction(text, (), "Title", "text/plain")
-    structure = pack_chunked(extraction, Chunked((chunk,), "by"), attached)
+    structure = pack_chunked(extraction, Chunked((chunk,), "by", sketch=sketched), attached)
     return cleaned(unpack(structure_of(json.dumps(structure).encode()), b"".join(attached)))
 
 
 def test_chunks_come_through_the_wire_as_they_were() -> None:
     place = Place(pages=(1, 2), boxes=(Box(1, 0.0, 0.0, 1.0, 1.0),), rows=(1, 2))
     chunk = Chunk(0, 5, 9, "text", ("h" * 5000,), "methods", "a,b", 3, 7, place)
-    assert _wired(chunk).chunked == Chunked((chunk,), "by")
+    sketched = sketch("some text of more words")
+    assert _wired(chunk, sketched=sketched).chunked == Chunked((chunk,), "by", sketch=sketched)
+
+
+@pytest.mark.parametrize("size", [3, 516])
+def test_a_sketch_that_no_text_has_is_refused(size: int) -> None:
+    with pytest.raises(ValueError, match="sketch"):
+        _wired(Chunk(0, 5, 9, "text"), sketched=bytes(size))
 
 
 @pytest.mark.parametrize(

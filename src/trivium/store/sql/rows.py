@@ -126,7 +126,7 @@ def interpretation_values(processed: Processed) -> dict[str, Any]:
         "timings": dict(processed.timings),
         "metadata": metadata_values(processed.metadata),
         "original": processed.original,
-        "sketch": sketch(extraction.text),
+        "sketch": extraction.chunked.sketch if extraction.chunked else sketch(extraction.text),
         "audience": processed.audience,
     }
 

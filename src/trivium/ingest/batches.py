@@ -74,21 +74,24 @@ class Batches:
         step_back()
         try:
             while (batch := self._next()) is not None:
-                before = self._embedding.seconds
+                seconds, texts = self._embedding.seconds, self._embedding.texts
                 made = Made()
                 for sender in dict.fromkeys(flight.offer.labels.sender for flight in batch):
                     mine = [flight for flight in batch if flight.offer.labels.sender == sender]
                     made.take(self._embedded(mine, sender))
-                self._learn(sum(flight.tokens for flight in batch), before)
+                if self._embedding.texts - texts > len(made.vectors) // 2:  # few were known before
+                    self._size_up(
+                        sum(flight.tokens for flight in batch), self._embedding.seconds - seconds
+                    )
                 self._on_batch(batch, made)
         except BaseException as bug:  # to be raised where someone sees it
             self._on_bug(bug)
 
-    def _learn(self, tokens: int, before: float) -> None:
-        seconds = self._embedding.seconds - before
+    def _size_up(self, tokens: int, seconds: float) -> None:
+        """How much is a batch for this model, going by the last one?"""
         if seconds > _SLOW:
             self._times = 1
-        elif 0 < seconds < _QUICK and tokens >= self._times * BATCH_TOKENS:
+        elif seconds < _QUICK and tokens >= self._times * BATCH_TOKENS:
             self._times = min(2 * self._times, _MOST_TIMES)
 
     def _embedded(self, flights: list[InFlight], sender: str) -> Made:

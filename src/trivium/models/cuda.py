@@ -95,6 +95,9 @@ class TorchEngine:
                 "torch found no GPU it can use.",
                 fix="Install a torch that fits your driver, or set `embed.device` to cpu.",
             )
+        # cuDNN plans its attention anew for every shape, and no two batches of documents have the
+        # same: 869 µs a text instead of 190.
+        torch.backends.cuda.enable_cudnn_sdp(False)
         self._torch = torch
         self._device = device
         self._layout = layout
@@ -107,6 +110,8 @@ class TorchEngine:
         self._encoder, *self._modules = list(whole.eval())
         for module in self._modules:
             module.float()
+        # Here, since sending it would wait for all that the GPU has to do.
+        self._places = torch.tensor([128, 64, 32, 16, 8, 4, 2, 1], dtype=torch.uint8, device=device)
 
     def vectors(self, texts: Sequence[str], prompt: str) -> Vectors:
         return self._embedded(texts, prompt, with_tokens=False)[0]
@@ -192,6 +197,5 @@ class TorchEngine:
         torch = self._torch
         signs = (tokens[:, :, ::EVERY] > 0).to(torch.uint8)
         signs = torch.nn.functional.pad(signs, (0, -signs.shape[2] % 8))
-        places = torch.tensor([128, 64, 32, 16, 8, 4, 2, 1], dtype=torch.uint8, device=self._device)
-        eights = signs.view(*signs.shape[:2], -1, 8) * places
+        eights = signs.view(*signs.shape[:2], -1, 8) * self._places
         return eights.sum(dim=3, dtype=torch.uint8)

@@ -76,7 +76,7 @@ def test_no_address_of_a_package_host_and_no_path_of_a_machine() -> None:
 
 
 # A module of bench/, the words after it that are no options, and the options, on one line.
-_BENCH = re.compile(r"\bbench\.[a-z]+\b(?! *=|\.)(?: (?:unchanged|edited|many)\b)?[^`|#\n]*")
+_BENCH = re.compile(r"\bbench\.[a-z]+\b(?! *=|\.)(?: (?:unchanged|edited|many|stages)\b)?[^`|#\n]*")
 _ASIDE = {"--help", "--store"}  # measure nothing; the second would change the stored figures
 
 

@@ -77,7 +77,11 @@ QUICK: dict[str, tuple[str, ...]] = {
         *("--peers", "DATA/peers/python"),
     ),
     "bench.adding unchanged": ("--documents", "8", "--data", "DATA"),
-    "bench.adding stages": ("--documents", "8", "--data", "DATA"),
+    "bench.adding stages": (
+        *("--documents", "8", "--words", "60", "--data", "DATA"),
+        *("--device", "cpu", "--model", "DATA/model"),
+    ),
+    "bench.adding stages #costless": ("--documents", "8", "--data", "DATA"),
     "bench.adding edited": ("--pages", "2", "--data", "DATA"),
     "bench.adding many": (
         *("--documents", "40", "--words", "12", "--seconds", "0.2"),

@@ -54,6 +54,7 @@ SHOWN = {
     "bench.extraction": "pages per second",
     "bench.adding unchanged": "again_per_second",
     "bench.adding stages": "reading_processes",
+    "bench.adding stages #costless": "reading_processes",
     "bench.adding edited": "embedded_again",
     "bench.adding many": "share_of_model",
     "bench.large": "graph_seconds",

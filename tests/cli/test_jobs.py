@@ -13,6 +13,9 @@ from tests.cli.program import Program, call
 from trivium import Library
 from trivium.cli.output import Shell
 from trivium.cli.progress import drawn
+from trivium.config import Settings
+from trivium.store.embedded.backend import open_embedded
+from trivium.testing.samples import ToyEmbedder
 from trivium.work import Offered, Priority, TaskProgress
 
 
@@ -93,6 +96,19 @@ def test_a_queued_job_is_named_by_the_next_add(notes: Path, trivium: Program) ->
     answer = trivium("add", notes / "one.md")
     assert answer.code == 0
     assert "`trivium jobs run` resumes" in answer.err
+
+
+def test_the_bar_says_what_is_done_after_the_last_document(tmp_path: Path) -> None:
+    shown = io.StringIO()
+    (tmp_path / "one.md").write_text("one")
+    with Library(open_embedded(tmp_path / "library"), ToyEmbedder(), Settings()) as library:
+        report = library.add(tmp_path / "one.md")
+        shell = Shell()
+        shell.err = Console(file=shown, force_terminal=True, width=100, color_system=None)
+        assert report.job is not None
+        with drawn(shell, library, report.job.id):
+            pass
+    assert "Tidying the index" in shown.getvalue()
 
 
 def test_only_what_is_being_read_is_named(tmp_path: Path) -> None:

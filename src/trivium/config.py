@@ -194,7 +194,7 @@ class Settings:
         "read.workers",
         0,
         "number of processes that read files; 0: one for every four processors, 4 at most,"
-        " or one for every two, 8 at most, if a GPU or a service embeds",
+        " or one for every two, 2 to 8, if a GPU or a service embeds",
     )
     read_seconds: float = _setting(
         "read.seconds", 60.0, "time limit for reading a file, or one step of it, in seconds"

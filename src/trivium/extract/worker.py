@@ -51,7 +51,6 @@ LARGE_TEXT = 200_000  # characters
 LARGE_ELEMENTS = 5_000
 OUT_OF_MEMORY = 71  # exit status of a worker that measures its own memory
 
-
 _outbox = -1  # in a worker, the pipe to its parent
 _cpu_seconds = 0.0  # in a worker, processor time for each document
 

@@ -12,8 +12,9 @@ process, and searches in another for a while in the middle of it. The rate is co
 model's own on the same texts, timed before and after in the same run. Documents added while the
 other process searched don't count. To continue a stopped run, start it again with the same --place.
 
-`stages` tells the processor time of each part. Without --device the model returns random numbers at
-once, and documents are read and chunked as on a machine with a GPU.
+`stages` tells the processor time of each part, and how fast `reembed` is afterwards. Without
+--device the model returns random numbers at once, and documents are read and chunked as on a
+machine with a GPU.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -40,12 +42,13 @@ import numpy as np
 from bench.corpus import SEED, Corpus, load_corpus
 from bench.surroundings import surroundings
 from bench.timing import memory, percentile, processor_seconds
-from trivium.config import load
+from trivium.config import Settings, load
 from trivium.extract.detect import read
 from trivium.ingest.batches import BATCH_DOCUMENTS
 from trivium.ingest.outcomes import Fate
+from trivium.ingest.reembed import Progress, Reembedder
 from trivium.library import Library, embedder_for
-from trivium.library.assembly import chunker_for, readers_for
+from trivium.library.assembly import chunker_for, readers_for, token_embedder_for
 from trivium.library.report import Report
 from trivium.models.local import LocalEmbedder
 from trivium.ports import Blob
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
 MODEL_TEXTS = 1024  # that the model is timed with
 A_FOLDER = 1000  # files
 SEARCHES_FROM = 0.5  # share of the documents that are in when the other process searches
+SHORTER = 300  # tokens that a model reads, to tell it from the one before
 PAUSE = 0.1  # seconds between two searches: a person who types, not a load test
 
 
@@ -186,8 +190,7 @@ def stages(given: argparse.Namespace) -> dict[str, Any]:
     settings = replace(load().settings, embed_device=given.device or "cuda")
     if given.model:
         settings = replace(settings, embed_folder=given.model)
-    embedder = embedder_for(settings) if given.device else Costless(None, settings.cache)
-    embedder.embed_documents(["loads it"] * MODEL_TEXTS)
+    embedder = _measured(given, settings)
     threads = Threads()
     began, of_children = time.process_time(), sum(os.times()[2:4])
     threads.look()
@@ -195,6 +198,7 @@ def stages(given: argparse.Namespace) -> dict[str, Any]:
     with Library(open_embedded(given.place / "library"), embedder, settings) as library:
         report = library.add(files, on_outcome=threads.look)
     after = threads.seconds()
+    again = _reembedded(given, settings)
     return {
         "documents": given.documents,
         "chunks": report.chunks,
@@ -207,7 +211,24 @@ def stages(given: argparse.Namespace) -> dict[str, Any]:
             **{part: round(after[part] - before.get(part, 0.0), 2) for part in sorted(after)},
             "reading_processes": round(sum(os.times()[2:4]) - of_children, 2),
         },
+        "reembedded_per_second": round(again.done / again.seconds),
     }
+
+
+def _measured(given: argparse.Namespace, settings: Settings) -> LocalEmbedder:
+    most = settings.embed_max_tokens
+    embedder = embedder_for(settings) if given.device else Costless(None, settings.cache, 0, most)
+    assert isinstance(embedder, LocalEmbedder)
+    embedder.embed_documents(["loads it"] * MODEL_TEXTS)
+    return embedder
+
+
+def _reembedded(given: argparse.Namespace, settings: Settings) -> Progress:
+    """The same model, with other vectors for long texts."""
+    embedder = _measured(given, replace(settings, embed_max_tokens=SHORTER))
+    tokens = token_embedder_for(settings, embedder)
+    with closing(open_embedded(given.place / "library")) as backend:
+        return Reembedder(backend, embedder, {}, token_embedder=tokens).run()
 
 
 # --- very many small files

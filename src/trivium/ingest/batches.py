@@ -11,6 +11,7 @@ from collections.abc import Callable
 from itertools import count
 from threading import Thread
 
+from trivium.ingest.batch_size import BatchSize
 from trivium.ingest.embedding import Embedding, Made
 from trivium.ingest.in_flight import InFlight
 from trivium.ingest.quiet import step_back
@@ -20,11 +21,8 @@ from trivium.work import Priority, Step
 # less than 1 % of the time; and no one waits longer for a first document to be searchable.
 BATCH_TOKENS = 16_384
 BATCH_DOCUMENTS = 256
-# A model that embeds a full batch in less than `_QUICK` seconds gets twice as much next time, up to
-# this many times a batch: 15 s of processor time for 4,036 chunks became 12 (docs/log.md).
-_MOST_TIMES = 8
-_QUICK = 0.5
-_SLOW = 4.0  # seconds; after a batch of that many it gets one batch again
+# For a fast model: 15 s of processor time for 4,036 chunks became 12 (docs/log.md).
+MOST_TOKENS = 8 * BATCH_TOKENS
 _LULL = 0.25  # seconds without a new document after which a batch is not waited for any longer
 _LEAVE = 10.0  # seconds for the thread to end; a model that hangs can't delay it
 _HURRY, _STOP = int(Priority.BULK) + 1, -1  # after every document, and before
@@ -44,7 +42,7 @@ class Batches:
         self._ready: queue.PriorityQueue[tuple[int, int, InFlight | None]] = queue.PriorityQueue()
         self._order = count(1)
         self._hurried = False
-        self._times = 1  # batches that are embedded and stored as one
+        self._size = BatchSize(BATCH_TOKENS, MOST_TOKENS)
         self._thread = Thread(target=self._run, name="trivium-embed", daemon=True)
         self.waiting = 0  # documents whose batch the caller has not taken
 
@@ -80,19 +78,11 @@ class Batches:
                     mine = [flight for flight in batch if flight.offer.labels.sender == sender]
                     made.take(self._embedded(mine, sender))
                 if self._embedding.texts - texts > len(made.vectors) // 2:  # few were known before
-                    self._size_up(
-                        sum(flight.tokens for flight in batch), self._embedding.seconds - seconds
-                    )
+                    tokens = sum(flight.tokens for flight in batch)
+                    self._size.learn(tokens, self._embedding.seconds - seconds)
                 self._on_batch(batch, made)
         except BaseException as bug:  # to be raised where someone sees it
             self._on_bug(bug)
-
-    def _size_up(self, tokens: int, seconds: float) -> None:
-        """How much is a batch for this model, going by the last one?"""
-        if seconds > _SLOW:
-            self._times = 1
-        elif seconds < _QUICK and tokens >= self._times * BATCH_TOKENS:
-            self._times = min(2 * self._times, _MOST_TIMES)
 
     def _embedded(self, flights: list[InFlight], sender: str) -> Made:
         before = self._embedding.seconds
@@ -112,7 +102,7 @@ class Batches:
         """None: it is over."""
         batch: list[InFlight] = []
         tokens = 0
-        while tokens < self._times * BATCH_TOKENS and len(batch) < BATCH_DOCUMENTS:
+        while tokens < self._size.now and len(batch) < BATCH_DOCUMENTS:
             try:
                 priority, _, flight = self._ready.get(timeout=_LULL if batch else None)
             except queue.Empty:

@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
+from string import ascii_letters, digits
 from typing import TYPE_CHECKING
 
 from trivium.errors import ModelDamaged, ModelUnsupported
@@ -18,11 +19,15 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 
-MOST_WORDS = 1 << 16  # that are remembered: 16 MB
+# That are remembered, and as many of those before: 32 MB. 10,000 documents with 202,459 words hold
+# 2.6 million; 277,223 of them had to be read, 451,266 if all were forgotten at once.
+MOST_WORDS = 1 << 16
 LONGEST_WORD = 32  # characters: longer ones don't come back
 _BETWEEN_BLANKS = re.compile(r"[^ \t\n\r]+")
 # str.split parts words at these; tokenisers leave them out.
 _CONTROLS = "\x0b\x0c\x1c\x1d\x1e\x1f\x85"
+_PARTS = re.compile(r"[0-9A-Za-z]+|[^0-9A-Za-z]")
+_LETTERS = ascii_letters + digits
 
 
 class WordTokens:
@@ -36,7 +41,13 @@ class WordTokens:
         """`lower`: make letters small first."""
         self.tokenizer = open_tokenizer(path, lower=lower)
         self.is_by_word = _is_by_word(self.tokenizer)
-        self._known = _Known(self._read)
+        self._known = _Known(self._read_word)
+        self._known_parts = _Known(self._read_part)
+        self._tokenise = self.tokenizer.model.tokenize
+        normal = self.tokenizer.normalizer
+        self._lowers = normal is not None and normal.normalize_str(_LETTERS) == _LETTERS.lower()
+        added = [one.content for one in self.tokenizer.get_added_tokens_decoder().values()]
+        self._marks = re.compile("|".join(re.escape(mark.lower()) for mark in added) or "(?!)")
 
     def ids(self, text: str) -> list[int]:
         return array("i", self._packed(text)).tolist()
@@ -57,6 +68,17 @@ class WordTokens:
         words = text.split() if is_plain else _BETWEEN_BLANKS.findall(text)
         return b"".join(map(self._known.__getitem__, words))
 
+    def _read_word(self, word: str) -> bytes:
+        """Plain words skip most of what the tokeniser does: 4 µs instead of 15."""
+        small = word.lower()
+        if not (word.isascii() and word.isprintable()) or self._marks.search(small):
+            return self._read(word)
+        parts = _PARTS.findall(small if self._lowers else word)
+        return b"".join(map(self._known_parts.__getitem__, parts))
+
+    def _read_part(self, part: str) -> bytes:
+        return array("i", [token.id for token in self._tokenise(part)]).tobytes()
+
     def _read(self, text: str) -> bytes:
         ids = self.tokenizer.encode(encodable(text), add_special_tokens=False).ids
         return array("i", ids).tobytes()
@@ -71,12 +93,16 @@ class _Known(dict[str, bytes]):
     def __init__(self, read: Callable[[str], bytes]) -> None:
         super().__init__()
         self._read = read
+        self._before: dict[str, bytes] = {}  # words in use come back from here
 
     def __missing__(self, word: str) -> bytes:
-        tokens = self._read(word)
+        tokens = self._before.get(word)
+        if tokens is None:
+            tokens = self._read(word)
         if len(word) <= LONGEST_WORD:
             if len(self) >= MOST_WORDS:
-                self.clear()  # common words are back after a few texts
+                self._before = dict(self)
+                self.clear()
             self[word] = tokens
         return tokens
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tokenizers import AddedToken, Tokenizer
 
 from trivium.errors import BadSetting, ModelDamaged, ModelUnavailable
 from trivium.models import graph, layout, local, tokenising, weights
@@ -178,11 +180,25 @@ def test_tokens_are_counted_without_a_limit(embedder: LocalEmbedder) -> None:
     assert tokens.count("") == 0
 
 
-def test_word_by_word_gives_the_tokens_of_the_whole_text(embedder: LocalEmbedder) -> None:
-    words = WordTokens(embedder.tokenizer_file())
+@pytest.mark.parametrize("kind", ["lower", "cased", "no marks", "other marks"])
+def test_word_by_word_gives_the_tokens_of_the_whole_text(
+    embedder: LocalEmbedder, tmp_path: Path, kind: str
+) -> None:
+    told = json.loads(embedder.tokenizer_file().read_text(encoding="utf-8"))
+    told["normalizer"]["lowercase"] = kind != "cased"
+    if kind == "no marks":
+        told["added_tokens"] = []
+    file = tmp_path / "tokenizer.json"
+    file.write_text(json.dumps(told), encoding="utf-8")
+    if kind == "other marks":
+        other = Tokenizer.from_file(str(file))
+        other.add_tokens([AddedToken("don'", normalized=True), AddedToken("ab", normalized=False)])
+        other.save(str(file))
+    words = WordTokens(file)
+    assert words.is_by_word
     tokenizer = words.tokenizer
     chance = random.Random(7)
-    plain = [" ", " ", "\n", "\t", "\r", "a", "The", "don't", "[MASK]", "[SEP]x", "ab-c.", "\ud83d"]
+    plain = ["The", "don't", "DON'", "x9", "[MASK]", "[SEP]x", "ab-c.", *"  \n\t\ra\ud83d"]
     odd = [chr(code) for code in (*range(1, 0x600), *range(0x2000, 0x2100), *range(0x3000, 0x3100))]
     odd += list("東京naïve\u0301\ufeff\ufffd\u200d\U0001f468\uac00\ue000ΣİΑΣ\x85\xa0\xad")
     for _ in range(3000):

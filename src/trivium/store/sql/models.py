@@ -52,6 +52,8 @@ from trivium.types import ChunkId, DocumentId, Manifest, TokenVectors
 if TYPE_CHECKING:
     from trivium.types import Vector
 
+# Ids that are looked at together where few chunks are asked for: most may have their vectors.
+_FEW = 1_000
 _MISSING = 256  # chunks whose vectors are made at a time, where they were missing
 _DROPPED = 5_000  # rows deleted in one transaction: other writers wait some 50 ms for it
 
@@ -220,7 +222,8 @@ class SqlModels:
         query = select(chunks, interpretations.c.summary).join(interpretations, whole)
         rows: list[RowMapping] = []
         with self._engine.connect() as connection:
-            ids = [id_ for id_, _ in islice(without_vector(connection, model, after), limit)]
+            lacking = without_vector(connection, model, after, max(limit, _FEW))
+            ids = [id_ for id_, _ in islice(lacking, limit)]
             for some in slices(ids):
                 these = query.where(chunks.c.id.in_(some)).order_by(chunks.c.id)
                 rows += connection.execute(these).mappings()

@@ -157,8 +157,11 @@ def stored(
     return held
 
 
+AT_ONCE = 10_000  # ids whose chunks are read in one query
+
+
 def embedded_texts(
-    connection: Connection, after: ChunkId, size: int = 10_000
+    connection: Connection, after: ChunkId, size: int = AT_ONCE
 ) -> Iterator[list[tuple[ChunkId, str]]]:
     """Active chunks above an id, in order, with the hash of the embedded text. By ranges of ids: a
     limit would make a database on several nodes send all that follow each time."""
@@ -177,9 +180,9 @@ def embedded_texts(
 
 
 def without_vector(
-    connection: Connection, model: str, after: ChunkId = 0
+    connection: Connection, model: str, after: ChunkId = 0, size: int = AT_ONCE
 ) -> Iterator[tuple[ChunkId, str]]:
     """Active chunks above an id that this model has not embedded, in order."""
-    for some in embedded_texts(connection, after):
+    for some in embedded_texts(connection, after, size):
         have = present(connection, embeddings, model, list({hash_ for _, hash_ in some}))
         yield from ((id_, hash_) for id_, hash_ in some if hash_ not in have)

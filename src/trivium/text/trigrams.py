@@ -11,10 +11,10 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from heapq import heappush, heappushpop
 from math import ceil
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -301,19 +301,22 @@ def _compare(word: str, text: tuple[str, ...]) -> Similar:
     return Similar(text, similarity, (similarity + whole) / 2)
 
 
+class _Grams(NamedTuple):
+    """The words of a part by trigram, in flat arrays."""
+
+    sizes: NDArray[np.int64]  # trigrams of each word
+    grams: NDArray[np.int64]
+    starts: NDArray[np.int64]  # of each trigram's words, and the end
+    owners: NDArray[np.int64]  # places of words
+
+
 class _Part:
-    """An immutable set of words with an inverted index from trigram to word, in flat arrays."""
+    """An immutable set of words with an inverted index from trigram to word."""
 
     def __init__(self, words: list[str]) -> None:
         self.words = words
-        self._sizes: NDArray[np.int64] = np.zeros(len(words), dtype=np.int64)
-        self._grams: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
-        self._starts: NDArray[np.int64] = np.zeros(1, dtype=np.int64)
-        self._owners: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._runs: dict[str, NDArray[np.int64]] = {}  # of trigrams that were asked for
         self._sorted: list[str] | None = None  # once somebody asks how words begin
-        if words:
-            self._build()
 
     def beginning(self, start: str) -> list[str]:
         ordered = self._sorted
@@ -323,7 +326,9 @@ class _Part:
         last = bisect_left(ordered, start[:-1] + chr(ord(start[-1]) + 1), lo=first)
         return ordered[first:last]
 
-    def _build(self) -> None:
+    @cached_property
+    def _grams(self) -> _Grams:
+        """Built when somebody asks: adding documents only needs to know which words are new."""
         count = len(self.words)
         rows = np.arange(count)
         lengths = np.fromiter((len(w) for w in self.words), dtype=np.int64, count=count)
@@ -340,10 +345,10 @@ class _Part:
         grams, owners = grams[order], owners[order]
         once = np.ones(len(grams), dtype=bool)  # a trigram counts once in a word
         once[1:] = (grams[1:] != grams[:-1]) | (owners[1:] != owners[:-1])
-        grams, self._owners = grams[once], owners[once]
-        self._grams, first = np.unique(grams, return_index=True)
-        self._starts = np.append(first, len(grams))
-        self._sizes = np.bincount(self._owners, minlength=count)
+        grams, owners = grams[once], owners[once]
+        distinct, first = np.unique(grams, return_index=True)
+        sizes = np.bincount(owners, minlength=count)
+        return _Grams(sizes, distinct, np.append(first, len(grams)), owners)
 
     def resembling(self, wanted: Set[str], threshold: float, most: int) -> list[Promising]:
         """Words by the share of the wanted trigrams they hold plus their plain similarity: the
@@ -359,7 +364,7 @@ class _Part:
             counts[run] += 1
         rows = np.flatnonzero(counts >= ceil(threshold * len(wanted)))
         common = counts[rows].astype(np.int64)
-        promise = common / len(wanted) + common / (len(wanted) + self._sizes[rows] - common)
+        promise = common / len(wanted) + common / (len(wanted) + self._grams.sizes[rows] - common)
         if len(rows) > most:
             # All that are as promising as the last: the caller cuts ties by spelling, so that the
             # choice does not depend on which other words there are.
@@ -375,10 +380,11 @@ class _Part:
         if found is None:
             a, b, c = map(ord, gram)
             key = (a << 2 * _BITS) | (b << _BITS) | c
-            at = int(np.searchsorted(self._grams, key))
-            if at == len(self._grams) or self._grams[at] != key:
-                return self._owners[:0]
-            found = self._runs[gram] = self._owners[self._starts[at] : self._starts[at + 1]]
+            _, grams, starts, owners = self._grams
+            at = int(np.searchsorted(grams, key))
+            if at == len(grams) or grams[at] != key:
+                return owners[:0]
+            found = self._runs[gram] = owners[starts[at] : starts[at + 1]]
         return found
 
 

@@ -2,7 +2,7 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trivium.text.normalise import _MARKS, LONGEST_WORD, _units, clean, fold, words
@@ -40,10 +40,11 @@ def test_clean_text_can_be_stored(text: str) -> None:
     assert "\x00" not in clean(text)
 
 
-_STRANGE = "aAsS'’ _-ßẞΣσςİı\u0345\u0308äÖ–…日本語ไทย\ud800\x85\u2028\u1fb3ŉꭰᎠ"
+_STRANGE = "aAsS'’ \n\n_-ßẞΣσςİı\u0345\u0308äÖ–…日本語ไทย\ud800\x85\u2028\u1fb3ŉꭰᎠ"
 
 
-@given(st.text(st.one_of(st.characters(), st.sampled_from(_STRANGE)), max_size=40))
+@given(st.text(st.one_of(st.characters(), st.sampled_from(_STRANGE)), max_size=60))
+@example("It's\n" + "".join(map(chr, range(0xC0, 0x100))) + "\n\u0301a\n語\nthe dragon's")
 def test_words_are_those_of_the_pattern(text: str) -> None:
     """Whichever way they are found: there is a faster one for texts with few strange signs."""
     folded = _MARKS.sub("", unicodedata.normalize("NFKD", text).casefold())

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -38,7 +37,8 @@ _WEIGHTS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9]
 
 def sketch(text: str) -> bytes:
     """Nothing for a text without words."""
-    parts = [np.fromiter(map(_hash, words(part)), np.uint64) for part in _windows(text)]
+    hashes = (map(crc32, map(str.encode, words(part))) for part in _windows(text))
+    parts = [np.fromiter(part, np.uint64) for part in hashes]
     held = np.concatenate(parts)
     if not len(held):
         return b""
@@ -57,11 +57,6 @@ def sketch(text: str) -> bytes:
 def is_sketch(data: bytes) -> bool:
     """Whether `sketch` may have made it."""
     return len(data) <= _KEPT * _STORED.itemsize and len(data) % _STORED.itemsize == 0
-
-
-@lru_cache(1 << 16)  # 14 MB: a word that comes again takes a quarter of the time
-def _hash(word: str) -> int:
-    return crc32(word.encode())
 
 
 def _windows(text: str) -> Iterator[str]:

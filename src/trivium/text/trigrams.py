@@ -226,8 +226,8 @@ class Vocabulary(WordList):
         return word in self._known
 
     def add(self, words: Iterable[str]) -> list[str]:
-        """Learn words; those that were new come back, in order."""
-        fresh = [w for w in dict.fromkeys(words) if w not in self._known]
+        """Learn words; those that were new come back, sorted."""
+        fresh = sorted(set(words) - self._known)
         if not fresh:
             return []
         self._known.update(fresh)

@@ -377,7 +377,7 @@ class Indexes:
         self._learn(self._words.add(chunks))
 
     def _learn(self, spellings: Iterable[list[str]]) -> None:
-        self._vocabulary.append(sorted(set().union(*spellings)))
+        self._vocabulary.append(set().union(*spellings))
 
     def _add_vectors(self, chunks: Sequence[IndexedChunk]) -> None:
         embedded = [(c.id, c.vector) for c in chunks if c.vector is not None]

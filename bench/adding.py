@@ -60,7 +60,6 @@ if TYPE_CHECKING:
 MODEL_TEXTS = 1024  # that the model is timed with
 A_FOLDER = 1000  # files
 SEARCHES_FROM = 0.5  # share of the documents that are in when the other process searches
-SHORTER = 300  # tokens that a model reads, to tell it from the one before
 PAUSE = 0.1  # seconds between two searches: a person who types, not a load test
 
 
@@ -216,16 +215,16 @@ def stages(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def _measured(given: argparse.Namespace, settings: Settings) -> LocalEmbedder:
-    most = settings.embed_max_tokens
-    embedder = embedder_for(settings) if given.device else Costless(None, settings.cache, 0, most)
+    costless = Costless(None, settings.cache, document_prefix=settings.embed_document_prefix)
+    embedder = embedder_for(settings) if given.device else costless
     assert isinstance(embedder, LocalEmbedder)
     embedder.embed_documents(["loads it"] * MODEL_TEXTS)
     return embedder
 
 
 def _reembedded(given: argparse.Namespace, settings: Settings) -> Progress:
-    """The same model, with other vectors for long texts."""
-    embedder = _measured(given, replace(settings, embed_max_tokens=SHORTER))
+    """With the same model, told another prefix, so that it counts as another one."""
+    embedder = _measured(given, replace(settings, embed_document_prefix="again: "))
     tokens = token_embedder_for(settings, embedder)
     with closing(open_embedded(given.place / "library")) as backend:
         return Reembedder(backend, embedder, {}, token_embedder=tokens).run()

@@ -138,6 +138,7 @@ def _index(store: Backend, embedder: LocalEmbedder, dataset: Dataset, settings: 
         lambda blobs: [],  # a judged set brings texts, not files
         (),
         max_bytes=settings.read_max_bytes,
+        max_chunks=settings.chunk_limit,
     )
     with store.writer.writing(), Pipeline(store, Embedding(store, embedder, embedder)) as pipeline:
         for _ in pipeline.run(Offer(item, Labels(), preparer) for item in dataset.items()):

@@ -73,11 +73,7 @@ class PlannedChunker:
 
     def chunk(self, name: str, extraction: Extraction) -> Chunked:
         chunks = self._chunker.chunk(extraction)
-        if len(chunks) > self._limit:
-            raise FileTooLarge(
-                f"{name} has {len(chunks):,} passages; the limit is {self._limit:,}.",
-                fix="Split the file, or raise the setting `chunk.limit`.",
-            )
+        check_count(name, len(chunks), self._limit)
         return Chunked(
             chunks,
             self._chunker.fingerprint,
@@ -85,6 +81,14 @@ class PlannedChunker:
             ExtractiveSummariser().summarise(extraction),
             len(extraction.elements),
             sketch(extraction.text),
+        )
+
+
+def check_count(name: str, chunks: int, limit: int) -> None:
+    if chunks > limit:
+        raise FileTooLarge(
+            f"{name} has {chunks:,} passages; the limit is {limit:,}.",
+            fix="Split the file, or raise the setting `chunk.limit`.",
         )
 
 

@@ -21,6 +21,7 @@ from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import reader_name, too_many_bytes
 from trivium.ingest.attached import attached, described, is_library
 from trivium.ingest.faults import failure, is_of_one_document
+from trivium.ingest.file_chunker import check_count
 from trivium.ingest.hashes import hash_of, text_digest
 from trivium.ingest.identity import Naming, Renaming, recognise
 from trivium.ingest.labels import labelled, not_given
@@ -117,6 +118,7 @@ class Preparer:
         extractors: Sequence[Extractor],
         *,
         max_bytes: int,
+        max_chunks: int,
         summariser: Summariser | None = None,
         keep_originals: bool = True,
     ) -> None:
@@ -128,6 +130,7 @@ class Preparer:
         # where a hostile file does no harm.
         self._readers = _readers(extractors)
         self._max_bytes = max_bytes
+        self._max_chunks = max_chunks
         self._summariser = summariser
 
     def prepare(self, asked: Sequence[Preparation], labels: Labels) -> list[Found]:
@@ -235,6 +238,7 @@ class Preparer:
         one.chunks = self._chunks(one.extraction)
         if not one.chunks and not one.extraction.enclosed:
             raise FileEmpty(f"{one.item.name} has no text.")
+        check_count(one.item.name, len(one.chunks), self._max_chunks)
 
     def _chunks(self, extraction: Extraction) -> tuple[Chunk, ...]:
         """Those that its reader made, if it did."""

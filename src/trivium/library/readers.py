@@ -109,6 +109,7 @@ class Readers:
                 reader_for(settings, self._generator, self._reader(settings, chunker)),
                 extractors(reading(settings)),
                 max_bytes=settings.read_max_bytes,
+                max_chunks=settings.chunk_limit,
                 summariser=summariser_for(settings, self._generator),
                 keep_originals=settings.archive_keep,
             )

@@ -55,7 +55,7 @@ def gone() -> bytes:
 
 def preparer(store: Backend) -> Preparer:
     chunker = Clumsy(Cl100kTokens(), 400, 80, 40, ceiling=400, most=100, strategy="auto")
-    return Preparer(store, chunker, here, BUILT_IN, max_bytes=1000)
+    return Preparer(store, chunker, here, BUILT_IN, max_bytes=1000, max_chunks=1)
 
 
 def item(name: str, data: bytes) -> SourceItem:
@@ -81,6 +81,7 @@ def test_each_has_its_own_outcome() -> None:
         item("f.txt", b"x" * 1001),
         SourceItem("/g", "g", Extraction("told by its source", (), "G", "text/plain")),
         item("h.txt", b"silver"),
+        item("i.md", b"# One\n\n" + b"slate " * 60 + b"\n\n# Two\n\n" + b"flint " * 60),
     )
     assert [kind(one) for one in found] == [
         "Prepared",
@@ -91,6 +92,7 @@ def test_each_has_its_own_outcome() -> None:
         "FileTooLarge",
         "Prepared",
         "Prepared",
+        "FileTooLarge",
     ]
     texts = [one.processed.extraction.text for one in found if isinstance(one, Prepared)]
     assert texts == ["amber", "told by its source", "silver"]

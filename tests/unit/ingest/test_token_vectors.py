@@ -51,6 +51,7 @@ def run(store: Backend, embedder: ToyTokenEmbedder, *texts: str, keep: bool) -> 
         lambda blobs: [],
         (),
         max_bytes=1,
+        max_chunks=10,
     )
     offers = [Offer(item, Labels(), preparer) for item in Texts(*texts).items()]
     embedding = Embedding(store, embedder, embedder if keep else None)

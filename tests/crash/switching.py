@@ -166,7 +166,7 @@ def rounds(place: Path, act: Callable[[Path, str], None]) -> str:
 
 
 def main(place: Path) -> None:
-    reembed.BATCH = 5
+    reembed.BATCH = reembed.MOST = 5
     assert fork(lambda: fill(place)) == 0
     print("ready", flush=True)
     sys.stdin.readline()

@@ -40,7 +40,8 @@ def main() -> None:
         here = LocalEmbedder(given.model, cache, max_tokens=given.tokens)
         texts = _texts(there, given.texts, given.tokens)
         embed = there.embed_with_tokens if given.rerank else there.embed_documents
-        embed(texts[: min(300, len(texts))])  # loads it, and makes `auto` decide
+        # Loads it, makes `auto` decide, and starts the processes that tokenise for a GPU.
+        embed(texts[: max(300, len(texts) // 10)])
         read = _seconds(lambda: there.load().tokeniser.encode_all(texts))
         whole = _seconds(lambda: embed(texts))
         vectors, exact = (e.embed_documents(texts[:AGREEING]) for e in (there, here))

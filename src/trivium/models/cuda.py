@@ -13,12 +13,14 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trivium.errors import BadSetting, ExtraMissing, ModelUnavailable
 from trivium.models.late import EVERY, FORMAT
 from trivium.models.layout import Layout
+from trivium.models.token_processes import PIECE, TokenProcesses
 from trivium.models.tokenising import Tokeniser
 
 if TYPE_CHECKING:
@@ -85,8 +87,14 @@ class TorchEngine:
     """One model on one device. Not for several threads at once."""
 
     def __init__(
-        self, folder: Path, layout: Layout, tokeniser: Tokeniser, device: str = "cuda"
+        self,
+        folder: Path,
+        layout: Layout,
+        tokeniser: Tokeniser,
+        device: str = "cuda",
+        processes: TokenProcesses | None = None,
     ) -> None:
+        """`processes`: tokenise many texts."""
         import torch
         from sentence_transformers import SentenceTransformer
 
@@ -102,6 +110,7 @@ class TorchEngine:
         self._device = device
         self._layout = layout
         self._tokeniser = tokeniser
+        self._processes = processes
         half = torch.float16 if device == "cuda" else torch.float32
         # Loaded so, and not turned afterwards: that would round rotary positions too.
         whole = SentenceTransformer(
@@ -131,23 +140,29 @@ class TorchEngine:
         packed = [b""] * len(texts)
         # Running a model only tells the GPU what to do; it is waited for where answers are fetched.
         running: deque[list[_Run]] = deque()
+        rows = self._rows([prompt + text for text in texts], prompt)
+        opening = self._tokeniser.prompt_length(prompt)
         with self._torch.inference_mode():
             for start in range(0, len(texts), BLOCK):
-                block = texts[start : start + BLOCK]
-                running.append(list(self._runs(block, start, prompt, with_tokens)))
+                block = list(islice(rows, BLOCK))
+                running.append(list(self._runs(block, start, opening, with_tokens)))
                 if len(running) > AHEAD:
                     self._fetch(running.popleft(), vectors, packed)
             for runs in running:
                 self._fetch(runs, vectors, packed)
         return vectors, packed
 
+    def _rows(self, texts: Sequence[str], prompt: str) -> Iterator[NDArray[np.int32]]:
+        if self._processes is not None and len(texts) > PIECE:
+            return self._processes.encode_all(texts, prompt)
+        blocks = (texts[start : start + BLOCK] for start in range(0, len(texts), BLOCK))
+        return chain.from_iterable(self._tokeniser.encode_all(block, prompt) for block in blocks)
+
     def _runs(
-        self, texts: Sequence[str], start: int, prompt: str, with_tokens: bool
+        self, rows: Sequence[NDArray[np.int32]], start: int, opening: int, with_tokens: bool
     ) -> Iterator[_Run]:
         from trivium.models.local import batches
 
-        rows = self._tokeniser.encode_all([prompt + text for text in texts], prompt)
-        opening = self._tokeniser.prompt_length(prompt)
         for batch in batches([len(row) for row in rows], TOKENS):
             read = [rows[i] for i in batch]
             yield _Run([start + i for i in batch], read, *self._run(read, opening, with_tokens))

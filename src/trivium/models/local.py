@@ -22,6 +22,7 @@ from trivium.errors import BadSetting, ModelDamaged, ModelUnavailable, ModelUnsu
 from trivium.models import cuda, weights
 from trivium.models.late import pack
 from trivium.models.layout import TOKENIZER, WEIGHTS, Layout, given_graph
+from trivium.models.token_processes import TokenProcesses, usual_count
 from trivium.models.tokenising import LocalTokens, Tokeniser, WordTokens
 
 if TYPE_CHECKING:
@@ -214,8 +215,13 @@ class LocalEmbedder:
                 f"The model folder {folder.name} has a graph for the processor only.",
                 fix=f"Put its {WEIGHTS} beside it, or set `embed.device` to cpu.",
             )
+        processes, count = None, usual_count()
+        if count > 1:
+            processes = TokenProcesses(
+                self.tokenizer_file(), tokeniser, lower=self.lowers, count=count
+            )
         try:
-            return cuda.TorchEngine(folder, self._layout, tokeniser)
+            return cuda.TorchEngine(folder, self._layout, tokeniser, processes=processes)
         except ModelUnavailable:
             if self._device == "cuda":
                 raise

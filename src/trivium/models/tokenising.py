@@ -112,6 +112,7 @@ class Tokeniser:
 
     def __init__(self, path: Path, words: WordTokens, max_tokens: int) -> None:
         """`path`: where the tokeniser is from, for errors."""
+        self.max_tokens = max_tokens
         self._words = words
         self._tokenizer = words.tokenizer
         self._before, self._behind = _marks(self._tokenizer, path)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import tarfile
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from trivium.errors import BadSetting, ExtraMissing
 from trivium.models import cuda, weights
 from trivium.models.late import unpack
 from trivium.models.local import LocalEmbedder
+from trivium.models.token_processes import TokenProcesses
 from trivium.models.tokenising import Tokeniser, WordTokens
 
 LAYOUTS = Path(__file__).parent / "layouts"
@@ -113,3 +115,19 @@ def test_many_texts_come_back_in_their_order(
     vectors, again = there.with_tokens(texts, "")
     assert np.vecdot(vectors, whole).min() > 0.999
     assert list(map(len, again)) == list(map(len, packed))
+
+
+@with_torch
+def test_other_processes_may_tokenise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = unpacked(EMBEDDERS[0], tmp_path)
+    texts = [f"lantern {n} " * (n % 7 + 1) for n in range(20)]
+    there = engine(folder)
+    whole, packed = there.with_tokens(texts, "")
+    monkeypatch.setattr(cuda, "PIECE", 3)
+    file, tokeniser = folder / "tokenizer.json", there._tokeniser
+    lower = weights.identify(folder).layout.lower
+    with closing(TokenProcesses(file, tokeniser, lower=lower, count=2)) as processes:
+        there._processes = processes
+        vectors, again = there.with_tokens(texts, "")
+    assert (vectors == whole).all()
+    assert again == packed

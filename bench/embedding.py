@@ -48,7 +48,7 @@ def main() -> None:
         queries = np.stack([here.embed_query(text) for text in texts[:AGREEING]])
         print(f"| texts of {given.tokens} tokens | a second |")
         print("|---|---|")
-        print(f"| tokenised | {len(texts) / read:,.0f} |")
+        print(f"| tokenised by one thread | {len(texts) / read:,.0f} |")
         print(f"| from text to vectors, {given.device} | {len(texts) / whole:,.0f} |")
         print(f"\nLeast cosine to the processor: {np.vecdot(vectors, exact).min():.5f}")
         print(f"Least cosine to its query vectors: {np.vecdot(vectors, queries).min():.5f}")

@@ -7,6 +7,7 @@ Knows nothing of vectors.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -25,10 +26,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-MOST = 6  # texts a second on an H200: 21,200 to 23,100; with 4: 17,400 to 19,800; without: 8,700
+# Texts a second on an H200: 21,200 and 21,500. With 8: 21,600 and 22,400; with 4: 17,400 and
+# 19,800; with none: 8,300 and 8,700.
+MOST = 6
 PIECE = 128  # texts that a process gets at once
 # Not `python -m`: the module would exist twice, as __main__ and under its name.
 MAIN = "from trivium.models.token_processes import serve; serve()"
+
+log = logging.getLogger("trivium.models")
 
 
 def usual_count() -> int:
@@ -58,11 +63,13 @@ class TokenProcesses:
         _end(self._started)
 
     def _encoded(self, texts: Sequence[str], prompt: str) -> list[NDArray[np.int32]]:
-        try:
-            return _ask(self._process(), texts, prompt)
-        except (OSError, EOFError):
-            self._own.process = None  # the next piece starts another
-            return self._here.encode_all(texts, prompt)
+        if not getattr(self._own, "is_lost", False):
+            try:
+                return _ask(self._process(), texts, prompt)
+            except (OSError, EOFError) as reason:
+                self._own.is_lost = True  # another one would most likely end in the same way
+                log.warning("A process that tokenises ended; Trivium goes on without: %r", reason)
+        return self._here.encode_all(texts, prompt)
 
     def _process(self) -> subprocess.Popen[bytes]:
         process: subprocess.Popen[bytes] | None = getattr(self._own, "process", None)

@@ -69,7 +69,7 @@ class WordTokens:
         return b"".join(map(self._known.__getitem__, words))
 
     def _read_word(self, word: str) -> bytes:
-        """Plain words skip most of what the tokeniser does: 4 µs instead of 15."""
+        """Plain words skip most of what the tokeniser does: 6 µs instead of 15 to 20."""
         small = word.lower()
         if not (word.isascii() and word.isprintable()) or self._marks.search(small):
             return self._read(word)

@@ -53,12 +53,22 @@ def test_the_same_tokens_in_the_same_order(here: Tokeniser, processes: TokenProc
     assert list(processes.encode_all([])) == []
 
 
-def test_a_process_that_died_costs_nothing(here: Tokeniser, processes: TokenProcesses) -> None:
+def test_a_process_that_died_costs_no_text(here: Tokeniser, processes: TokenProcesses) -> None:
     assert same(here, processes, texts(4 * PIECE))
     for process in processes._started:
         os.kill(process.pid, signal.SIGKILL)
-    assert same(here, processes, texts(4 * PIECE))
-    assert same(here, processes, texts(4 * PIECE))
+    for _ in range(2):
+        assert same(here, processes, texts(4 * PIECE))
+
+
+def test_processes_that_cannot_start_are_not_tried_forever(
+    here: Tokeniser, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    missing = tmp_path / TOKENIZER
+    with closing(TokenProcesses(missing, here, lower=False, count=2)) as processes:
+        for _ in range(3):
+            assert same(here, processes, texts(4 * PIECE))
+        assert 1 <= len(processes._started) == len(caplog.records) <= 2
 
 
 def test_they_end_when_nobody_needs_them(file: Path, here: Tokeniser) -> None:
@@ -67,4 +77,4 @@ def test_they_end_when_nobody_needs_them(file: Path, here: Tokeniser) -> None:
     started = list(processes._started)
     assert started
     del processes
-    assert [process.returncode for process in started] == [0] * len(started)
+    assert [process.wait(60) for process in started] == [0] * len(started)

@@ -20,6 +20,7 @@ from trivium.ingest.pipeline import Pipeline
 from trivium.ingest.task_feed import TaskFeed
 from trivium.library.assembly import readers_for, token_embedder_for
 from trivium.library.readers import Readers
+from trivium.models.local import LocalEmbedder
 from trivium.ports import Backend, Embedder, Source
 from trivium.work import Job, Step, Task, TaskEnd, TaskState
 
@@ -100,6 +101,8 @@ class WorkerRun:
                     self._on_outcome(outcome)
             if not self._halt.is_set():
                 self._embed_missing(feed.unembedded)
+            if isinstance(self._embedder, LocalEmbedder) and self._embedder.gpu_fault:
+                self._on_note(self._embedder.gpu_fault)
         finally:
             self._backend.queue.release(feed.left)
 

@@ -95,8 +95,14 @@ class TorchEngine:
         processes: TokenProcesses | None = None,
     ) -> None:
         """`processes`: tokenise many texts."""
-        import torch
-        from sentence_transformers import SentenceTransformer
+        try:
+            import torch
+            from sentence_transformers import SentenceTransformer
+        except (ImportError, OSError) as reason:  # OSError: a library of the driver is missing
+            raise ModelUnavailable(
+                f"torch couldn't be imported ({reason}).",
+                fix="Install a torch that fits your driver, or set `embed.device` to cpu.",
+            ) from reason
 
         if device == "cuda" and not torch.cuda.is_available():
             raise ModelUnavailable(

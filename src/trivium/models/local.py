@@ -7,6 +7,7 @@ text: until then an embedder costs nothing, and already says its fingerprint and
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from trivium.errors import BadSetting, ModelDamaged, ModelUnavailable, ModelUnsupported
 from trivium.models import cuda, weights
@@ -43,6 +44,8 @@ BATCH_TOKENS = 512
 # with two, and 13.5 instead of 7.4 on a machine where sixteen shared it (docs/log.md).
 QUERY_THREADS = 2
 QUERIES = 32  # whose tokens are kept: as many searches at a time as a server lets in, 20 kB each
+log = logging.getLogger("trivium.models")
+_Made = TypeVar("_Made")
 USUAL_TOKENS = 512  # chunks are made for 400; longer ones cost time and dilute the vector
 
 
@@ -91,6 +94,7 @@ class LocalEmbedder:
         self._device = device
         self._texts = 0  # embedded so far
         self._gpu: TorchEngine | None = None
+        self.gpu_fault = ""  # a sentence, once `auto` has gone back from a GPU to the processor
         self._layout = layout
         self._threads = threads or os.cpu_count() or 2
         self._for_one = threads or min(QUERY_THREADS, self._threads)
@@ -102,10 +106,9 @@ class LocalEmbedder:
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         import numpy as np
 
-        gpu = self._on_gpu(len(texts))
-        if gpu is not None:
-            with self._lock:
-                return gpu.vectors(texts, self._document_prefix)
+        made = self._by_gpu(len(texts), lambda gpu: gpu.vectors(texts, self._document_prefix))
+        if made is not None:
+            return made
         vectors = np.empty((len(texts), self.dimensions), np.float32)
 
         def embed(engine: _Engine, batch: list[int], rows: list[list[int]], prompt: int) -> None:
@@ -117,10 +120,9 @@ class LocalEmbedder:
     def embed_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[TokenVectors]]:
         import numpy as np
 
-        gpu = self._on_gpu(len(texts))
-        if gpu is not None:
-            with self._lock:
-                return gpu.with_tokens(texts, self._document_prefix)
+        made = self._by_gpu(len(texts), lambda gpu: gpu.with_tokens(texts, self._document_prefix))
+        if made is not None:
+            return made
         packed = [b""] * len(texts)
         if not self.load().gives_tokens:
             return self.embed_documents(texts), packed
@@ -193,18 +195,34 @@ class LocalEmbedder:
         have the priority of the first caller that adds documents, and no query waits for them."""
         return ThreadPoolExecutor(self._threads, "trivium-model")
 
-    def _on_gpu(self, texts: int) -> TorchEngine | None:
-        """The GPU embedder for this many more texts; None: use the processor."""
+    def _by_gpu(self, texts: int, embed: Callable[[TorchEngine], _Made]) -> _Made | None:
+        """What a GPU makes of this many more texts; None: use the processor.
+
+        Everything that `auto` meets on the way to a GPU sends it back to the processor: a torch
+        that doesn't import raises ImportError, OSError or RuntimeError, a missing driver and a full
+        card RuntimeError, packages that don't fit each other anything at all."""
         self._texts += texts
         if self._device == "cpu" or not texts:
             return None
         if self._device == "auto" and (self._texts <= cuda.FEW or not cuda.likely()):
             return None
         tokeniser = self.load().tokeniser
-        with self._lock:
-            if self._gpu is None:
-                self._gpu = self._torch_engine(tokeniser)
-        return self._gpu
+        try:
+            with self._lock:
+                if self._gpu is None:
+                    self._gpu = self._torch_engine(tokeniser)
+                return None if self._gpu is None else embed(self._gpu)
+        except Exception as reason:
+            if self._device == "cuda":
+                raise
+            self._device, self._gpu = "cpu", None
+            first = str(reason).strip().partition("\n")[0][:200]
+            self.gpu_fault = (
+                "The GPU couldn't be used, so the processor embeds the documents"
+                f" ({type(reason).__name__}: {first})."
+            )
+            log.warning(self.gpu_fault)
+            return None
 
     def _torch_engine(self, tokeniser: Tokeniser) -> TorchEngine | None:
         folder = self._folder or weights.locate_builtin(self._cache)
@@ -220,13 +238,7 @@ class LocalEmbedder:
             processes = TokenProcesses(
                 self.tokenizer_file(), tokeniser, lower=self.lowers, count=count
             )
-        try:
-            return cuda.TorchEngine(folder, self._layout, tokeniser, processes=processes)
-        except ModelUnavailable:
-            if self._device == "cuda":
-                raise
-            self._device = "cpu"  # there is a GPU, but none that torch can use
-            return None
+        return cuda.TorchEngine(folder, self._layout, tokeniser, processes=processes)
 
     def knows(self, word: str) -> bool:
         """Whether the model has a token for the whole word. Raises ModelUnavailable."""

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tarfile
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trivium.errors import BadSetting, ExtraMissing
+from trivium.config import Settings
+from trivium.errors import BadSetting, ExtraMissing, ModelUnavailable
+from trivium.library.library import Library
 from trivium.models import cuda, weights
 from trivium.models.late import unpack
 from trivium.models.local import LocalEmbedder
@@ -75,6 +79,100 @@ def test_auto_without_a_gpu_is_the_processor(tmp_path: Path) -> None:
     texts = [f"lantern {n}" for n in range(cuda.FEW + 1)]
     similar = np.vecdot(auto.embed_documents(texts), plain.embed_documents(texts))
     assert similar.min() > 0.999
+
+
+BROKEN = {
+    "its own library is missing": "raise ImportError('libtorch_cuda.so: undefined symbol: ncclX')",
+    "a library of the driver is missing": "raise OSError('libcudnn.so.9: cannot open')",
+    "packages that don't fit": "raise RuntimeError('operator torchvision::nms does not exist')",
+}
+NO_DRIVER = "class cuda:\n    is_available = staticmethod(lambda: False)"
+# torch.OutOfMemoryError is a RuntimeError (torch/_C/__init__.pyi).
+FULL = """
+class OutOfMemoryError(RuntimeError): ...
+class cuda:
+    is_available = staticmethod(lambda: True)
+class backends:
+    class cuda:
+        enable_cudnn_sdp = staticmethod(lambda on: None)
+float16 = float32 = None
+"""
+FULL_LOADING = """
+import torch
+class SentenceTransformer:
+    def __init__(self, *given, **named):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
+"""
+
+
+@pytest.fixture
+def broken_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Makes this look like a machine with a GPU and these packages."""
+    names = ("torch", "sentence_transformers")
+    before = {name: sys.modules.pop(name) for name in names if name in sys.modules}
+
+    def install(torch: str, sentence_transformers: str = "class SentenceTransformer: ...") -> None:
+        for name, code in zip(names, (torch, sentence_transformers), strict=True):
+            (tmp_path / f"{name}.py").write_text(code)
+        driver = tmp_path / "nvidia-smi"
+        driver.write_text("#!/bin/sh\n")
+        driver.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+        monkeypatch.syspath_prepend(tmp_path)
+
+    yield install
+    for name in names:
+        sys.modules.pop(name, None)
+    sys.modules.update(before)
+
+
+@pytest.mark.parametrize(
+    ("torch", "transformers"),
+    [*((code, "class SentenceTransformer: ...") for code in BROKEN.values()),
+     (NO_DRIVER, "class SentenceTransformer: ..."), (FULL, FULL_LOADING)],
+    ids=[*BROKEN, "no driver", "the card is full"],
+)  # fmt: skip
+def test_auto_with_a_broken_gpu_stack_is_the_processor(
+    torch: str, transformers: str, broken_torch: Callable[..., None], tmp_path: Path
+) -> None:
+    broken_torch(torch, transformers)
+    auto = LocalEmbedder(unpacked("bert-dense", tmp_path), tmp_path / "c", device="auto")
+    texts = [f"lantern {n}" for n in range(cuda.FEW + 1)]
+    assert auto.embed_documents(texts).shape == (len(texts), auto.dimensions)
+    assert "processor" in auto.gpu_fault
+    assert len(auto.embed_with_tokens(texts)[1]) == len(texts)
+
+
+def test_a_report_says_once_that_the_gpu_could_not_be_used(
+    broken_torch: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken_torch(BROKEN["its own library is missing"])
+    monkeypatch.setattr(cuda, "FEW", 0)
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("lantern", "harbour"):
+        (notes / f"{name}.txt").write_text(f"The {name} is lit at dusk.")
+    settings = Settings(
+        library=tmp_path / "library",
+        cache=tmp_path / "c",
+        embed_folder=unpacked("bert-dense", tmp_path),
+    )
+    with Library.open(settings=settings) as library:
+        report = library.add(notes)
+    assert not report.failed
+    assert sum("GPU" in note for note in report.notes) == 1
+    (note,) = (note for note in report.notes if "GPU" in note)
+    assert "ncclX" in note
+
+
+def test_cuda_with_a_broken_torch_says_what_to_do(
+    broken_torch: Callable[..., None], tmp_path: Path
+) -> None:
+    broken_torch(BROKEN["a library of the driver is missing"])
+    there = LocalEmbedder(unpacked("bert-dense", tmp_path), tmp_path / "c", device="cuda")
+    with pytest.raises(ModelUnavailable, match="libcudnn") as caught:
+        there.embed_documents(["lantern"])
+    assert "embed.device" in caught.value.fix
 
 
 def engine(folder: Path) -> cuda.TorchEngine:

@@ -14,7 +14,7 @@ from trivium.errors import ReadError
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.extractors import FACTORY
 
-REVEALING = ("couldn't be read (", "crashed its reader", "of memory to read", "longer than")
+REVEALING = ("a fault in Trivium (", "crashed its reader", "of memory to read", "longer than")
 SLOW = 1.0  # seconds
 
 

@@ -18,7 +18,14 @@ from time import monotonic
 from typing import Self
 
 from trivium import errors
-from trivium.errors import FileDamaged, FileTimeout, FileTooLarge, ReadError, TriviumError
+from trivium.errors import (
+    DocumentFailed,
+    FileDamaged,
+    FileTimeout,
+    FileTooLarge,
+    ReadError,
+    TriviumError,
+)
 from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import MAX_BYTES
 from trivium.extract.process import Answer, Failure, Limits, Lost, Worker
@@ -233,7 +240,7 @@ class Sandbox:
             case "crash":
                 error = FileDamaged(f"{name} crashed its reader.")
             case "nonsense":
-                error = FileDamaged(f"Couldn't read {name}: its reader returned an invalid answer.")
+                error = _fault(name, "its reader returned an invalid answer")
         if note:
             error.add_note(note)
         return error
@@ -251,10 +258,18 @@ def _decoded(answer: Answer, blob: Blob) -> Extraction | ReadError:
             raise ValueError(answer.verb)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError, MemoryError):
         raise Lost("nonsense") from None
-    error = FileDamaged(f"{blob.name} couldn't be read ({first}).")
+    error = _fault(blob.name, first)
     for text in texts:
         error.add_note(text)
     return error
+
+
+def _fault(name: str, what: str) -> DocumentFailed:
+    """A fault of ours or of a plug-in: saving the file again would not help."""
+    return DocumentFailed(
+        f"Couldn't read {name} because of a fault in Trivium ({what}); the file may be fine.",
+        fix="Please report it.",
+    )
 
 
 def _refusal(kind: str, message: str, fix: str) -> ReadError:

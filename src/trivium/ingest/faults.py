@@ -25,15 +25,20 @@ def is_of_one_document(error: BaseException) -> bool:
 
 def failure(name: str, step: str, error: BaseException) -> ReadError:
     """The document's error, with the entry of the log that shows where it happened."""
-    if isinstance(error, ReadError):
+    if isinstance(error, ReadError) and not isinstance(error, DocumentFailed):
         return error
     entry = uuid4().hex[:8]
+    fix = f"Please report it with entry {entry} of the log."
+    if isinstance(error, DocumentFailed):  # in a process that reads files: its notes say where
+        where = "\n".join(getattr(error, "__notes__", ()))
+        log.error("[%s] %s %s", entry, error.message, where)
+        return DocumentFailed(error.message, fix=fix)
     log.error("[%s] %s failed at the step %s", entry, name, step or "read", exc_info=error)
     said = " ".join(clean_text(_said(error)).split())
     said = said if len(said) <= _LONGEST else f"{said[: _LONGEST - 3]}..."
     return DocumentFailed(
         f"Couldn't add {name}: something went wrong at the step {step or 'read'} ({said}).",
-        fix=f"Please report it with entry {entry} of the log.",
+        fix=fix,
     )
 
 

@@ -19,7 +19,7 @@ from bench.made_pdfs import (
 from bench.pdf_writer import Sheet, build
 from bench.reports import judge
 
-from trivium.extract.pdf import PdfExtractor
+from trivium.extract.pdf import PdfExtractor, compose
 from trivium.ports import Blob
 from trivium.types import Extraction
 
@@ -126,3 +126,58 @@ def test_what_the_file_says_of_itself_comes_before_its_name(
     sheet.put_centred(306, 80, "FORM 7-B", "Times-Bold", 24)
     sheet.put(72, 200, "The harbour was open on every day of the year but two.")
     assert read(sheet, info=info).title == title
+
+
+def test_a_sign_like_the_mark_for_numbers_is_no_number() -> None:
+    """A filing was lost: "# 1 of 20" on one page and "3 1 of 20" on another were the same line
+    with one number and with two."""
+    sheets = []
+    for at in range(1, 5):
+        sheet = Sheet()
+        sheet.put(72, 300, f"Berth {at} of the quay was dredged in the spring.")
+        sheet.put(72, 760, "# 1 of 20" if at % 2 else "3 1 of 20", size=8)
+        sheets.append(sheet)
+    text = read(*sheets).text
+    assert all(f"Berth {at} of the quay" in text for at in range(1, 5))
+
+
+def test_a_fault_of_ours_keeps_the_words_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def faulty(pages: object) -> None:
+        raise ValueError("zip() argument 2 is longer than argument 1")
+
+    monkeypatch.setattr(compose, "drop_running", faulty)
+    sheets = []
+    for at in range(3):
+        sheets.append(Sheet())
+        sheets[-1].put(72, 100, f"Quay {at} was dredged")
+        sheets[-1].put(72, 114, "in the spring.")
+    got = read(*sheets)
+    assert [got.text[e.start : e.end] for e in got.elements] == [
+        f"Quay {at} was dredged\nin the spring." for at in range(3)
+    ]
+    assert [e.place.pages for e in got.elements if e.place] == [(1,), (2,), (3,)]
+    assert "ValueError: zip()" in str(got.metadata["reading_fault"])
+
+
+def test_a_fault_on_one_page_costs_that_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    from trivium.extract.pdf import glyphs
+
+    sound = glyphs.read_page
+
+    def faulty(page: object, text: object, number: int) -> object:
+        if number == 2:
+            raise IndexError("list index out of range")
+        return sound(page, text, number)
+
+    monkeypatch.setattr(glyphs, "read_page", faulty)
+    sheets = [Sheet() for _ in range(3)]
+    for at, sheet in enumerate(sheets, 1):
+        sheet.put(72, 100, f"Quay {at} was dredged in the spring.")
+    got = read(*sheets)
+    assert "Quay 1" in got.text
+    assert "Quay 3" in got.text
+    assert got.metadata["pages_failed"] == 1
+    assert "IndexError" in str(got.metadata["reading_fault"])
+    monkeypatch.setattr(glyphs, "read_page", lambda *_: 1 / 0)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        read(*sheets)

@@ -14,7 +14,14 @@ from time import monotonic, sleep
 import pytest
 
 from trivium import errors
-from trivium.errors import FileDamaged, FileEmpty, FileTooLarge, ReadError, TriviumError
+from trivium.errors import (
+    DocumentFailed,
+    FileDamaged,
+    FileEmpty,
+    FileTooLarge,
+    ReadError,
+    TriviumError,
+)
 from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import read
 from trivium.extract.sandbox import FileTimeout, Sandbox
@@ -147,18 +154,18 @@ FAILURES = [
     ("crash", FileDamaged, "crashed its reader"),
     (f"kill {int(signal.SIGTERM)}", FileDamaged, "crashed its reader"),
     ("exit", FileDamaged, "crashed its reader"),
-    ("bug 1/0", FileDamaged, r"couldn't be read \(ZeroDivisionError: 1/0\)"),
-    ("recurse", FileDamaged, "RecursionError"),
-    ("none", FileDamaged, "gave NoneType"),
-    ("strange", FileDamaged, "lock is no part of an extraction"),
-    ("nest", FileDamaged, "returned an invalid answer"),
-    ("garbage", FileDamaged, "returned an invalid answer"),
+    ("bug 1/0", DocumentFailed, r"because of a fault in Trivium \(ZeroDivisionError: 1/0\)"),
+    ("recurse", DocumentFailed, "RecursionError"),
+    ("none", DocumentFailed, "gave NoneType"),
+    ("strange", DocumentFailed, "lock is no part of an extraction"),
+    ("nest", DocumentFailed, "returned an invalid answer"),
+    ("garbage", DocumentFailed, "returned an invalid answer"),
     ("flood 9000000", FileTooLarge, "unpacks to more than 8 MiB"),
     ("many 200000", FileTooLarge, "unpacks to more than 8 MiB"),
     ("lie", FileTooLarge, "unpacks to more than 8 MiB"),
     pytest.param("allocate", FileTooLarge, "more than 400 MiB of memory", marks=LINUX),
     (f"kill {int(signal.SIGKILL)}", FileTooLarge, "of memory"),  # as the system does when short
-    ("write 100000000", FileDamaged, "OSError"),
+    ("write 100000000", DocumentFailed, "OSError"),
 ]
 
 

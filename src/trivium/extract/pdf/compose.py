@@ -3,16 +3,19 @@ bottom; each step has its own file. Knows nothing of where pages come from."""
 
 from __future__ import annotations
 
+import traceback
 from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
 
-from trivium.errors import FileEmpty
+from trivium.errors import FileEmpty, ReadError
 from trivium.extract.pdf import front
 from trivium.extract.pdf.assemble import assemble
 from trivium.extract.pdf.columns import common_gutter, find_gutter
 from trivium.extract.pdf.flow import join_flow, lift_floats
 from trivium.extract.pdf.headings import Bookmark, HeadingRules, drop_items, set_levels
 from trivium.extract.pdf.layout import fragments_of, head_lines, read_lines
-from trivium.extract.pdf.marks import Block, Line, Page
+from trivium.extract.pdf.marks import Block, Column, Fragment, Line, Page
 from trivium.extract.pdf.paragraphs import build_blocks
 from trivium.extract.pdf.running import drop_running
 from trivium.extract.pdf.typography import Typography, measure
@@ -34,12 +37,42 @@ class Found:
     advice: str = ""  # what would help to read those
     given_up: int = 0  # took too long
     damaged: int = 0
+    failed: int = 0  # by a fault of ours
+    fault: str = ""  # the first one
+
+    def note(self, fault: Exception) -> None:
+        """A fault of ours: the document says so, for somebody to report it."""
+        last = traceback.extract_tb(fault.__traceback__)[-1:]
+        where = "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in last)
+        self.fault = self.fault or f"{type(fault).__name__}: {str(fault)[:200]}{where}"
 
 
 def compose(
     found: Found, marks: list[Bookmark], info: dict[str, str], blob: Blob, media_type: str
 ) -> Extraction:
-    """The document from its pages, its outline and what its file declares."""
+    """The document from its pages, its outline and what its file declares. If a rule of ours fails
+    on it, the words of its pages without structure: a person who asks for one must find it."""
+    try:
+        return _composed(found, marks, info, blob, media_type)
+    except (ReadError, MemoryError):
+        raise
+    except Exception as fault:
+        found.note(fault)
+    blocks = [_plain(page) for page in found.pages if page.words]
+    text, elements = assemble(blocks, {page.number: page for page in found.pages})
+    return Extraction(
+        text=text,
+        elements=elements,
+        title=first_title(info.get("Title", "")) or stem(blob),
+        media_type=media_type,
+        language=detect_language(text),
+        metadata=_metadata(found, info, [], ""),
+    )
+
+
+def _composed(
+    found: Found, marks: list[Bookmark], info: dict[str, str], blob: Blob, media_type: str
+) -> Extraction:
     lines, margins = _lines(found.pages)
     if not lines:
         raise FileEmpty(f"{blob.name} has no text.")
@@ -104,6 +137,16 @@ def _blocks(
     return blocks
 
 
+def _plain(page: Page) -> Block:
+    """A page's words as its file has them, a line for each baseline."""
+    column = Column(min(word.left for word in page.words), max(word.right for word in page.words))
+    lines = [
+        Line(page.number, [Fragment(list(words))], column)
+        for _, words in groupby(page.words, key=lambda word: round(word.base))
+    ]
+    return Block(lines, "body", "\n".join(line.text for line in lines))
+
+
 def _metadata(
     found: Found, info: dict[str, str], matter: list[Line], margins: str
 ) -> dict[str, MetaValue]:
@@ -118,8 +161,11 @@ def _metadata(
         "pages_without_text": found.unread,
         "pages_given_up": found.given_up,
         "pages_damaged": found.damaged,
+        "pages_failed": found.failed,
     }
     metadata.update({name: count for name, count in counts.items() if count})
     if found.advice:
         metadata["pages_without_text_advice"] = found.advice
+    if found.fault:
+        metadata["reading_fault"] = found.fault
     return metadata

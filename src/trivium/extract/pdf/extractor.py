@@ -78,7 +78,14 @@ class PdfExtractor:
         words = 0
         for index in range(found.count):
             still_working()
-            page = self._page(document, index, found)
+            try:
+                page = self._page(document, index, found)
+            except MemoryError:
+                raise
+            except Exception as fault:  # of ours: the other pages stay
+                found.note(fault)
+                found.failed += 1
+                page = None
             if page is None:
                 continue
             words += len(page.words)
@@ -86,6 +93,8 @@ class PdfExtractor:
                 raise FileTooLarge(f"{blob.name} has more than {MAX_WORDS:,} words.")
             found.pages.append(page)
         drop_line_numbers(found.pages)
+        if found.failed and not found.pages:
+            raise RuntimeError(found.fault)
         if found.damaged == found.count:
             raise FileDamaged(f"{blob.name} has no readable page.")
         if found.given_up and not any(page.words for page in found.pages):

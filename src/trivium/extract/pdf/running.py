@@ -24,6 +24,10 @@ ALIKE = 6  # so many rows from the edge that all repeat are a form or a copied l
 SMALL = 0.93  # of the size of the page's text
 LARGE = 1.3  # a line set larger must be a title
 MAX_DIGITS = 4  # of a line's number
+HOLE = (
+    "0"  # for any number: the only sign that a text without its numbers can't hold, so that texts
+)
+# with the same key have as many numbers ("#1 of 20" and "3 1 of 20" were alike under "#")
 CELL = 8.0  # sizes of the font that a cell is wide at most; a line of a column is wider
 _LETTER = re.compile(r"[^\W\d_]")
 _NUMBER = re.compile(r"\d+")
@@ -300,11 +304,11 @@ def _key(text: str) -> tuple[str, tuple[int, ...]]:
     """The text without its numbers, and the numbers."""
     plain = text.casefold()
     if _ROMAN.fullmatch(plain):
-        return "#", (_value(plain),)
+        return HOLE, (_value(plain),)
     numbers = _NUMBER.findall(plain)
     if not numbers:
         return plain, ()
-    return _NUMBER.sub("#", plain), tuple(int(number[:9]) for number in numbers)
+    return _NUMBER.sub(HOLE, plain), tuple(int(number[:9]) for number in numbers)
 
 
 def _value(roman: str) -> int:

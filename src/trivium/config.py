@@ -367,6 +367,18 @@ class Settings:
         "log of queries: `off`, `counts` or `full`; empty: `counts` in `trivium serve`,"
         " otherwise `off`",
     )
+    sync_secrets: str = _setting(
+        "sync.secrets",
+        "",
+        "secrets that sources added in the browser or over HTTP may use as `name:NAME`:"
+        " NAME=env:VARIABLE or NAME=file:PATH, comma-separated",
+    )
+    sync_addresses: str = _setting(
+        "sync.addresses",
+        "",
+        "addresses and hosts, besides the services' own, that sources added in the browser or over"
+        " HTTP may connect to, comma-separated",
+    )
     serve_host: str = _setting(
         "serve.host",
         "127.0.0.1",
@@ -482,9 +494,20 @@ def key(role: str, file: Path | None) -> str:
         ) from None
 
 
-def secret(name: str, place: str) -> str:
-    """A secret of a source: `env:NAME` names a variable, `file:PATH` a file that holds it."""
+def secret(name: str, place: str, listed: str = "") -> str:
+    """A secret of a source: `env:NAME` names a variable, `file:PATH` a file that holds it,
+    `name:NAME` one of those `listed` by `sync.secrets`; `value:TEXT` is the secret itself."""
     kind, _, where = place.partition(":")
+    if kind == "value" and where:
+        return where
+    if kind == "name" and where:
+        known = listed_secrets(listed)
+        if where not in known:
+            raise BadSetting(
+                f"The operator of this server listed no secret named {where[:80]!r}.",
+                fix="Choose one that `sync.secrets` lists, or send the secret itself.",
+            )
+        return secret(name, known[where])
     if kind == "env" and where:
         if found := os.environ.get(where, "").strip():
             return found
@@ -505,6 +528,20 @@ def secret(name: str, place: str) -> str:
         f"Give the {name} as env:NAME or file:PATH.",
         fix="Trivium never stores a secret: name the variable or the file that holds it.",
     )
+
+
+def listed_secrets(text: str) -> dict[str, str]:
+    """Places of secrets by name, from `sync.secrets`. Raises BadSetting."""
+    found = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        name, _, place = (one.strip() for one in part.partition("="))
+        if not name or not place.startswith(("env:", "file:")):
+            raise BadSetting(
+                f"`sync.secrets` can't be read at {name[:80]!r}.",
+                fix="Write NAME=env:VARIABLE or NAME=file:PATH, comma-separated.",
+            )
+        found[name] = place
+    return found
 
 
 def usual_secret(variable: str) -> str:

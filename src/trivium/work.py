@@ -272,8 +272,9 @@ class KeptSource:
     name: str
     kind: str  # slack, notes, feed, ...
     options: Mapping[str, str] = field(default_factory=dict)
-    # Where each secret is found: `env:NAME` or `file:PATH`. The secret itself is never kept.
-    secrets: Mapping[str, str] = field(default_factory=dict)
+    # Where each secret is found: `env:NAME`, `file:PATH`, or `name:NAME` of `sync.secrets`. One
+    # that was sent over HTTP is itself kept, as `value:TEXT`.
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     collection: str = "default"
     category: str | None = None
     audience: str | None = None  # for items if the source doesn't say who may read them

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import pytest
 from starlette.testclient import TestClient
-from tests.serving.shelf import until
+from tests.serving.shelf import client, shelve, until
 
+from trivium import config
+from trivium.config import Settings
+from trivium.errors import BadSetting
 from trivium.library import Library
 
 
@@ -51,6 +56,60 @@ def test_what_is_wrong_with_a_source_is_said_at_once(tended: TestClient, tmp_pat
     assert refused(kind="nothing") == "source.not_found"
     assert refused(kind="notes") == "setting.bad"
     assert refused(kind="notes", options={"path": str(tmp_path / "no")}) == "path.not_found"
-    assert refused(kind="slack", secrets={"token": "xoxb-itself"}) == "setting.bad"
+    assert refused(kind="slack", secrets={"password": "xoxb-itself"}) == "setting.bad"
     kinds = {one["name"] for one in tended.get("/v1/sync-kinds").json()["kinds"]}
     assert {"slack", "notion", "linear", "github", "imap", "zotero", "notes"} <= kinds
+
+
+def test_nobody_sends_the_servers_secrets_to_an_address_of_theirs(
+    shelf: Library, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A token with `manage` for everything named any variable or file of the server and any
+    address, and the server sent the one to the other."""
+    monkeypatch.setenv("DATABASE_PASSWORD", "hunter2")
+    monkeypatch.setenv("TRIVIUM_NOTION_TOKEN", "usual")
+    (tmp_path / "key").write_text("from a file")
+    _, token = shelf.tokens.create(audiences=None, rights=["manage"])
+    elsewhere = "https://attacker.example/"
+    with client(shelf, token) as manager:
+
+        def sent(kind: str, secrets: dict[str, str], **options: str) -> Any:
+            body = {"name": kind, "kind": kind, "options": options, "secrets": secrets}
+            return manager.post("/v1/sync", json=body).json()
+
+        for place in ("env:DATABASE_PASSWORD", f"file:{tmp_path / 'key'}"):
+            told = sent("slack", {"token": place})
+            assert told["code"] == "setting.bad"
+            assert "sync.secrets" in told["fix"]
+        refused = [
+            sent("slack", {"token": "xoxb-mine"}, url=elsewhere),
+            sent("notion", {}, url=elsewhere),
+            sent("imap", {"password": "mine"}, host="10.0.0.7", user="me"),
+            sent("feed", {}, url="http://10.0.0.7/", private="on"),
+            sent("slack", {"token": "name:database"}),
+        ]
+        assert [one["code"] for one in refused] == ["setting.bad"] * 5
+        assert all("sync." in one["fix"] for one in refused)
+        assert sent("slack", {"token": "xoxb-mine"})["name"] == "slack"
+        assert "xoxb-mine" not in manager.get("/v1/sync/slack").text + manager.get("/v1/sync").text
+        assert "xoxb-mine" not in repr(shelf.sync.get("slack"))
+    shelf.sync.remove("slack")
+    assert shelf.sync.all() == []
+
+
+def test_the_operator_lists_secrets_and_addresses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLACK_TOKEN", "xoxb-listed")
+    settings = Settings(
+        sync_secrets="slack=env:SLACK_TOKEN", sync_addresses="https://slack.example/api, imap.here"
+    )
+    with shelve(tmp_path / "library", settings) as library, client(library) as owner:
+        body = {"name": "a", "kind": "slack", "secrets": {"token": "name:slack"}}
+        assert owner.post("/v1/sync", json=body).status_code == 201
+        body |= {"name": "b", "options": {"url": "https://slack.example/api/"}}
+        assert owner.post("/v1/sync", json=body).status_code == 201
+        assert config.secret("token", "name:slack", settings.sync_secrets) == "xoxb-listed"
+    for wrong in ("slack", "slack=xoxb-itself", "=env:X"):
+        with pytest.raises(BadSetting):
+            config.listed_secrets(wrong)

@@ -291,8 +291,8 @@ class SourceBody(_Body):
 
 
 class SyncBody(_Body):
-    """A source to sync. Don't send secrets: name where the server finds them, `env:NAME` or
-    `file:PATH` on its machine."""
+    """A source to sync. A secret is sent as it is, or as `name:NAME` of one that the server's
+    operator listed in `sync.secrets`. The server stores it and never shows it."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -301,7 +301,7 @@ class SyncBody(_Body):
                 {
                     "name": "work",
                     "kind": "slack",
-                    "secrets": {"token": "env:SLACK_TOKEN"},
+                    "secrets": {"token": "name:slack"},
                     "every": 600,
                 }
             ]
@@ -312,7 +312,7 @@ class SyncBody(_Body):
     kind: str = Field(min_length=1, max_length=64)
     options: dict[_Text, Annotated[str, Field(max_length=4000)]] = Field({}, max_length=50)
     secrets: dict[_Text, Annotated[str, Field(max_length=4000)]] = Field(
-        {}, max_length=10, description="Where the server finds each secret: env:NAME or file:PATH."
+        {}, max_length=10, description="Each secret, or name:NAME of one in sync.secrets."
     )
     collection: _Text = "default"
     category: _Text | None = None

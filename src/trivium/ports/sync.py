@@ -159,3 +159,7 @@ class SourceKind:
     options: Mapping[str, str] = field(default_factory=dict)  # name and help
     required: Sequence[str] = ()
     secrets: Sequence[str] = ()  # names; each is given as env:NAME or file:PATH
+    # Options that can send secrets, or our requests, to another machine, each with the option that
+    # names the machine: over HTTP the operator must have allowed that address.
+    guarded: Mapping[str, str] = field(default_factory=lambda: {"url": "url", "host": "host"})
+    own: Sequence[str] = ()  # addresses of the service that need no permission

@@ -272,6 +272,7 @@ FEED = SourceKind(
         "private": _PRIVATE,
     },
     required=("url",),
+    guarded={"private": "url"},  # other addresses must be public
 )
 SITEMAP = SourceKind(
     "sitemap",
@@ -279,4 +280,5 @@ SITEMAP = SourceKind(
     _sitemap,
     {"url": "address of the sitemap", "private": _PRIVATE},
     required=("url",),
+    guarded={"private": "url"},  # other addresses must be public
 )

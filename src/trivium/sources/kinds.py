@@ -6,6 +6,7 @@ registered in the same way. Loaded on call: naming one source imports no other.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 
 from trivium.errors import BadSetting, SourceNotFound, TriviumError
@@ -71,6 +72,25 @@ def needed_secret(asked: SourceAsked, kind: str, name: str) -> str:
         fix=f"Set {usual_variable(kind, name)}, or say where it is: {name}=env:NAME or"
         f" {name}=file:PATH.",
     )
+
+
+def check_sent(kind: SourceKind, options: Mapping[str, str], allowed: str) -> None:
+    """Check the options of a source that someone sent over HTTP. `allowed`: `sync.addresses`.
+    Raises BadSetting."""
+    known = {_plain(one) for one in (*kind.own, *allowed.split(","))}
+    for option, address in kind.guarded.items():
+        given = options.get(address, "")
+        if option in kind.options and options.get(option) and _plain(given) not in known:
+            raise BadSetting(
+                f"This server may not connect to {given[:200]!r} for a source that was sent to it"
+                f" (`{option}`).",
+                fix="Leave the option out, or ask the operator to add the address to"
+                " `sync.addresses`. On the server's machine you can run `trivium sync add`.",
+            )
+
+
+def _plain(address: str) -> str:
+    return address.strip().rstrip("/").lower()
 
 
 def make(kind: SourceKind, asked: SourceAsked) -> SyncSource:

@@ -477,4 +477,5 @@ KIND = SourceKind(
         "storage": "Zotero's folder `storage`, to read PDFs from with an export or the API",
     },
     secrets=("key",),
+    own=(URL, "https://api.zotero.org"),
 )

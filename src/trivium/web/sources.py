@@ -57,7 +57,7 @@ async def add(
         audience.strip() or None,
         seconds_of(every),
     )
-    await server.read(partial(server.library.sync.add, source))
+    await server.read(partial(server.library.sync.receive, source))
     return RedirectResponse(_PLACE, 303)
 
 

@@ -66,7 +66,7 @@ async def add(server: Here, caller: Owner, body: SyncBody) -> Answered:
         body.audience,
         body.every,
     )
-    kept = await server.read(partial(server.library.sync.add, source))
+    kept = await server.read(partial(server.library.sync.receive, source))
     return Answered(await server.read(partial(told, server.library, kept)), 201)
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
 from threading import Event
 
 from trivium import config
@@ -61,7 +59,7 @@ class Sync:
         """`make`: opens a source; by default, by its registered kind."""
         self._backend = backend
         self._model = model
-        self._make = make or partial(_opened, [backend.folder] if backend.folder else [])
+        self._make = make or self._opened
 
     # --- the sources
 
@@ -81,6 +79,15 @@ class Sync:
         kept = replace(source, added_at=now(), cursor="", run=SyncRun(), paused=False)
         self._backend.sources.keep(kept)
         return kept
+
+    def receive(self, source: KeptSource) -> KeptSource:
+        """Add a source that someone sent over HTTP. It may use secrets that come with it or that
+        the operator listed, and connect to the service itself or to what the operator allows: no
+        request can send the machine's own secrets anywhere."""
+        kind = kinds.kind_of(source.kind)
+        kinds.check_sent(kind, source.options, self._model.settings.sync_addresses)
+        secrets = {name: _sent(name, text) for name, text in source.secrets.items()}
+        return self.add(replace(source, secrets=secrets))
 
     def all(self) -> list[KeptSource]:
         return self._backend.sources.all()
@@ -143,6 +150,25 @@ class Sync:
             self._backend.sources.advance(SyncPoint(name, ""))
         self._backend.sources.record(name, replace(source.run, not_before=now(), code=""))
         return self.get(name)
+
+    def _opened(self, source: KeptSource) -> SyncSource:
+        """By its kind. Secrets are looked up now."""
+        kind = kinds.kind_of(source.kind)
+        for name in source.secrets:
+            if name not in kind.secrets:
+                known = ", ".join(kind.secrets) or "none"
+                raise BadSetting(
+                    f"{kind.name} has no secret `{name}`.", fix=f"Choose from {known}."
+                )
+        listed = self._model.settings.sync_secrets
+        secrets = {
+            name: config.usual_secret(kinds.usual_variable(kind.name, name))
+            for name in kind.secrets
+        }
+        secrets |= {name: config.secret(name, at, listed) for name, at in source.secrets.items()}
+        found = {name: value for name, value in secrets.items() if value}
+        own = [self._backend.folder] if self._backend.folder else []
+        return kinds.make(kind, SourceAsked(source.options, found, own))
 
     # --- running
 
@@ -214,19 +240,16 @@ class Sync:
         return verifying.verify(wait, ids_only=ids_only)
 
 
-def _opened(own: Sequence[Path], source: KeptSource) -> SyncSource:
-    """By its kind. Secrets are looked up now and stored nowhere."""
-    kind = kinds.kind_of(source.kind)
-    for name in source.secrets:
-        if name not in kind.secrets:
-            known = ", ".join(kind.secrets) or "none"
-            raise BadSetting(f"{kind.name} has no secret `{name}`.", fix=f"Choose from {known}.")
-    usual = {
-        name: config.usual_secret(kinds.usual_variable(kind.name, name)) for name in kind.secrets
-    }
-    named = {name: config.secret(name, place) for name, place in source.secrets.items()}
-    secrets = {name: value for name, value in (usual | named).items() if value}
-    return kinds.make(kind, SourceAsked(source.options, secrets, own))
+def _sent(name: str, text: str) -> str:
+    """A secret that someone sent, as it is stored. Raises BadSetting."""
+    kind, _, rest = text.partition(":")
+    if kind in ("env", "file"):
+        raise BadSetting(
+            f"Only commands on the server's machine can name its variables and files ({name}).",
+            fix="Send the secret itself, or name:NAME if `sync.secrets` lists it. On the server's"
+            " machine you can run `trivium sync add`.",
+        )
+    return text if kind in ("name", "value") and rest else f"value:{text}"
 
 
 def _lease(name: str) -> str:

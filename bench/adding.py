@@ -44,8 +44,8 @@ from bench.surroundings import surroundings
 from bench.timing import memory, percentile, processor_seconds
 from trivium.config import Settings, load
 from trivium.extract.detect import read
-from trivium.ingest.batches import BATCH_DOCUMENTS
-from trivium.ingest.outcomes import Fate
+from trivium.ingest.in_flight import BATCH_DOCUMENTS
+from trivium.ingest.progress import Fate
 from trivium.ingest.reembed import Progress, Reembedder
 from trivium.library import Library, embedder_for
 from trivium.library.assembly import chunker_for, readers_for, token_embedder_for

@@ -31,8 +31,8 @@ from trivium.evaluate.metrics import Ranking
 from trivium.evaluate.metrics import measure as judge_ranking
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.in_flight import Offer
-from trivium.ingest.pipeline import Pipeline
 from trivium.ingest.preparing import Preparer
+from trivium.ingest.run import Pipeline
 from trivium.library.asking import request_for
 from trivium.library.assembly import chunker_for, local_embedder_for
 from trivium.models.late import EVERY, FORMAT, LateReranker

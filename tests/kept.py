@@ -16,7 +16,7 @@ import pytest
 from trivium.config import Settings
 from trivium.extract import process
 from trivium.extract.sandbox import Sandbox
-from trivium.library import readers
+from trivium.library import worker
 from trivium.library.assembly import embeds_by_processor, readers_for, reading
 from trivium.models import local
 
@@ -24,7 +24,7 @@ from trivium.models import local
 @contextmanager
 def kept() -> Iterator[None]:
     with ExitStack() as open_, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(readers, "sandbox_for", _sandboxes(readers.sandbox_for, open_))
+        patch.setattr(worker, "sandbox_for", _sandboxes(worker.sandbox_for, open_))
         patch.setattr(local, "open_session", _sessions(local.open_session))
         yield
 

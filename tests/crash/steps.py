@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 
 from trivium.config import Settings
 from trivium.ingest import batches
-from trivium.ingest.outcomes import Fate
-from trivium.library import Library, readers
+from trivium.ingest.progress import Fate
+from trivium.library import Library, worker
 from trivium.ports import SourceItem
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.indexes import Indexes
@@ -240,9 +240,9 @@ def next_mark(act: Callable[..., None], place: Path, mark: int) -> int:
 
 
 def main(place: Path) -> None:
-    readers._SOURCES = {**readers._SOURCES, Source.kind: lambda *_: Source(())}
-    readers.chunker_for = lambda *_: Cut()  # type: ignore[assignment]
-    batches.BATCH_DOCUMENTS = 2
+    worker._SOURCES = {**worker._SOURCES, Source.kind: lambda *_: Source(())}
+    worker.chunker_for = lambda *_: Cut()  # type: ignore[assignment]
+    batches.BATCH_DOCUMENTS = 2  # type: ignore[attr-defined]
     assert fork(lambda: add(place, 0)) == 0
     print("ready", flush=True)
     last = rounds("add", place, 1, add, finish_adding)

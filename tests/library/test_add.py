@@ -8,8 +8,8 @@ from trivium.errors import PathNotFound
 from trivium.extract.markdown import MarkdownExtractor
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.extractors import extractors
-from trivium.ingest.outcomes import Fate
-from trivium.library import Library, readers
+from trivium.ingest.progress import Fate
+from trivium.library import Library, worker
 from trivium.library.assembly import sandbox_for
 from trivium.options import SearchOptions
 from trivium.ports import Blob
@@ -79,7 +79,7 @@ def test_the_processes_that_read_end_with_the_adding(
         made.append(sandbox_for(settings))
         return made[-1]
 
-    monkeypatch.setattr(readers, "sandbox_for", make)
+    monkeypatch.setattr(worker, "sandbox_for", make)
     (files / "a.md").write_text("# One\n\nfirst")
     assert fates(library, files) == {"a.md": Fate.ADDED}
     (sandbox,) = made

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.unit.extract.making import printed
 
-from trivium.ingest.outcomes import Fate
+from trivium.ingest.progress import Fate
 from trivium.library import Library
 from trivium.options import Filters
 from trivium.types import Document

@@ -8,7 +8,7 @@ import pytest
 
 from trivium.config import Settings
 from trivium.errors import BadSetting, ModelUnavailable
-from trivium.ingest.outcomes import Fate
+from trivium.ingest.progress import Fate
 from trivium.library import Library
 from trivium.options import SearchOptions
 from trivium.store.embedded.backend import open_embedded

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from trivium.config import Settings
 from trivium.errors import JobNotFound
-from trivium.ingest import batches, embedding, ledger, task_feed, under_way
-from trivium.ingest.outcomes import Fate, Outcome
+from trivium.ingest import batches, embedding, in_flight, tasks
+from trivium.ingest.progress import Fate, Outcome
 from trivium.library import Library
 from trivium.ports import SourceItem, worker_lease
 from trivium.sources.folder import FolderSource
@@ -109,8 +109,8 @@ def test_what_waits_is_worked_off_by_another_process(tmp_path: Path, files: Path
 def test_a_person_goes_before_a_bulk_import(
     library: Library, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(under_way, "MOST_DOCUMENTS", 4)  # under way when the person comes
-    monkeypatch.setattr(task_feed, "OFTEN", 0.0)
+    monkeypatch.setattr(in_flight, "MOST_DOCUMENTS", 4)  # under way when the person comes
+    monkeypatch.setattr(tasks, "OFTEN", 0.0)
     write(files, *(f"bulk{n:02}" for n in range(40)))
     bulk = enqueue(library, files, Priority.BULK)
     done: list[tuple[int, str]] = []
@@ -131,7 +131,7 @@ def test_cancelling_stops_at_the_next_document(
     library: Library, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batches, "BATCH_DOCUMENTS", 1)
-    monkeypatch.setattr(ledger, "OFTEN", 0.0)  # seconds: a quick machine adds all within one
+    monkeypatch.setattr(tasks, "OFTEN", 0.0)  # seconds: a quick machine adds all within one
     write(files, *(f"n{n:03}" for n in range(80)))
     job = enqueue(library, files)
 
@@ -258,7 +258,7 @@ def test_a_long_document_says_how_far_it_is(
     tmp_path: Path, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedding, "PART", 400)  # characters
-    monkeypatch.setattr(ledger, "OFTEN", 0.0)
+    monkeypatch.setattr(tasks, "OFTEN", 0.0)
     pages = [f"# Bell {n}\n\nThe bell of tower {n} rang at dawn." for n in range(60)]
     (files / "bells.md").write_text("\n\n".join(pages))
     gated = Gated()

@@ -5,7 +5,7 @@ import zipfile
 from pathlib import Path
 
 from trivium.config import Settings
-from trivium.ingest.outcomes import Fate
+from trivium.ingest.progress import Fate
 from trivium.library import Library, where
 from trivium.options import Filters
 from trivium.store.embedded.backend import open_embedded

@@ -22,7 +22,7 @@ from trivium.answer.prompt import RULES as ANSWER
 from trivium.answers import AnswerKind
 from trivium.config import Settings, load
 from trivium.errors import ModelRefused
-from trivium.ingest.outcomes import Fate
+from trivium.ingest.progress import Fate
 from trivium.ingest.summarising import RULES as SUMMARISE
 from trivium.library import Library
 from trivium.models.endpoint import Endpoint

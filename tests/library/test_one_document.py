@@ -21,8 +21,8 @@ from tests.unit.extract.test_pdf_maker import PdfMaker
 from trivium.chunk.choose import AutoChunker
 from trivium.errors import DiskFull, StoreError
 from trivium.extract.sandbox import Sandbox
-from trivium.ingest.outcomes import Fate
 from trivium.ingest.preparing import Preparer
+from trivium.ingest.progress import Fate
 from trivium.library import Library
 from trivium.options import SearchOptions
 from trivium.sources import folder as folder_source

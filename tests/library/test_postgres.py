@@ -18,7 +18,7 @@ from trivium.access import LOCAL_OWNER
 from trivium.config import Settings
 from trivium.errors import CopyFailed, DocumentNotFound, TargetExists, TokenRefused
 from trivium.evaluate.judged_sets import JudgedSets
-from trivium.ingest.outcomes import Fate
+from trivium.ingest.progress import Fate
 from trivium.library import Library
 from trivium.options import Filters, SearchOptions
 from trivium.places import DatabaseAddress, LibraryPlace

@@ -8,7 +8,7 @@ import pytest
 from tests.endpoint import HANG, Reply, ScriptedEndpoint, Seen, every_third_fails
 
 from trivium.config import Settings
-from trivium.ingest.outcomes import Fate
+from trivium.ingest.progress import Fate
 from trivium.library import Library
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client

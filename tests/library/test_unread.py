@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.unit.extract.making import zipped
 
-from trivium.ingest.outcomes import Fate
+from trivium.ingest.progress import Fate
 from trivium.library import Library
 from trivium.work import JobState
 

@@ -18,7 +18,7 @@ from tests.unit.extract.test_pdf_maker import PdfMaker
 
 from trivium.errors import BadFilter, BadValue, TriviumError
 from trivium.extract.cleaning import DROPPED
-from trivium.ingest.outcomes import Fate
+from trivium.ingest.progress import Fate
 from trivium.library import Library
 from trivium.options import Filters
 from trivium.ports import SourceItem

@@ -209,7 +209,7 @@ def metadata_of(given: dict[str, list[MetaScalar]]) -> Metadata:
 
 
 def as_json(report: Report) -> dict[str, object]:
-    from trivium.ingest.outcomes import Fate
+    from trivium.ingest.progress import Fate
 
     return {
         "job": report.job.id if report.job else None,
@@ -229,7 +229,7 @@ def as_json(report: Report) -> dict[str, object]:
 def _summarise(shell: Shell, report: Report, nothing: str) -> None:
     from rich.text import Text
 
-    from trivium.ingest.outcomes import Fate
+    from trivium.ingest.progress import Fate
 
     if report.failed:
         rows = [(short(o.uri), str(o.error), o.error.code) for o in report.failed if o.error]

@@ -143,7 +143,7 @@ def _library(
     settings: Settings, fingerprint: object, deep: bool
 ) -> tuple[dict[str, object], dict[str, int], list[Check]]:
     from trivium.errors import LibraryDamaged, LibraryNotFound, TriviumError
-    from trivium.ingest.hashes import hash_of
+    from trivium.ingest.identity import hash_of
     from trivium.library import backend_options
     from trivium.library.grasp import kept
     from trivium.store.opening import open_backend

@@ -15,7 +15,7 @@ from trivium.config import Settings
 from trivium.errors import DatasetInvalid
 from trivium.evaluate.corpus import Corpus
 from trivium.evaluate.dataset import Dataset
-from trivium.ingest.outcomes import Fate
+from trivium.ingest.progress import Fate
 from trivium.library import Library
 from trivium.types import Document, Labels
 

@@ -1,26 +1,57 @@
 """Collects documents that were read and hands them on in batches with their vectors.
 
-One thread runs the model: it takes documents by priority, as many as one call handles well. Knows
-nothing of stores.
+One thread runs the model: it takes documents by priority, as many as one call handles well, more
+for a fast model. It steps back for people who search. Knows nothing of stores.
 """
 
 from __future__ import annotations
 
+import os
 import queue
+import sys
+import threading
 from collections.abc import Callable
 from itertools import count
 from threading import Thread
 
-from trivium.ingest.batch_size import BatchSize
 from trivium.ingest.embedding import Embedding, Made
-from trivium.ingest.in_flight import InFlight
-from trivium.ingest.quiet import step_back
+from trivium.ingest.in_flight import BATCH_DOCUMENTS, InFlight
 from trivium.work import Priority, Step
+
+_QUICK = 0.5  # seconds; a model that takes less for all that it may get gets twice as much
+_SLOW = 4.0  # seconds; after that many it gets the least again
+
+
+class BatchSize:
+    def __init__(self, least: int, most: int) -> None:
+        self.now = self._least = least
+        self._most = most
+
+    def learn(self, given: int, seconds: float) -> None:
+        """The model took so long for the last batch."""
+        if seconds > _SLOW:
+            self.now = self._least
+        elif seconds < _QUICK and given >= self.now:
+            self.now = min(2 * self.now, self._most)
+
+
+# The niceness of the thread: beside a search it gets a quarter of a core's time. With 10 it got a
+# tenth, and other programs that kept all cores busy starved it.
+_NICER = 5
+
+
+def step_back() -> None:
+    """Lower the priority of this thread, and of threads and processes that it starts, for good.
+    Linux alone knows priorities of threads."""
+    if sys.platform == "linux":
+        thread = threading.get_native_id()
+        now = os.getpriority(os.PRIO_PROCESS, thread)
+        os.setpriority(os.PRIO_PROCESS, thread, min(19, max(now, _NICER)))
+
 
 # Tokens in a batch: 64 full chunks, 4 seconds of embedding on 2 cores. A commit costs 30 ms, so
 # less than 1 % of the time; and no one waits longer for a first document to be searchable.
 BATCH_TOKENS = 16_384
-BATCH_DOCUMENTS = 256
 # For a fast model: 15 s of processor time for 4,036 chunks became 12 (docs/log.md).
 MOST_TOKENS = 8 * BATCH_TOKENS
 _LULL = 0.25  # seconds without a new document after which a batch is not waited for any longer

@@ -1,20 +1,58 @@
-"""Known bytes under a new name: a moved file, or a copy?
+"""Is this document known, and which labels does it get?
 
-Only decides, and returns a change that the writer applies to the store later. Knows nothing of
+Equal hashes mean equal texts. Known bytes under a new name are a moved file or a copy: `recognise`
+only decides, and returns a change that the writer applies to the store later. Knows nothing of
 formats: the same bytes under a similar name are read the same way.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from trivium.ingest.labels import labelled
-from trivium.ingest.outcomes import Fate, Outcome
+from trivium.ingest.progress import Fate, Outcome
 from trivium.ports import Backend, SourceItem
 from trivium.store.identity import parts_from
-from trivium.types import Document, Labels, Metadata
+from trivium.types import EVERYONE, Document, Extraction, Labels, Metadata
+
+
+def hash_of(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def text_digest(read: Extraction, metadata: Metadata) -> str:
+    """The hash of a text that needed no extraction, with its source's metadata. Not its audience:
+    that may change without a new interpretation."""
+    said = sorted((name, value) for name, value in metadata.items() if name != "audience")
+    parts = (read.title, read.text, repr(said)) if said else (read.title, read.text)
+    return hash_of("\n".join(parts))
+
+
+def labelled(labels: Labels, own: Metadata, before: Document | None) -> tuple[str, str, Metadata]:
+    """Category, audience and metadata: from the caller, else from the document itself, else as
+    before. So adding a private file again without a label never makes it public."""
+    category = labels.category if labels.category is not None else _own(own, "category")
+    audience = labels.audience if labels.audience is not None else _own(own, "audience")
+    kept = before.metadata if before else {}
+    return (
+        category if category is not None else (before.category if before else ""),
+        audience if audience is not None else (before.audience if before else EVERYONE),
+        {**(own or kept), **labels.metadata},
+    )
+
+
+def not_given(labels: Labels, own: Metadata) -> frozenset[str]:
+    """The labels that neither the caller nor the document itself says."""
+    given = {"category": labels.category, "audience": labels.audience}
+    said = (name for name, value in given.items() if value is None and _own(own, name) is None)
+    return frozenset(said)
+
+
+def _own(own: Metadata, name: str) -> str | None:
+    value = own.get(name)
+    return value if isinstance(value, str) and value else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,12 +22,17 @@ from trivium.extract.detect import reader_name, too_many_bytes
 from trivium.ingest.attached import attached, described, is_library
 from trivium.ingest.faults import failure, is_of_one_document
 from trivium.ingest.file_chunker import check_count
-from trivium.ingest.hashes import hash_of, text_digest
-from trivium.ingest.identity import Naming, Renaming, recognise
-from trivium.ingest.labels import labelled, not_given
-from trivium.ingest.outcomes import Fate, Outcome
-from trivium.ingest.steps import Steps
-from trivium.ingest.summaries import steady
+from trivium.ingest.identity import (
+    Naming,
+    Renaming,
+    hash_of,
+    labelled,
+    not_given,
+    recognise,
+    text_digest,
+)
+from trivium.ingest.progress import Fate, Outcome, Steps
+from trivium.ingest.summarising import steady
 from trivium.ports import Backend, Blob, Chunker, Extractor, Reader, SourceItem, Summariser
 from trivium.store.identity import WITHIN, parts_from
 from trivium.text.summary import ExtractiveSummariser

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
-from trivium.ingest.batch_size import BatchSize
+from trivium.ingest.batches import BatchSize
 from trivium.ports import Backend, Embedder, TokenEmbedder, Unembedded, Waiting
 from trivium.types import ChunkId
 

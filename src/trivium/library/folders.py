@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any
 
 from trivium.errors import BadSetting, FolderEmpty, PathNotFound, SourceNotFound, TriviumError
-from trivium.ingest.outcomes import Fate, Outcome
+from trivium.ingest.progress import Fate, Outcome
 from trivium.library.jobs import Jobs
 from trivium.ports import Backend, Waiting
 from trivium.sources.folder import FolderSource, is_there, uri_of

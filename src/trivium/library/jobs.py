@@ -15,13 +15,12 @@ from time import perf_counter
 from trivium import errors
 from trivium.errors import JobNotFound, LibraryBusy, TriviumError
 from trivium.ingest.in_flight import clean_item
-from trivium.ingest.outcomes import Fate, Outcome
+from trivium.ingest.progress import Fate, Outcome
 from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
 from trivium.library.model import description
-from trivium.library.readers import check, options_for
 from trivium.library.report import MOST_OUTCOMES, Report, Tally
-from trivium.library.worker_run import WorkerRun
+from trivium.library.worker import WorkerRun, check, options_for
 from trivium.ports import Backend, LastingSource, Source, Waiting, worker_lease
 from trivium.sources.spool import spool_name
 from trivium.text.values import check_labels, check_scalar, clean_text

@@ -13,7 +13,7 @@ from types import TracebackType
 from trivium.answers import Answer, AnswerEvent, Depth, Turn
 from trivium.config import Settings, load
 from trivium.errors import ModelUnavailable
-from trivium.ingest.outcomes import Outcome
+from trivium.ingest.progress import Outcome
 from trivium.library.answering import Answering, Conversations
 from trivium.library.asking import Scope, one_of
 from trivium.library.assembly import backend_options

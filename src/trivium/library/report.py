@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from trivium.extract.cleaning import DROPPED
 from trivium.history import Interpretation
-from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.preparing import CHUNKING
+from trivium.ingest.progress import Fate, Outcome
 from trivium.types import Document, DocumentId, StoredChunk
 from trivium.work import Job
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from trivium.errors import BadSetting, OriginalDamaged, OriginalMissing, TargetExists
 from trivium.ingest.embedding import Embedding
-from trivium.ingest.hashes import hash_of
+from trivium.ingest.identity import hash_of
 from trivium.library.current import CurrentModel
 from trivium.library.jobs import Jobs
 from trivium.ports import Backend, Embedder, Nodes, SourceItem, Waiting

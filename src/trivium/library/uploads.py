@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from trivium.access import Caller, Right
 from trivium.errors import DocumentExists
-from trivium.ingest.outcomes import Fate, Outcome
+from trivium.ingest.progress import Fate, Outcome
 from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
 from trivium.library.jobs import Jobs

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trivium.ingest.batch_size import BatchSize
+from trivium.ingest.batches import BatchSize
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from trivium.extract.sandbox import Sandbox
 from trivium.extract.wire import pack_chunked, structure_of, unpack
 from trivium.extract.worker import LARGE_ELEMENTS, LARGE_TEXT
 from trivium.ingest.file_chunker import FACTORY, Plan
-from trivium.ingest.outcomes import Fate
+from trivium.ingest.progress import Fate
 from trivium.library import Library
 from trivium.models import cuda
 from trivium.ports import Blob

@@ -13,11 +13,10 @@ from trivium.errors import DocumentFailed, FileEmpty, FileUnreadable, ReadError
 from trivium.extract.detect import BUILT_IN, read
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.in_flight import Offer
-from trivium.ingest.ledger import Ledger
-from trivium.ingest.outcomes import Fate, Outcome
-from trivium.ingest.pipeline import TOGETHER, Pipeline
 from trivium.ingest.preparing import Found, Preparation, Prepared, Preparer
-from trivium.ingest.steps import Steps
+from trivium.ingest.progress import Fate, Outcome, Steps
+from trivium.ingest.run import TOGETHER, Pipeline
+from trivium.ingest.tasks import TaskRecords
 from trivium.ports import Backend, Blob, SourceItem
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.memory.backend import open_memory
@@ -148,8 +147,8 @@ def test_what_comes_while_the_last_are_embedded_does_not_wait_for_the_end(tmp_pa
                 asked.set()
                 yield Offer(item("urgent.txt", b"at once"), Labels(), maker, priority=0)
 
-        embedding, ledger = Embedding(store, Slow()), Ledger(store.queue)
-        with Pipeline(store, embedding, readers=1, ledger=ledger) as pipeline:
+        embedding, records = Embedding(store, Slow()), TaskRecords(store.queue)
+        with Pipeline(store, embedding, readers=1, records=records) as pipeline:
             bulk = [Offer(item(f"{n}.txt", b"text %d" % n), Labels(), maker) for n in range(3)]
             done = [outcome.uri for outcome in pipeline.run(bulk, more)]
     assert sorted(done) == ["/0.txt", "/1.txt", "/2.txt", "/urgent.txt"]

@@ -1,7 +1,7 @@
 """The summary in front of every chunk stays while most of a document does."""
 
-from trivium.ingest.hashes import hash_of
-from trivium.ingest.summaries import steady
+from trivium.ingest.identity import hash_of
+from trivium.ingest.summarising import steady
 from trivium.ports import Summarised
 from trivium.testing.samples import sample
 from trivium.types import Chunk

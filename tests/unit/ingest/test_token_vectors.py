@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from trivium.chunk.choose import AutoChunker
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.in_flight import Offer
-from trivium.ingest.pipeline import Pipeline
 from trivium.ingest.preparing import Preparer
+from trivium.ingest.run import Pipeline
 from trivium.ports import Backend, SourceItem
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import ToyEmbedder

@@ -23,7 +23,7 @@ from trivium.http.caching import not_modified, tag
 from trivium.http.problems import responses
 from trivium.http.requests import MOST_NAMES, AddUrlBody
 from trivium.http.routes.documents import Id, Number
-from trivium.ingest.outcomes import Fate, Outcome
+from trivium.ingest.progress import Fate, Outcome
 from trivium.library import Report
 from trivium.library.uploads import Wanted, safe_name
 from trivium.shapes import DocumentAnswer, JobAnswer

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from trivium.extract.cleaning import cleaned, cleaned_metadata
-from trivium.ingest.hashes import text_digest
+from trivium.ingest.identity import text_digest
 from trivium.ports import Backend, Gone, Only, Put, SourceItem
 from trivium.store.identity import WITHIN
 from trivium.types import EVERYONE, Extraction

@@ -7,12 +7,12 @@ from contextlib import ExitStack
 
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.in_flight import Offer
-from trivium.ingest.outcomes import Outcome
-from trivium.ingest.pipeline import Pipeline
+from trivium.ingest.progress import Outcome
+from trivium.ingest.run import Pipeline
 from trivium.library.assembly import readers_for, token_embedder_for
 from trivium.library.current import CurrentModel
 from trivium.library.model import description
-from trivium.library.readers import Readers, options_for
+from trivium.library.worker import Readers, options_for
 from trivium.ports import Backend, SourceItem, Waiting
 from trivium.types import Labels
 from trivium.work import Job, JobState, KeptSource, Priority, SyncPoint

@@ -18,7 +18,7 @@ from time import monotonic
 
 from trivium.errors import SourceEmpty, TriviumError
 from trivium.ingest.in_flight import clean_item
-from trivium.ingest.outcomes import Fate, Outcome
+from trivium.ingest.progress import Fate, Outcome
 from trivium.library.sync.items import age, held, item_of, slices, uri_prefix, uris_of
 from trivium.library.sync.putting import Putting
 from trivium.library.sync.segments import SEGMENT, Segment, segments

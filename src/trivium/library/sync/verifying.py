@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from trivium.errors import ReadError
-from trivium.ingest.outcomes import Fate
+from trivium.ingest.progress import Fate
 from trivium.library.sync.items import digest_of, held, item_of, uri_prefix, uris_of
 from trivium.library.sync.segments import SEGMENT
 from trivium.ports import Backend, Change, Failed, Gone, Only, Put, SyncSource, Wait

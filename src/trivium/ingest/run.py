@@ -2,7 +2,7 @@
 
     offers ─▶ prepare (pool) ─▶ embed (one thread) ─▶ put (the caller's thread) ─▶ outcomes
 
-`run` is the recipe; the steps follow below it in order. `under_way` says where each document is and
+`run` is the recipe; the steps follow below it in order. `in_flight` says where each document is and
 which waits for which.
 
 Documents in progress are limited by bytes and by number, so memory stays the same however much a
@@ -22,16 +22,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from trivium.errors import DocumentFailed, ModelUnavailable, ReadError
-from trivium.ingest.batches import Batches
+from trivium.ingest.batches import Batches, step_back
 from trivium.ingest.embedding import Embedding, Made
 from trivium.ingest.faults import failure, is_of_one_document
 from trivium.ingest.identity import Naming, Renaming
-from trivium.ingest.in_flight import InFlight, Offer
-from trivium.ingest.ledger import OFTEN, Ledger
-from trivium.ingest.outcomes import Fate, Outcome
+from trivium.ingest.in_flight import InFlight, InFlightDocuments, Offer
 from trivium.ingest.preparing import Found, Preparation, Relabelling
-from trivium.ingest.quiet import step_back
-from trivium.ingest.under_way import UnderWay
+from trivium.ingest.progress import Fate, Outcome
+from trivium.ingest.tasks import OFTEN, TaskRecords
 from trivium.ports import Backend, SourceItem
 from trivium.text.values import clean_text
 from trivium.types import Extraction, Processed
@@ -60,14 +58,14 @@ class Pipeline:
         embedding: Embedding,
         *,
         readers: int = 2,
-        ledger: Ledger | None = None,
+        records: TaskRecords | None = None,
         on_note: Callable[[str], None] = lambda note: None,
         point: SyncPoint | None = None,
     ) -> None:
         """`point`: how far a source is synced once everything that is offered is done."""
         self._backend = backend
         self._embedding = embedding
-        self._ledger = ledger or Ledger(None)
+        self._records = records or TaskRecords(None)
         self._on_note = on_note
         self._noted = False
         self._events: queue.SimpleQueue[_Event] = queue.SimpleQueue()
@@ -75,7 +73,7 @@ class Pipeline:
         self._batches = Batches(
             embedding, lambda batch, made: self._events.put((batch, made)), self._events.put
         )
-        self._under_way = UnderWay(readers)
+        self._in_flight = InFlightDocuments(readers)
         self._cancelled: set[JobId] = set()
         self._point = point
         self._all_offered = False
@@ -100,15 +98,15 @@ class Pipeline:
             while True:
                 feed = self._feed(feed)
                 self._all_offered = feed is None
-                if not self._under_way.is_empty:
+                if not self._in_flight.is_empty:
                     yield from self._take_next()
                     if self._look() and feed is None:
                         feed = iter(more())
-                elif self._under_way.is_tied:  # they wait for what waits for them
+                elif self._in_flight.is_tied:  # they wait for what waits for them
                     yield self._untied()
-                elif feed is None and self._under_way.is_done:
+                elif feed is None and self._in_flight.is_done:
                     break
-            self._ledger.settle(now=True)
+            self._records.settle(now=True)
             if self._point is not None:  # no document carried it
                 self._backend.sources.advance(self._point)
         except BaseException as error:
@@ -117,16 +115,16 @@ class Pipeline:
         finally:
             self._batches.stop()
             self._pool.shutdown(wait=False, cancel_futures=True)
-            unfinished = (flight.offer.task for flight in self._under_way.unfinished())
-            self._ledger.release(unfinished, lost=lost)
+            unfinished = (flight.offer.task for flight in self._in_flight.unfinished())
+            self._records.release(unfinished, lost=lost)
 
     # --- 1. offers are begun, as many as there is room for
 
     def _feed(self, feed: Iterator[Offer] | None) -> Iterator[Offer] | None:
         """None: nothing more will be offered."""
         group: list[InFlight] = []
-        while self._under_way.has_room:
-            flight = self._under_way.take_first()
+        while self._in_flight.has_room:
+            flight = self._in_flight.take_first()
             if flight is None and feed is not None:
                 offer = next(feed, None)
                 if offer is None:
@@ -135,19 +133,19 @@ class Pipeline:
                 flight = InFlight(offer)
             if flight is None:
                 break
-            if flight.offer.alone and not self._under_way.is_empty:
-                self._under_way.put_first([flight])
+            if flight.offer.alone and not self._in_flight.is_empty:
+                self._in_flight.put_first([flight])
                 break
             if group and not _go_together(group, flight):
                 self._pool.submit(self._prepare, group)
                 group = []
-            if self._under_way.begin(flight):
+            if self._in_flight.begin(flight):
                 group.append(flight)
         if group:
             self._pool.submit(self._prepare, group)
-        if not self._under_way.reading:
+        if not self._in_flight.reading:
             self._batches.hurry()
-        self._ledger.settle()
+        self._records.settle()
         return feed
 
     # --- 2. they are read, compared, labelled and cut, in a thread of the pool
@@ -193,7 +191,7 @@ class Pipeline:
             self._batches.waiting -= len(flights)
             yield from self._put(flights, found)
         else:
-            self._under_way.reading -= len(flights)
+            self._in_flight.reading -= len(flights)
             for each in zip(flights, found, strict=True):
                 yield from self._take(*each)
 
@@ -207,7 +205,7 @@ class Pipeline:
                 self._unread(flight, done) if _is_unread(flight, done) else self._end(flight, done)
             )
         elif within:
-            self._under_way.park(flight, [self._inner(flight, item) for item in within])
+            self._in_flight.park(flight, [self._inner(flight, item) for item in within])
         else:
             yield from self._proceed(flight)
 
@@ -232,7 +230,7 @@ class Pipeline:
 
     def _inner(self, flight: InFlight, item: SourceItem) -> InFlight:
         of = flight.offer
-        task = self._ledger.meet(of.job, of.task, Offered(item.uri, item.name, item.size))
+        task = self._records.meet(of.job, of.task, Offered(item.uri, item.name, item.size))
         return InFlight(replace(of, item=item, task=task, anew=False), flight, flight.depth + 1)
 
     def _unread(self, flight: InFlight, failed: Outcome) -> Outcome:
@@ -241,7 +239,7 @@ class Pipeline:
         assert flight.parent is not None
         error = failed.error
         flight.parent.unread.append(clean_text(f"{flight.offer.item.name}: {error}"))
-        self._ledger.end(flight.ending(Fate.UNREAD, error))
+        self._records.end(flight.ending(Fate.UNREAD, error))
         return self._over(flight, replace(failed, fate=Fate.UNREAD, error=None))
 
     def _proceed(self, flight: InFlight) -> Iterator[Outcome]:
@@ -258,7 +256,7 @@ class Pipeline:
     # --- 4. they are embedded (`batches`), and put
 
     def _put(self, batch: list[InFlight], made: Made) -> Iterator[Outcome]:
-        self._ledger.settle(now=True)  # what ends with a document must be in the books before
+        self._records.settle(now=True)  # what ends with a document must be written before
         kept: list[InFlight] = []
         for flight in batch:
             fault = next((made.faults[h] for h in flight.hashes if h in made.faults), None)
@@ -317,7 +315,7 @@ class Pipeline:
 
     def _is_last(self, flights: Sequence[InFlight]) -> bool:
         """Whether everything is done once these are there."""
-        return self._all_offered and len(list(self._under_way.unfinished())) == len(flights)
+        return self._all_offered and len(list(self._in_flight.unfinished())) == len(flights)
 
     def _processed(
         self, flight: InFlight, made: Made, reason: ModelUnavailable | None
@@ -327,7 +325,7 @@ class Pipeline:
         if processed.hashes and not any(hash_ in made.reasons for hash_ in processed.hashes):
             processed = _with_vectors(processed, made)
         end = flight.ending(flight.fate, reason) if flight.offer.task else None
-        end = self._ledger.signed(end) if end else None
+        end = self._records.signed(end) if end else None
         return replace(processed, timings=dict(flight.steps.seconds), task=end)
 
     def _reason(self, flight: InFlight, made: Made) -> ModelUnavailable | None:
@@ -353,17 +351,17 @@ class Pipeline:
 
     def _end(self, flight: InFlight, outcome: Outcome) -> Outcome:
         """It ends without a document being put."""
-        self._ledger.end(flight.ending(outcome.fate, outcome.error, outcome.document))
+        self._records.end(flight.ending(outcome.fate, outcome.error, outcome.document))
         return self._over(flight, outcome)
 
     def _over(self, flight: InFlight, outcome: Outcome) -> Outcome:
-        holder = self._under_way.end(flight)
+        holder = self._in_flight.end(flight)
         if holder is not None:  # all that it holds is done: now itself
             self._events.put(([holder], [holder.ready]))
         return replace(outcome, job=flight.offer.job)
 
     def _untied(self) -> Outcome:
-        flight = self._under_way.untie()
+        flight = self._in_flight.untie()
         item = flight.offer.item
         return self._end(flight, Outcome(item.uri, Fate.UNCHANGED, None, None, item.size, True))
 
@@ -372,11 +370,11 @@ class Pipeline:
 
     def _look(self) -> bool:
         """Look at what other processes ask for, if it is time to."""
-        if not self._ledger.is_due():
+        if not self._records.is_due():
             return False
-        flights = list(self._under_way.all())
+        flights = list(self._in_flight.all())
         progress = {flight.offer.task: flight.progress for flight in flights if flight.steps.now}
-        self._cancelled |= self._ledger.look(progress, (flight.offer.job for flight in flights))
+        self._cancelled |= self._records.look(progress, (flight.offer.job for flight in flights))
         return True
 
 

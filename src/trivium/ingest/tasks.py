@@ -1,12 +1,15 @@
-"""Which document is next: the queue's tasks as offers to the pipeline, by priority and by age.
+"""The queue as the pipeline sees it: which document is next, and what became of each.
 
-A worker asks; a new job that a person waits for goes before the
-rest of a large one. Knows neither sources nor settings: who turns a task into an offer is given.
+`TaskFeed` turns the queue's tasks into offers, by priority and by age: a new job that a person
+waits for goes before the rest of a large one. `TaskRecords` writes progress, several tasks at a
+time: a thousand unchanged files end within seconds, and one by one they would take a thousand
+commits of several milliseconds. Knows neither sources nor settings: who turns a task into an offer
+is given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from threading import Event
 from time import monotonic
@@ -14,11 +17,81 @@ from time import monotonic
 from trivium.errors import TriviumError
 from trivium.ingest.faults import failure, is_of_one_document
 from trivium.ingest.in_flight import Offer, clean_item
-from trivium.ingest.ledger import OFTEN, Ledger
-from trivium.ingest.outcomes import Fate
-from trivium.ports import Backend, SourceItem
+from trivium.ingest.progress import Fate
+from trivium.ports import Backend, Queue, SourceItem
 from trivium.text.values import clean_text
-from trivium.work import Job, JobId, Offered, Step, Task, TaskEnd, TaskId, TaskState
+from trivium.work import Job, JobId, Offered, Step, Task, TaskEnd, TaskId, TaskProgress, TaskState
+
+# Seconds between two looks at what others want, and two entries on progress. A look is 10 ms of
+# processor time: four a second would be 4 % of what embedding has.
+OFTEN = 1.0
+MOST = 256  # ended tasks that wait to be written: after a kill, a worker looks at these again
+_NUMBERS = 64  # task numbers taken at a time
+
+
+class TaskRecords:
+    """For the thread that writes to the store. Without a queue it keeps nothing."""
+
+    def __init__(self, queue: Queue | None, worker: str = "") -> None:
+        self._queue = queue
+        self._worker = worker
+        self._met: list[tuple[TaskId, JobId, TaskId, Offered]] = []
+        self._ends: list[TaskEnd] = []
+        self._numbers = range(0)
+        self._written = self._looked = monotonic()
+        self._noted: dict[TaskId, TaskProgress] = {}
+
+    def meet(self, job: JobId, parent: TaskId, offered: Offered) -> TaskId:
+        """A document that nobody knew of when the job was made; its number comes back."""
+        if self._queue is None or not job:
+            return 0
+        if not self._numbers:
+            self._numbers = self._queue.reserve(_NUMBERS)
+        task, self._numbers = self._numbers[0], self._numbers[1:]
+        self._met.append((task, job, parent, offered))
+        return task
+
+    def signed(self, end: TaskEnd) -> TaskEnd:
+        """With the name of the worker, so that it ends nothing that another has by now."""
+        return replace(end, worker=self._worker)
+
+    def end(self, end: TaskEnd) -> None:
+        if end.task:
+            self._ends.append(self.signed(end))
+
+    def settle(self, *, now: bool = False) -> None:
+        """Write what is waiting, if it is enough or has waited long enough."""
+        due = now or len(self._ends) >= MOST or monotonic() - self._written > OFTEN
+        if self._queue is not None and due:
+            met, self._met = self._met, []
+            ends, self._ends = self._ends, []
+            self._queue.extend(self._worker, met)
+            self._queue.end(ends)
+            self._written = monotonic()
+
+    def is_due(self) -> bool:
+        """Whether it is time to `look`."""
+        return self._queue is not None and monotonic() - self._looked >= OFTEN
+
+    def look(self, progress: Mapping[TaskId, TaskProgress], jobs: Iterable[JobId]) -> set[JobId]:
+        """Tell those who watch how far the documents are; which of the jobs were cancelled comes
+        back."""
+        if self._queue is None:
+            return set()
+        self._looked = monotonic()
+        self.settle(now=True)
+        changed = {t: now for t, now in progress.items() if t and self._noted.get(t) != now}
+        self._queue.note_progress(changed)
+        self._noted = dict(progress)
+        asked = sorted({job for job in jobs if job})
+        return self._queue.cancelled(asked) if asked else set()
+
+    def release(self, tasks: Iterable[TaskId], *, lost: bool = False) -> None:
+        """Give up tasks that were started and won't be finished here. `lost`: nobody knows why."""
+        if self._queue is not None:
+            self.settle(now=True)
+            self._queue.release([task for task in tasks if task], lost=lost)
+
 
 CLAIM = 256  # tasks claimed at once: a commit for five seconds of embedding
 
@@ -64,12 +137,16 @@ class TaskFeed:
             yield from self._offers(tasks)
 
     def stream(
-        self, job: Job, ledger: Ledger, items: Iterator[SourceItem], offer: Callable[..., Offer]
+        self,
+        job: Job,
+        records: TaskRecords,
+        items: Iterator[SourceItem],
+        offer: Callable[..., Offer],
     ) -> Iterator[Offer]:
         """A source's offers, after anything more urgent."""
         for item in map(clean_item, items):
             yield from self._urgent(job)
-            task = ledger.meet(job.id, 0, Offered(item.uri, item.name, item.size))
+            task = records.meet(job.id, 0, Offered(item.uri, item.name, item.size))
             yield offer(item, task)
 
     def _offers(self, tasks: list[Task]) -> Iterator[Offer]:

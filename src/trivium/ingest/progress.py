@@ -1,12 +1,18 @@
-"""Which step a document is in, and how long each step took. Knows nothing of documents."""
+"""Which step a document is in, how long each step took, and what became of it. Knows nothing of
+documents' contents.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
 from time import perf_counter
 
-from trivium.work import Step
+from trivium.errors import TriviumError
+from trivium.types import Document
+from trivium.work import JobId, Step
 
 
 class Steps:
@@ -43,3 +49,29 @@ class Steps:
         """A share of a step done for several documents at once."""
         self.now = step
         self.seconds[step] = round(self.seconds.get(step, 0.0) + seconds, 6)
+
+
+class Fate(StrEnum):
+    """What became of an item."""
+
+    ADDED = "added"
+    UPDATED = "updated"
+    RELABELLED = "relabelled"
+    MOVED = "moved"  # it has another name now
+    DUPLICATE = "duplicate"  # the same bytes are there: one more name of that document
+    UNCHANGED = "unchanged"
+    UNREAD = "unread"  # it is inside a document, which was added and mentions it
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    uri: str
+    fate: Fate
+    document: Document | None = None
+    # Why it failed; or, with a document, why that is found by words and spelling only.
+    error: TriviumError | None = None
+    size: int = 0
+    enclosed: bool = False  # it is inside another item
+    job: JobId = 0

@@ -1,0 +1,293 @@
+"""One run of a worker: documents, then vectors. Exists while its lease is held.
+
+`Readers` makes the readers and chunkers as each job asks. Another process may run a job than the
+one that created it, so the job stores its labels, and the settings that affect the result, as JSON.
+The caller says what to work on, and for whom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, fields, replace
+from functools import partial
+from threading import Event
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from trivium.config import Settings
+from trivium.errors import TriviumError
+from trivium.extract.sandbox import Sandbox
+from trivium.ingest.embedding import Embedding
+from trivium.ingest.extractors import extractors
+from trivium.ingest.faults import failure
+from trivium.ingest.in_flight import Offer, clean_item
+from trivium.ingest.preparing import Preparer
+from trivium.ingest.progress import Outcome
+from trivium.ingest.run import Pipeline
+from trivium.ingest.tasks import TaskFeed, TaskRecords
+from trivium.library.assembly import (
+    chunker_for,
+    file_chunking,
+    generator_for,
+    reader_for,
+    readers_for,
+    reading,
+    sandbox_for,
+    summariser_for,
+    token_embedder_for,
+)
+from trivium.models.local import LocalEmbedder
+from trivium.ports import Backend, Embedder, LastingSource, Reader, Source, SourceItem, Spool
+from trivium.sources.folder import FolderSource
+from trivium.sources.spool import SpoolSource
+from trivium.text.values import clean_metadata, clean_text
+from trivium.types import Labels
+from trivium.work import Job, Priority, Step, Task, TaskEnd, TaskId, TaskState
+
+if TYPE_CHECKING:
+    from trivium.types import Vector
+
+# Settings that decide what becomes of a document. The model is the library's, not the job's.
+_KEPT = ("read.", "chunk.")
+_SOURCES: Mapping[str, Callable[[Mapping[str, Any], Spool], LastingSource]] = {
+    FolderSource.kind: lambda told, _: FolderSource.made_again(told),
+    SpoolSource.kind: lambda _, spool: SpoolSource(spool),
+}
+
+
+def options_for(
+    labels: Labels, settings: Settings, source: LastingSource | None, by: str = ""
+) -> dict[str, Any]:
+    """The options that a job stores. `by`: the token that asked."""
+    default = Settings()
+    changed = {
+        f.metadata["name"]: getattr(settings, f.name)
+        for f in fields(Settings)
+        if f.metadata["name"].startswith(_KEPT)
+        and getattr(settings, f.name) != getattr(default, f.name)
+    }
+    made = {"kind": source.kind, **source.options()} if source else {}
+    return {"labels": asdict(labels), "settings": changed, "source": made, "by": by}
+
+
+def check(settings: Settings, embedder: Embedder) -> None:
+    """Raise errors now that a worker would meet at the first document."""
+    extractors(reading(settings))
+    chunker_for(settings, embedder)
+    summariser_for(settings, generator_for(settings))
+    reader_for(settings, generator_for(settings), lambda blobs: [])
+
+
+class Readers:
+    """Use it as a context manager: it ends the processes that read files."""
+
+    def __init__(self, backend: Backend, embedder: Embedder, settings: Settings) -> None:
+        self._backend = backend
+        self._embedder = embedder
+        self._settings = settings
+        self._generator = generator_for(settings)
+        self._open = ExitStack()
+        self._sandboxes: dict[str, Sandbox] = {}
+        self._prepared: dict[str, tuple[Labels, Preparer]] = {}
+        self._sources: dict[int, LastingSource] = {}
+
+    def __enter__(self) -> Readers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def offer(self, job: Job, task: Task) -> Offer:
+        """A task of any process."""
+        if job.id not in self._sources:
+            told = job.options["source"]
+            self._sources = {job.id: _SOURCES[told["kind"]](told, self._backend.spool)}
+        item = clean_item(self._sources[job.id].again(task.key))
+        return replace(self.offer_here(job, item, task.id), anew=task.anew)
+
+    def offer_here(self, job: Job, item: SourceItem, task: TaskId) -> Offer:
+        """An item that this process has from its source."""
+        labels, preparer = self._preparer(job)
+        return Offer(item, labels, preparer, job.id, task, Priority(job.priority))
+
+    def _preparer(self, job: Job) -> tuple[Labels, Preparer]:
+        sender = job.options.get("by", "")
+        asked = repr((job.options["labels"], job.options["settings"], sender))
+        if asked not in self._prepared:
+            settings = self._recalled(job.options["settings"])
+            labels = replace(_labels(job.options["labels"]), sender=sender)
+            chunker = self._backend.documents.chunker(labels.collection)
+            preparer = Preparer(
+                self._backend,
+                chunker_for(settings, self._embedder, chunker),
+                reader_for(settings, self._generator, self._reader(settings, chunker)),
+                extractors(reading(settings)),
+                max_bytes=settings.read_max_bytes,
+                max_chunks=settings.chunk_limit,
+                summariser=summariser_for(settings, self._generator),
+                keep_originals=settings.archive_keep,
+            )
+            self._prepared = {asked: (labels, preparer)}
+        return self._prepared[asked]
+
+    def _reader(self, settings: Settings, chunker: str) -> Reader:
+        """`chunker`: the collection's own strategy, if it has one."""
+        plan = file_chunking(settings, self._embedder, chunker)
+        return partial(self._sandbox(settings).read_all, chunking=plan.as_text())
+
+    def _sandbox(self, settings: Settings) -> Sandbox:
+        asked = repr([getattr(settings, f.name) for f in fields(settings)])
+        if asked not in self._sandboxes:
+            self._sandboxes[asked] = self._open.enter_context(sandbox_for(settings))
+        return self._sandboxes[asked]
+
+    def _recalled(self, kept: Mapping[str, Any]) -> Settings:
+        """This process's settings, with those of the job."""
+        default = Settings()
+        values = {
+            f.name: kept.get(f.metadata["name"], getattr(default, f.name))
+            for f in fields(Settings)
+            if f.metadata["name"].startswith(_KEPT)
+        }
+        return replace(self._settings, **values)
+
+
+def _labels(kept: Mapping[str, Any]) -> Labels:
+    """Cleaned: a job of before may hold what no door lets in any more."""
+    texts = {name: clean_text(v) for name, v in kept.items() if isinstance(v, str)}
+    return Labels(**{**kept, **texts, "metadata": clean_metadata(kept["metadata"])[0]})
+
+
+_SETTLE = 5.0  # seconds between two entries about vectors that were missing
+
+
+class WorkerRun:
+    def __init__(
+        self,
+        backend: Backend,
+        worker: str,
+        embedder: Embedder,
+        settings: Settings,
+        on_outcome: Callable[[Outcome], None],
+        on_note: Callable[[str], None],
+        halt: Event,
+    ) -> None:
+        """`worker`: its name, under which it holds a lease. `halt`: once set, no further document
+        is begun."""
+        self._backend = backend
+        self._worker = worker
+        self._embedder = embedder
+        self._settings = settings
+        self._on_outcome = on_outcome
+        self._on_note = on_note
+        self._halt = halt
+        self._embedding = Embedding(backend, embedder, token_embedder_for(settings, embedder))
+
+    @property
+    def embedding_seconds(self) -> float:
+        return self._embedding.seconds
+
+    def work_off(self, last: Job | None) -> None:
+        """Run the queue to the end of this job; None: all of it."""
+        readers = self._readers()
+        feed = TaskFeed(self._backend, self._worker, readers.offer, self._halt)
+        again = partial(feed.until, last)
+        self._run(feed, again(), again, TaskRecords(self._backend.queue, self._worker), readers)
+
+    def work_on(self, job: Job, source: Source) -> None:
+        """What only this process can offer."""
+        queue = self._backend.queue
+        queue.start(self._worker, job.id)
+        records = TaskRecords(queue, self._worker)
+        readers = self._readers()
+        feed = TaskFeed(self._backend, self._worker, readers.offer, self._halt)
+
+        def offers() -> Iterator[Offer]:
+            yield from feed.stream(
+                job, records, source.items(), lambda item, task: readers.offer_here(job, item, task)
+            )
+            records.settle(now=True)
+            queue.complete(job.id)
+
+        self._run(feed, offers(), partial(feed.ahead_of, job), records, readers)
+
+    def _readers(self) -> Readers:
+        return Readers(self._backend, self._embedder, self._settings)
+
+    def _run(
+        self,
+        feed: TaskFeed,
+        offers: Iterator[Offer],
+        more: Callable[[], Iterator[Offer]],
+        records: TaskRecords,
+        readers: Readers,
+    ) -> None:
+        threads = readers_for(self._settings) + 1  # one chunks while the others read
+        pipeline = Pipeline(
+            self._backend, self._embedding, readers=threads, records=records, on_note=self._on_note
+        )
+        try:
+            with pipeline, readers:  # the readers end first, then the threads that wait for them
+                for outcome in pipeline.run(offers, more):
+                    self._on_outcome(outcome)
+            if not self._halt.is_set():
+                self._embed_missing(feed.unembedded)
+            if isinstance(self._embedder, LocalEmbedder) and self._embedder.gpu_fault:
+                self._on_note(self._embedder.gpu_fault)
+        finally:
+            self._backend.queue.release(feed.left)
+
+    # --- vectors of documents that were added while the model gave none
+
+    def _embed_missing(self, waiting: Sequence[Task]) -> None:
+        if self._embedding.is_failing and not waiting:
+            return  # that was said already
+        reasons: list[TriviumError] = []
+        settled, late = monotonic(), 0
+
+        def embed(texts: Mapping[str, str]) -> Mapping[str, Vector]:
+            nonlocal settled, late
+            if monotonic() - settled > _SETTLE:
+                self._end_embedded()
+                settled = monotonic()
+            made = self._embedding.embed(texts)
+            reasons.extend(made.reasons.values())
+            reasons.extend(failure("a passage", Step.EMBED, one) for one in made.faults.values())
+            late += len(made.vectors)
+            return made.vectors
+
+        self._backend.models.embed_missing(self._embedding.model, embed)
+        self._end_embedded()
+        if late:
+            self._on_note(f"Added {late:,} missing vectors.")
+        if reasons:
+            self._on_note(f"You can find some documents by words and spelling only. {reasons[0]}")
+            self._give_up(waiting, reasons[0])
+
+    def _end_embedded(self) -> None:
+        """Tasks that lacked nothing but vectors, and have them now, are done."""
+        queue = self._backend.queue
+        tasks = queue.unembedded()
+        documents = [task.document for task in tasks if task.document is not None]
+        lacking = self._backend.models.lacking(self._embedding.model, documents)
+        queue.end_again(
+            [
+                TaskEnd(task.id, TaskState.DONE, task.fate, "", "", "", task.document, task.seconds)
+                for task in tasks
+                if task.document not in lacking
+            ]
+        )
+
+    def _give_up(self, waiting: Sequence[Task], reason: TriviumError) -> None:
+        left = {task.id for task in self._backend.queue.unembedded()}
+        self._backend.queue.end(
+            [
+                TaskEnd(
+                    task.id, TaskState.FAILED, task.fate, task.step, reason.code, str(reason),
+                    task.document, task.seconds,
+                )
+                for task in waiting
+                if task.id in left
+            ]
+        )  # fmt: skip

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote
 
 from tests.sources.server import Asked, Reply, at
 
@@ -21,6 +22,9 @@ class Notion:
     token: str = "good"
     pages: dict[str, dict[str, Any]] = field(default_factory=dict)
     blocks: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    comments: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    refused: dict[str, int] = field(default_factory=dict)  # a status, by path
+    most_rows: int = 10_000  # that a query lists; after them it says that it is incomplete
 
     def page(self, id_: str, title: str, *lines: str, **more: Any) -> None:
         self.clock += self.step
@@ -42,11 +46,16 @@ class Notion:
     def trash(self, id_: str) -> None:
         self.pages[id_]["in_trash"] = True
 
-    def answer(self, asked: Asked) -> Reply:
+    def answer(self, asked: Asked) -> Reply:  # noqa: C901
         assert asked.headers.get("notion-version") == "2025-09-03"
         if asked.headers.get("authorization") != f"Bearer {self.token}":
             return Reply({"code": "unauthorized"}, 401)
         path = asked.path.strip("/")
+        if path in self.refused:
+            status = self.refused[path]
+            codes = {400: "validation_error", 403: "restricted_resource", 404: "object_not_found"}
+            told = {"object": "error", "status": status, "code": codes.get(status, "error")}
+            return Reply({**told, "message": f"{path} is refused."}, status)
         kept = [one for one in self.pages.values() if not one["in_trash"]]
         order = sorted(kept, key=lambda one: one["last_edited_time"], reverse=True)
         if path == "users":
@@ -60,8 +69,23 @@ class Notion:
             return self._page([one for one in order if "row" not in one["id"]], asked.body)
         if path == "data_sources/d1/query":
             rows = [one for one in order if one["parent"].get("data_source_id") == "d1"]
-            wanted = asked.body.get("filter", {}).get("last_edited_time", {}).get("on_or_after", "")
-            return self._page([r for r in rows if r["last_edited_time"] >= wanted], asked.body)
+            told = asked.body.get("filter", {})
+            bounds = {
+                name: value
+                for one in told.get("and", [told] if told else [])
+                for name, value in one["last_edited_time"].items()
+            }
+            first, last = bounds.get("on_or_after", ""), bounds.get("on_or_before", "9")
+            rows = [one for one in rows if first <= one["last_edited_time"] <= last]
+            return self._page(rows, asked.body, self.most_rows)
+        if path == "comments":
+            return self._part(self.comments.get(asked.params["block_id"], []), asked.params)
+        if item := re.fullmatch(r"pages/(.+)/properties/(.+)", path):
+            held = self.pages[item[1]]["properties"].values()
+            long = next(one for one in held if one.get("id") in (item[2], quote(item[2])))
+            kind = str(long["type"])
+            every = [{"object": "property_item", "type": kind, kind: one} for one in long["every"]]
+            return self._part(every, asked.params)
         if found_page := re.fullmatch(r"pages/(.+)", path):
             page = self.pages.get(found_page[1])
             return Reply(page) if page else Reply({"code": "object_not_found"}, 404)
@@ -76,14 +100,20 @@ class Notion:
         told = {"object": "list", "results": found[start : start + PAGE], "has_more": more}
         return Reply({**told, "next_cursor": str(start + PAGE) if more else None})
 
-    def _page(self, found: list[dict[str, Any]], asked: Mapping[str, Any]) -> Reply:
+    def _page(
+        self, found: list[dict[str, Any]], asked: Mapping[str, Any], most: int = 10_000
+    ) -> Reply:
         """A cursor names the last item that was shown, wherever it stands by then."""
         found = sorted(found, key=_order, reverse=True)
+        status: dict[str, str] = {"type": "complete"}
+        if len(found) > most:
+            status = {"type": "incomplete", "incomplete_reason": "query_result_limit_reached"}
+        found = found[:most]
         if after := asked.get("start_cursor"):
             found = [one for one in found if _order(one) < tuple(after.split("|"))]
         page = found[:PAGE]
         more = len(found) > PAGE
-        told = {"object": "list", "results": page, "has_more": more}
+        told = {"object": "list", "results": page, "has_more": more, "request_status": status}
         return Reply({**told, "next_cursor": "|".join(_order(page[-1])) if more else None})
 
 

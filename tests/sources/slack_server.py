@@ -21,6 +21,8 @@ class Workspace:
     channels: dict[str, dict[str, Any]] = field(default_factory=dict)
     messages: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
+    infos: dict[str, dict[str, Any]] = field(default_factory=dict)  # files of other organisations
+    hides_files: bool = False  # the app has no right to read them
     closed: set[str] = field(default_factory=set)  # channels that the app isn't a member of
     token: str = TOKEN
 
@@ -54,9 +56,13 @@ class Workspace:
 
     def answer(self, asked: Asked) -> Reply:
         if asked.path.startswith("/files/"):
-            if asked.headers.get("authorization") != f"Bearer {self.token}":
-                return Reply(b"<html>Sign in</html>", 403)
-            return Reply(self.files[asked.path.rpartition("/")[2]])
+            # Without the right to read files Slack redirects to a page where people sign in.
+            if asked.headers.get("authorization") != f"Bearer {self.token}" or self.hides_files:
+                return Reply(b"", 302, {"Location": f"{self.url}?redir={asked.path}"})
+            return Reply(self.files[asked.path.rpartition("/")[2]], 200, {"Content-Type": "x/y"})
+        if asked.path == "/":
+            html = b"<!DOCTYPE html><title>Sign in to your workspace</title>"
+            return Reply(html, 200, {"Content-Type": "text/html; charset=utf-8"})
         if asked.headers.get("authorization") != f"Bearer {self.token}":
             return Reply({"ok": False, "error": "invalid_auth"})
         method = asked.path.rpartition("/")[2]
@@ -114,6 +120,10 @@ class Workspace:
         stamps = [thread, *self._replies(channel, thread)]
         shown = [self._shown(channel, stamp) for stamp in stamps]
         return self._page(shown, "messages", params, self.most)
+
+    def _files_info(self, params: dict[str, str]) -> dict[str, Any]:
+        told = self.infos.get(params["file"])
+        return {"ok": True, "file": told} if told else {"ok": False, "error": "file_not_found"}
 
     def _replies(self, channel: str, thread: str) -> list[str]:
         held = self.messages[channel].items()

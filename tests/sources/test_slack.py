@@ -2,16 +2,15 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 import pytest
 from tests.sources.server import Reply, Server, serving
 from tests.sources.slack_server import NOW, TOKEN, Workspace
 
-from trivium.errors import SourceRefused, SourceUnreachable
-from trivium.ports import Checkpoint, Failed, Put, SyncSource, Wait
+from trivium.errors import SourceRefused, SourceUnreachable, UrlFailed
+from trivium.ports import Checkpoint, Failed, Put, SourceAsked, SyncSource, Wait
 from trivium.sources.service import Service
-from trivium.sources.slack import SlackSource
+from trivium.sources.slack import KIND, SlackSource
 from trivium.testing.source_contract import SourceContract, State, apply, everything
 from trivium.types import Extraction
 
@@ -199,17 +198,72 @@ def test_failures_that_pass_are_waited_for_and_others_end_it(server: Server) -> 
         list(slack(server).changes(""))
 
 
-def test_the_token_goes_to_slack_alone(
-    workspace: Workspace, server: Server, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(
+    ("url", "gets_it"),
+    [
+        ("https://slack.com/api/auth.test", True),
+        ("https://files.slack.com/files-pri/T0-F0/download/map.pdf", True),
+        ("https://acme.enterprise.slack.com/files-pri/T0-F0/map.pdf", True),
+        ("https://files.slack-gov.com/files-pri/T0-F0/map.pdf", True),
+        ("http://files.slack.com/files-pri/T0-F0/map.pdf", False),
+        ("https://files.slack.com:8443/files-pri/T0-F0/map.pdf", False),
+        ("https://files.slack.com.example.org/map.pdf", False),
+        ("https://notslack.com/map.pdf", False),
+        ("https://example.org/?files.slack.com", False),
+        ("https://slack.com@example.org/", False),
+        ("https://slack-files.com/T0-F0", False),
+        ("https://[broken/", False),
+    ],
+)
+def test_the_token_goes_to_the_hosts_of_slack_alone(url: str, gets_it: bool) -> None:
+    """Hosts of recorded file objects: slackapi/java-slack-sdk, json-logs/samples/api."""
+    made = KIND.make(SourceAsked(secrets={"token": TOKEN}))
+    assert isinstance(made, SlackSource)
+    assert made.sends_token_to(url) is gets_it
+
+
+def file_of(server: Server, id_: str = "F1") -> Put:
+    files = [one for one in slack(server).changes("") if isinstance(one, Put)]
+    (file,) = [one for one in files if one.id.endswith(id_)]
+    return file
+
+
+def read(put: Put) -> bytes:
+    assert not isinstance(put.content, Extraction)
+    return put.content()
+
+
+def test_a_file_that_lies_elsewhere_is_not_fetched(workspace: Workspace, server: Server) -> None:
     with serving(lambda asked: Reply(b"stolen", 200)) as other:
         stamp = f"{NOW - DAY:.6f}"
         workspace.messages["C1"][stamp]["files"][0]["url_private_download"] = f"{other.url}x"
-        files = [one for one in slack(server).changes("") if isinstance(one, Put)]
-        (file,) = [one for one in files if one.id.endswith("F1")]
-        assert not isinstance(file.content, Extraction)
-        file.content()
-        assert all("authorization" not in one.headers for one in other.asked)
+        with pytest.raises(UrlFailed, match="instead of giving the file"):
+            read(file_of(server))
+        assert not other.asked
+
+
+def test_a_sign_in_page_is_a_failure_and_not_a_document(
+    workspace: Workspace, server: Server
+) -> None:
+    workspace.hides_files = True
+    for media_type in ("text/plain", "application/pdf", None):
+        file = workspace.messages["C1"][f"{NOW - DAY:.6f}"]["files"][0]
+        file["mimetype"] = media_type
+        with pytest.raises(UrlFailed, match="sign-in page"):
+            read(file_of(server))
+
+
+def test_a_file_of_another_organisation_is_looked_up(workspace: Workspace, server: Server) -> None:
+    """Slack Connect: docs.slack.dev/reference/objects/file-object, `file_access`."""
+    stamp = f"{NOW - DAY:.6f}"
+    hidden = {"id": "F1", "mode": "file_access", "file_access": "check_file_info"}
+    (whole,) = workspace.messages["C1"][stamp]["files"]
+    workspace.messages["C1"][stamp]["files"] = [hidden, {**hidden, "id": "F2"}]
+    workspace.infos["F1"] = {**whole, "mode": "hosted"}
+    assert read(file_of(server)) == b"A map."
+    failed = [one for one in slack(server).changes("") if isinstance(one, Failed)]
+    assert [one.id for one in failed] == [f"C1/{stamp}/F2"]
+    assert "file_not_found" in failed[0].message
 
 
 def test_only_the_channels_asked_for(server: Server) -> None:

@@ -75,6 +75,7 @@ class Failed:
     message: str
     code: str = "source.item_failed"
     hides: str = ""  # ids with this beginning are unknown now: the library keeps what it has
+    partial: bool = False  # a listing: any item may exist that wasn't listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +114,9 @@ class SyncSource(Protocol):
         item counts; the same item may come twice."""
         ...
 
-    def ids(self) -> Iterator[str | Wait]:
-        """The id of every item that exists now. The library removes all others, so raise
-        SourceError rather than leave some out."""
+    def ids(self) -> Iterator[str | Wait | Failed]:
+        """The id of every item that exists now. The library removes all others, so where a part
+        can't be listed say so with Failed, and what it `hides`."""
         ...
 
 

@@ -4,18 +4,37 @@ For API version 2025-09-03 and later: a database holds data sources, whose rows 
 listed by when they were last edited, so a cursor is a time; Notion rounds it to the minute, so the
 last minute is read again. What goes to the trash is told by nobody: all ids are compared now and
 then. Who may see a page isn't told either, so pages are private unless you say who may see them.
+
+A block that the API doesn't give is left out and named in the page's field `not_read`; a page or a
+data source that it doesn't give fails alone.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
-from trivium.ports import Change, Checkpoint, Gone, Put, SourceAsked, SourceKind, Wait
+from trivium.errors import SourceError
+from trivium.ports import Change, Checkpoint, Failed, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.kinds import needed_secret
-from trivium.sources.service import NotThere, Service
+from trivium.sources.notion_pages import (
+    SEPARATE,
+    Known,
+    Told,
+    below,
+    fields,
+    is_gone,
+    line_of,
+    lines_of_properties,
+    plain,
+    properties,
+    related,
+    title_of,
+)
+from trivium.sources.service import Forbidden, NotThere, Refused, Service
 from trivium.sources.texts import text_put
 
 URL = "https://api.notion.com/v1/"
@@ -25,19 +44,19 @@ _PAGE = 100
 _SAVED = 25  # pages between two cursors
 _DEEPEST = 12  # blocks within blocks
 _MOST_BLOCKS = 20_000  # of a page
-_LIST = {"bulleted_list_item": "- ", "numbered_list_item": "1. ", "quote": "> ", "toggle": ""}
-_HEADINGS = {"heading_1": "# ", "heading_2": "## ", "heading_3": "### "}
-
-Told = Mapping[str, Any]
+_SHORTENED = 25  # values after which Notion leaves the rest of a property out
+_LISTING = "data_source/"  # begins the id under which a data source fails
+_LONG = ("relation", "people", "rich_text")  # properties that Notion shortens
+_NOT_GIVEN = (Forbidden, NotThere, Refused)
 
 
 class NotionSource:
     deletions: Deletions = "compared"
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, *, comments: bool = True) -> None:
         self._service = service
-        self._people: dict[str, str] = {}
-        self._sources: dict[str, str] = {}  # titles of data sources
+        self._known = Known()
+        self._reads_comments = comments
 
     def changes(self, cursor: str) -> Iterator[Change]:
         """A listing shows the newest first, so a cursor keeps what it has reported until the end.
@@ -49,14 +68,16 @@ class NotionSource:
         told: dict[str, str] = dict(before.get("told", {}))
         newest: dict[str, str] = dict(before.get("newest", {}))
         yield from self._learn()
-        for listing in ("", *self._sources):
+        for listing in ("", *self._known.sources):
             for page in self._listed(listing, since.get(listing, "")):
-                if isinstance(page, Wait):
+                if isinstance(page, Failed):
+                    newest.pop(listing, None)  # the next run lists it from the same time
+                if isinstance(page, Failed | Wait):
                     yield page
                     continue
                 edited, id_ = str(page.get("last_edited_time", "")), str(page["id"])
                 newest.setdefault(listing, edited)
-                if told.get(id_) == edited:
+                if edited and told.get(id_) == edited:
                     continue  # the search finds rows of data sources too
                 told[id_] = edited
                 yield from self._page(page)
@@ -65,215 +86,276 @@ class NotionSource:
                     yield Checkpoint(json.dumps(at))
         yield Checkpoint(json.dumps({"since": since | newest}))
 
-    def ids(self) -> Iterator[str | Wait]:
+    def ids(self) -> Iterator[str | Wait | Failed]:
         yield from self._learn()
         seen: dict[str, None] = {}
-        for listing in ("", *self._sources):
+        for listing in ("", *self._known.sources):
             for page in self._listed(listing, ""):
-                if isinstance(page, Wait):
+                if isinstance(page, Failed | Wait):
                     yield page
-                elif not _is_gone(page):
+                elif not is_gone(page):
                     seen[str(page["id"])] = None
         yield from seen
 
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
         yield from self._learn()
         for id_ in ids:
+            if id_.startswith(_LISTING):
+                yield from self._listing_again(id_.removeprefix(_LISTING))
+                continue
             try:
                 answer = yield from self._service.get(f"pages/{id_}")
             except NotThere:
                 yield Gone(id_)
-                continue
-            yield from self._page(answer.json("Notion"))
+            except SourceError as reason:
+                yield self._service.failed(id_, reason, "the page")
+            else:
+                yield from self._page(answer.json("Notion"))
 
     # --- asking
 
     def _learn(self) -> Iterator[Wait]:
         """Names of people and data sources. Without the right to see people, ids stay."""
-        if self._people or self._sources:
+        known = self._known
+        if known.people or known.sources:
             return
-        for found in self._pages("GET", "users", {}, fine=(403,)):
-            if isinstance(found, Wait):
-                yield found
-            else:
-                self._people[str(found.get("id"))] = str(found.get("name") or "")
+        try:
+            for found in self._pages("GET", "users", {}):
+                if isinstance(found, Wait):
+                    yield found
+                else:
+                    known.people[str(found.get("id"))] = str(found.get("name") or "")
+        except _NOT_GIVEN:
+            pass
         wanted = {"filter": {"property": "object", "value": "data_source"}}
         for found in self._pages("POST", "search", wanted):
             if isinstance(found, Wait):
                 yield found
-            elif not _is_gone(found):
-                self._sources[str(found["id"])] = _plain(found.get("title"))
+            elif not is_gone(found) and "id" in found:
+                known.sources[str(found["id"])] = plain(found.get("title"))
 
-    def _listed(self, listing: str, since: str) -> Iterator[Told | Wait]:
+    def _listed(self, listing: str, since: str) -> Iterator[Told | Wait | Failed]:
         """Pages edited since then, from the search (empty) or from a data source, the newest first:
         Notion doesn't promise that the search knows them all."""
         sort = {"direction": "descending", "timestamp": "last_edited_time"}
         if not listing:
             search = {"filter": {"property": "object", "value": "page"}, "sort": sort}
             for found in self._pages("POST", "search", search):
-                if not isinstance(found, Wait) and str(found.get("last_edited_time", "")) < since:
-                    return
+                if not isinstance(found, Wait):
+                    if "id" not in found:
+                        continue
+                    if "" < str(found.get("last_edited_time", "")) < since:
+                        return
                 yield found
             return
-        query: dict[str, Any] = {"sorts": [sort]}
-        if since:
-            after = {"on_or_after": since}
-            query["filter"] = {"timestamp": "last_edited_time", "last_edited_time": after}
-        yield from self._pages("POST", f"data_sources/{listing}/query", query)
+        try:
+            yield from self._rows(listing, since, sort)
+        except SourceError as reason:
+            what = self._known.sources.get(listing) or "a data source"
+            failed = self._service.failed(f"{_LISTING}{listing}", reason, what)
+            yield Failed(failed.id, failed.message, partial=True)
 
-    def _pages(
-        self, method: str, path: str, body: Told, fine: tuple[int, ...] = ()
-    ) -> Iterator[Told | Wait]:
+    def _rows(self, listing: str, since: str, sort: Told) -> Iterator[Told | Wait]:
+        """Notion lists 10,000 rows at most and says so: what is older is asked for after that."""
+        until = ""
+        while True:
+            bounds: list[Told] = [
+                {"timestamp": "last_edited_time", "last_edited_time": {name: value}}
+                for name, value in (("on_or_after", since), ("on_or_before", until))
+                if value
+            ]
+            query: dict[str, Any] = {"sorts": [sort]}
+            if bounds:
+                query["filter"] = bounds[0] if len(bounds) == 1 else {"and": bounds}
+            last, is_whole = until, True
+            for found in self._pages("POST", f"data_sources/{listing}/query", query):
+                if isinstance(found, Wait):
+                    yield found
+                elif "id" in found:
+                    last = str(found.get("last_edited_time") or last)
+                    yield found
+                elif found.get("type") == "incomplete":
+                    is_whole = False
+            if is_whole:
+                return
+            if last == until:
+                raise Refused("Notion lists no more than 10,000 rows that were edited together.")
+            until = last
+
+    def _listing_again(self, listing: str) -> Iterator[Change]:
+        """A data source that couldn't be listed: the next listing reads it anyway."""
+        id_ = f"{_LISTING}{listing}"
+        if listing not in self._known.sources:
+            yield Gone(id_)
+            return
+        try:
+            yield from self._service.ask(
+                "POST", f"data_sources/{listing}/query", body={"page_size": 1}
+            )
+        except SourceError as reason:
+            yield self._service.failed(id_, reason, self._known.sources[listing])
+        else:
+            yield Gone(id_)
+
+    def _pages(self, method: str, path: str, body: Told) -> Iterator[Told | Wait]:
+        """Every result of a list; at its end `{"type": "incomplete"}` if Notion left some out."""
         after: str | None = None
         while True:
             if method == "GET":
-                params = {"page_size": _PAGE, "start_cursor": after}
-                answer = yield from self._service.get(path, params, fine=fine)
+                params = {**body, "page_size": _PAGE, "start_cursor": after}
+                answer = yield from self._service.get(path, params)
             else:
                 sent = {**body, "page_size": _PAGE, **({"start_cursor": after} if after else {})}
                 answer = yield from self._service.ask("POST", path, body=sent)
             told = answer.json("Notion")
-            yield from (one for one in told.get("results", ()) if isinstance(one, dict))
+            if not isinstance(told, dict) or not isinstance(told.get("results"), list):
+                raise Refused("Notion returned something other than a list.")
+            yield from (one for one in told["results"] if isinstance(one, dict))
             after = told.get("next_cursor")
             if not told.get("has_more") or not after:
+                status = told.get("request_status")
+                if isinstance(status, dict) and status.get("type") == "incomplete":
+                    yield {"type": "incomplete"}
                 return
 
     # --- one page
 
     def _page(self, page: Told) -> Iterator[Change]:
         id_ = str(page["id"])
-        if _is_gone(page):
+        if is_gone(page):
             yield Gone(id_)
             return
         try:
-            lines = yield from self._lines(id_, 0, [_MOST_BLOCKS])
-        except NotThere:
-            yield Gone(id_)
+            if "properties" not in page:  # Notion may list no more than an id
+                answer = yield from self._service.get(f"pages/{id_}")
+                page = answer.json("Notion")
+            self._known.titles[id_] = title_of(page)
+            page = yield from self._completed(page)
+            not_read: Counter[str] = Counter()
+            lines = yield from self._lines(id_, 0, [_MOST_BLOCKS], not_read)
+            comments = yield from self._comments(id_)
+        except SourceError as reason:
+            what = f"the page {title_of(page)}".strip()
+            yield self._service.failed(id_, reason, what)
             return
-        yield self._put(page, "\n\n".join(lines))
+        parts = [lines_of_properties(page, self._known), *lines, *comments]
+        yield self._put(page, "\n\n".join(one for one in parts if one), not_read)
 
-    def _lines(self, block: str, depth: int, room: list[int]) -> Generator[Wait, None, list[str]]:
+    def _completed(self, page: Told) -> Generator[Wait, None, Told]:
+        """With every value of long properties, and the titles of related pages looked up."""
+        held = dict(properties(page))
+        for name, told in held.items():
+            kind = str(told.get("type", ""))
+            value = told.get(kind)
+            is_full = isinstance(value, list) and len(value) >= _SHORTENED
+            if kind in _LONG and (told.get("has_more") or is_full) and told.get("id"):
+                found = []
+                path = f"pages/{page['id']}/properties/{told['id']}"
+                for one in self._pages("GET", path, {}):
+                    if isinstance(one, Wait):
+                        yield one
+                    elif kind in one:
+                        found.append(one[kind])
+                held[name] = {**told, kind: found}
+            for id_ in related(held[name]):
+                if id_ not in self._known.titles:
+                    yield from self._learn_title(id_)
+        return {**page, "properties": held}
+
+    def _learn_title(self, id_: str) -> Iterator[Wait]:
+        """Of a related page, which the integration may not be allowed to read."""
+        try:
+            answer = yield from self._service.get(f"pages/{id_}")
+            self._known.titles[id_] = title_of(answer.json("Notion"))
+        except _NOT_GIVEN:
+            self._known.titles[id_] = ""
+
+    def _lines(
+        self, block: str, depth: int, room: list[int], not_read: Counter[str]
+    ) -> Generator[Wait, None, list[str]]:
         lines: list[str] = []
         for child in self._pages("GET", f"blocks/{block}/children", {}):
             if isinstance(child, Wait):
                 yield child
                 continue
+            kind = str(child.get("type", ""))
             room[0] -= 1
-            if room[0] < 0 or child.get("type") in ("child_page", "child_database"):
-                continue  # these are separate pages
-            if line := _line(child):
+            if room[0] < 0:
+                not_read["block beyond the first 20,000"] += 1
+            if room[0] < 0 or kind in SEPARATE:
+                continue  # the latter are pages of their own
+            if kind == "unsupported":
+                held = child.get("unsupported")
+                what = held.get("block_type") if isinstance(held, dict) else ""
+                not_read[f"{what or 'unsupported'} block"] += 1
+                continue
+            if line := line_of(child):
                 lines.append("  " * depth + line if line.startswith("- ") else line)
-            if child.get("has_children") and depth < _DEEPEST:
-                lines += yield from self._lines(str(child["id"]), depth + 1, room)
+            for inner in below(child) if depth < _DEEPEST else ():
+                try:
+                    lines += yield from self._lines(inner, depth + 1, room, not_read)
+                except _NOT_GIVEN:
+                    not_read[f"contents of a {kind} block"] += 1
         return lines
 
-    def _put(self, page: Told, text: str) -> Put:
-        id_ = str(page["id"])
-        properties = page.get("properties")
-        properties = properties if isinstance(properties, dict) else {}
-        title = next(
-            (_plain(one.get("title")) for one in properties.values() if one.get("type") == "title"),
-            "",
-        )
+    def _comments(self, id_: str) -> Generator[Wait, None, list[str]]:
+        """On the page as a whole. An integration without the right to read them gets none."""
+        lines: list[str] = []
+        try:
+            for one in (
+                self._pages("GET", "comments", {"block_id": id_}) if (self._reads_comments) else ()
+            ):
+                if isinstance(one, Wait):
+                    yield one
+                elif said := plain(one.get("rich_text")):
+                    named = one.get("display_name")
+                    name = named.get("resolved_name") if isinstance(named, dict) else ""
+                    author = self._known.person(one.get("created_by")) or name
+                    lines.append(f"{author}: {said}" if author else said)
+        except Forbidden:
+            self._reads_comments = False
+        except (NotThere, Refused):
+            pass
+        return lines
+
+    def _put(self, page: Told, text: str, not_read: Counter[str]) -> Put:
+        id_, title, known = str(page["id"]), title_of(page), self._known
         parent = page.get("parent") or {}
-        database = self._sources.get(str(parent.get("data_source_id", "")), "")
-        author = self._person(page.get("created_by"))
-        fields = {_field(name): self._value(one) for name, one in properties.items()}
+        database = known.sources.get(str(parent.get("data_source_id", "")), "")
         return text_put(
             id_,
             text,
             title=title or "Untitled",
             media_type=MEDIA_TYPE,
             headings=(database, title),
-            author=author,
+            author=known.person(page.get("created_by")),
             time=str(page.get("created_time") or ""),
             link=str(page.get("url") or ""),
             metadata={
-                **{name: value for name, value in fields.items() if value not in (None, "", [])},
+                **fields(page, known),
                 "notionPageId": [id_, id_.replace("-", "")],
                 "database": database,
                 "edited": page.get("last_edited_time"),
-                "edited_by": self._person(page.get("last_edited_by")),
+                "edited_by": known.person(page.get("last_edited_by")),
+                "not_read": [f"{count} × {what}" for what, count in sorted(not_read.items())],
             },
         )
-
-    def _person(self, told: object) -> str:
-        if not isinstance(told, dict):
-            return ""
-        return self._people.get(str(told.get("id")), "") or str(told.get("name") or "")
-
-    def _value(self, told: Told) -> object:
-        """A property as a value, or several, for filters."""
-        kind = str(told.get("type", ""))
-        value = told.get(kind)
-        match kind, value:
-            case (("select" | "status"), {"name": name}):
-                return name
-            case "multi_select", list():
-                return [one.get("name") for one in value]
-            case "people", list():
-                return [self._person(one) for one in value]
-            case "date", {"start": start}:
-                return start
-            case "rich_text", _:
-                return _plain(value)
-            case "checkbox", bool():
-                return "yes" if value else "no"
-            case (("number" | "url" | "email" | "phone_number"), _):
-                return value
-            case "unique_id", {"number": number}:
-                return "-".join(str(one) for one in (told[kind].get("prefix"), number) if one)
-        return None
-
-
-def _is_gone(told: Told) -> bool:
-    return bool(told.get("in_trash") or told.get("archived"))
-
-
-def _field(name: str) -> str:
-    """A property's name as filters use it; `status` already means something else."""
-    field = "_".join(name.lower().split())
-    return {"status": "state", "tags": "labels", "tag": "labels"}.get(field, field)
-
-
-def _plain(rich: object) -> str:
-    if not isinstance(rich, list):
-        return ""
-    return "".join(str(one.get("plain_text", "")) for one in rich if isinstance(one, dict))
-
-
-def _line(block: Told) -> str:
-    """A block as a line of Markdown."""
-    kind = str(block.get("type", ""))
-    held = block.get(kind)
-    if not isinstance(held, dict):
-        return ""
-    if kind == "table_row":
-        return " | ".join(_plain(cell) for cell in held.get("cells", ()))
-    if kind == "equation":
-        return str(held.get("expression", ""))
-    text = _plain(held.get("rich_text")) or _plain(held.get("caption"))
-    if kind in ("bookmark", "embed", "link_preview"):
-        return " ".join(one for one in (text, str(held.get("url", ""))) if one)
-    if not text:
-        return ""
-    if kind == "to_do":
-        return f"- [{'x' if held.get('checked') else ' '}] {text}"
-    if kind == "code":
-        return f"```\n{text}\n```"
-    return f"{_HEADINGS.get(kind, _LIST.get(kind, ''))}{text}"
 
 
 def _make(asked: SourceAsked) -> NotionSource:
     token = needed_secret(asked, "notion", "token")
     headers = {"Authorization": f"Bearer {token}", "Notion-Version": VERSION}
-    return NotionSource(Service("Notion", asked.option("url", URL), headers))
+    service = Service("Notion", asked.option("url", URL), headers)
+    return NotionSource(service, comments=asked.on("comments", True))
 
 
 KIND = SourceKind(
     "notion",
     "pages and database rows that your Notion integration can read",
     _make,
-    {"url": "address of the API, if not Notion's own"},
+    {
+        "comments": "off: skip comments on pages (one request a page fewer)",
+        "url": "address of the API, if not Notion's own",
+    },
     secrets=("token",),
 )

@@ -1,16 +1,17 @@
 """Asks a service over HTTP: JSON in, JSON out, pauses as the service wants them.
 
 A call is a generator: it yields `Wait` where the service asks for a pause, or fails in a way that
-may pass, and returns the answer. So nothing sleeps here. Follows no redirect with a token. Knows
-nothing of what is asked.
+may pass, and returns the answer. So nothing sleeps here. A token goes to the service's own hosts
+only. Knows nothing of what is asked.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import time
 import weakref
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ from trivium.errors import (
     SourceUnreachable,
     UrlFailed,
 )
-from trivium.ports import Wait
+from trivium.ports import Failed, Wait
 
 if TYPE_CHECKING:
     import httpx2
@@ -32,7 +33,12 @@ if TYPE_CHECKING:
 SECONDS = 60.0  # for one request
 MAX_BYTES = 64 << 20  # of an answer
 MAX_FILE = 512 << 20
+LONGEST_WAIT = 86_400.0  # seconds; GitHub's limits last an hour, Zotero's and Slack's minutes
 _TRIES = 5
+# Requests in a row, each tried five times over 86 seconds: then the service is away, not an item.
+_MOST_GIVEN_UP = 3
+_PAGES = ("text/html", "application/xhtml+xml")
+_PAGE_STARTS = (b"<!doctype html", b"<html")
 _PAUSES = (1.0, 5.0, 20.0, 60.0)  # after a failure that may pass
 _QUOTED = 200  # characters quoted from a service's message
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -57,6 +63,14 @@ class NotThere(SourceError):
     """The service has nothing at this address. Used only inside `sources`."""
 
 
+class Forbidden(SourceRefused):
+    """The token is valid, but may not read this. Used only inside `sources`."""
+
+
+class Refused(SourceNonsense):
+    """The service doesn't answer this request: 400 and the like. Used only inside `sources`."""
+
+
 class Service:
     """One service. `limits` reads from an answer's headers how long to wait before the next
     request."""
@@ -67,11 +81,16 @@ class Service:
         url: str,
         headers: Mapping[str, str] | None = None,
         limits: Callable[[Mapping[str, str]], float] = lambda headers: 0.0,
+        domains: Sequence[str] = (),
     ) -> None:
+        """`domains`: of the service, beside the host in `url`. They and all hosts below them get
+        the token, over HTTPS, when a file lies there."""
         self.name = name
         self.url = url.rstrip("/") + "/"
         self._headers = dict(headers or {})
         self._limits = limits
+        self._domains = tuple(domains)
+        self._given_up = 0  # requests in a row that failed for good
         self._pause = 0.0  # before the next request, from the last answer's budget
         self._client: httpx2.Client | None = None
 
@@ -100,10 +119,13 @@ class Service:
             except SourceUnreachable as reason:
                 failures += 1
                 if failures == _TRIES:
+                    self._given_up += 1
                     raise
                 yield Wait(_PAUSES[failures - 1], f"{reason.message} Trying again.")
                 continue
-            self._pause = self._limits(answer.headers)
+            self._pause = seconds_within(self._limits(answer.headers))
+            if answer.status < 500:
+                self._given_up = 0
             if answer.status < 300 or answer.status in fine:
                 return answer
             if asked := self._asks_to_wait(answer):
@@ -117,6 +139,7 @@ class Service:
                     pause = _PAUSES[failures - 1]
                     yield Wait(pause, f"{self.name} answered {answer.status}. Trying again.")
                     continue
+                self._given_up += 1
             raise self.refusal(answer)
 
     def _asks_to_wait(self, answer: Answer) -> float:
@@ -128,19 +151,49 @@ class Service:
     def refusal(self, answer: Answer) -> SourceError:
         said = " ".join(answer.data[: 4 * _QUOTED].decode("utf-8", "replace").split())[:_QUOTED]
         what = f"{self.name} answered {answer.status}: {said}"
-        if answer.status in (401, 403):
+        if answer.status == 403:
+            return Forbidden(what)
+        if answer.status == 401:
             return SourceRefused(what)
         if answer.status in (404, 410):
             return NotThere(what)
-        return SourceUnreachable(what) if answer.status >= 500 else SourceNonsense(what)
+        return SourceUnreachable(what) if answer.status >= 500 else Refused(what)
 
-    def file(self, url: str, *, max_bytes: int = MAX_FILE, authorised: bool = True) -> bytes:
-        """The bytes at an address of the service; tries once, without a pause. Raises UrlFailed,
-        FileTooLarge. The token only goes to the service's own host."""
+    def failed(self, id_: str, reason: SourceError, what: str = "", hides: str = "") -> Failed:
+        """An item that the service couldn't give, while it gives others. Raises `reason` if the
+        token was refused, or if the service failed several times in a row: that isn't the item's
+        fault. `what`: the item, as people know it."""
+        is_refused = isinstance(reason, SourceRefused) and not isinstance(reason, Forbidden)
+        is_away = isinstance(reason, SourceUnreachable) and self._given_up >= _MOST_GIVEN_UP
+        if is_refused or is_away:
+            raise reason
+        said = f"Couldn't read {what}: {reason.message}" if what else reason.message
+        return Failed(id_, said, hides=hides)
+
+    def file(
+        self,
+        url: str,
+        *,
+        media_type: str = "",
+        size: int = 0,
+        elsewhere: bool = False,
+        max_bytes: int = MAX_FILE,
+    ) -> bytes:
+        """The bytes at an address of the service; tries once, without a pause. `media_type`,
+        `size`: as the service announced them. `elsewhere`: it may lie on another host, which gets
+        no token. Raises UrlFailed, FileTooLarge."""
         for _ in range(5):
-            headers = self._headers if authorised and self._is_own(url) else {}
+            if not elsewhere and not self.is_own(url):
+                host = urlsplit(url).netloc or "no host"
+                raise UrlFailed(
+                    f"{self.name} sends you to {host} instead of giving the file.",
+                    fix="Check that the token may read files.",
+                )
+            headers = self._headers if self.is_own(url) else {}
             try:
                 answer = self._send("GET", url, None, None, None, headers, max_bytes)
+            except Refused as reason:
+                raise FileTooLarge(reason.message) from reason
             except SourceError as reason:
                 raise UrlFailed(f"Couldn't fetch the file: {reason.message}") from reason
             if answer.status in _REDIRECTS:
@@ -148,12 +201,28 @@ class Service:
                 continue
             if answer.status != 200:
                 raise UrlFailed(f"Couldn't fetch the file: {self.name} answered {answer.status}.")
+            if _is_page(answer) and not _may_be_page(media_type) and len(answer.data) != size:
+                raise UrlFailed(
+                    f"{self.name} sent a web page, such as a sign-in page, instead of the file.",
+                    fix="Check that the token may read files.",
+                )
             return answer.data
         raise UrlFailed(f"{self.name} redirects too often.")
 
-    def _is_own(self, url: str) -> bool:
-        host, own = urlsplit(url), urlsplit(self.url)
-        return (host.scheme, host.hostname, host.port) == (own.scheme, own.hostname, own.port)
+    def is_own(self, url: str) -> bool:
+        """Whether the token may go there."""
+        try:
+            there, own = urlsplit(url), urlsplit(self.url)
+            if (there.scheme, there.hostname, there.port) == (own.scheme, own.hostname, own.port):
+                return True
+            host = there.hostname or ""
+            return (
+                there.scheme == "https"
+                and there.port in (None, 443)
+                and any(host == one or host.endswith(f".{one}") for one in self._domains)
+            )
+        except ValueError:  # a port that isn't a number, a broken IPv6 address
+            return False
 
     def _send(
         self,
@@ -178,7 +247,7 @@ class Service:
                 for piece in response.iter_bytes():
                     data += piece
                     if len(data) > max_bytes:
-                        raise FileTooLarge(f"{self.name} sent more than {max_bytes:,} bytes.")
+                        raise Refused(f"{self.name} sent more than {max_bytes:,} bytes.")
                 told = {name.lower(): value for name, value in response.headers.items()}
                 return Answer(response.status_code, told, bytes(data))
         except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as reason:
@@ -201,12 +270,36 @@ class Service:
 
 
 def retry_after(value: str) -> float:
-    """The seconds that a Retry-After header asks for: a number, or a date."""
+    """The seconds that a Retry-After header asks for: a number, or a date. At most a day, so that
+    a slip of the service doesn't stop a source for good; 0 if it says nothing usable."""
     try:
-        return max(0.0, float(value))
+        return seconds_within(float(value))
     except ValueError:
         pass
     try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (ValueError, TypeError):
+        return seconds_within(parsedate_to_datetime(value).timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError, OSError):
         return 0.0
+
+
+def seconds_within(value: float) -> float:
+    """From 0 to a day; 0 for NaN."""
+    return 0.0 if math.isnan(value) else min(max(0.0, value), LONGEST_WAIT)
+
+
+def whole_number(value: object, most: int = 1 << 53) -> int:
+    """A count or a size from outside, at most 2^53; 0 if it isn't one."""
+    if isinstance(value, str) and len(value) < 20 and value.isascii() and value.isdigit():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return int(value) if 0 <= value <= most else 0
+
+
+def _is_page(answer: Answer) -> bool:
+    told = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return told in _PAGES if told else answer.data[:200].lstrip().lower().startswith(_PAGE_STARTS)
+
+
+def _may_be_page(media_type: str) -> bool:
+    return media_type.partition(";")[0].strip().lower() in ("", *_PAGES)

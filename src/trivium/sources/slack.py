@@ -22,7 +22,7 @@ from functools import partial
 from typing import Any
 from zlib import crc32
 
-from trivium.errors import BadSetting, SourceRefused
+from trivium.errors import BadSetting, SourceError, SourceRefused
 from trivium.extract.composer import describe
 from trivium.ports import (
     Change,
@@ -37,7 +37,7 @@ from trivium.ports import (
 )
 from trivium.ports.sync import Deletions
 from trivium.sources.kinds import needed_secret
-from trivium.sources.service import Service, retry_after
+from trivium.sources.service import Forbidden, Refused, Service, retry_after, whole_number
 from trivium.sources.slack_messages import (
     Channel,
     Message,
@@ -50,6 +50,8 @@ from trivium.sources.slack_messages import (
 )
 
 URL = "https://slack.com/api/"
+# Files lie on files.slack.com, on a workspace's own host, or on those of GovSlack.
+DOMAINS = ("slack.com", "slack-gov.com")
 LOOKBACK = 30.0  # days
 _FRESH = 2 * 86_400.0  # seconds during which replies of a thread are checked for edits
 _REREAD = 30 * 86_400.0  # seconds after which the replies of any thread are read again, for edits
@@ -60,6 +62,9 @@ _SWEEP = 20
 _PAGE = 200  # messages; Slack gives fewer to apps that it limits
 _DAY = 86_400.0
 _EXPIRED = ("invalid_auth", "token_revoked", "token_expired", "account_inactive", "not_authed")
+# Canvases and posts come as web pages, whatever type is announced.
+_PAGES = ("quip", "space", "post", "canvas", "docs", "list")
+_UNREAD = ("tombstone", "hidden_by_limit", "external")
 _CLOSED = ("not_in_channel", "channel_not_found", "missing_scope", "no_permission", "is_archived")
 # Threads, by ts: latest reply, number of replies, how the thread begins, when they were read.
 _Heads = dict[str, list[Any]]
@@ -90,6 +95,9 @@ class SlackSource:
         self._lookback = lookback * _DAY
         self._clock = clock
         self._workspace = ""
+
+    def sends_token_to(self, url: str) -> bool:
+        return self._service.is_own(url)
 
     # --- as a source
 
@@ -168,7 +176,7 @@ class SlackSource:
                 raise _Closed(f"{error}{needed}")
             if error in _EXPIRED:
                 raise SourceRefused(f"Slack doesn't accept the token ({error}).")
-            raise SourceRefused(f"Slack refuses {method}: {error}.")
+            raise Refused(f"Slack refuses {method}: {error}.")
 
     def _pages(
         self, method: str, part: str, **params: Any
@@ -349,7 +357,7 @@ class SlackSource:
             yield Gone(id_)
             return
         yield put
-        files = list(self._file_puts(id_, message, put))
+        files = yield from self._file_puts(id_, message, put)
         yield from files
         if not message.get("reply_count") and (files or message.get("edited")):
             yield Only(f"{id_}/", frozenset(one.id for one in files))
@@ -379,7 +387,7 @@ class SlackSource:
 
     def _replies(
         self, channel: Channel, thread: str, names: Names
-    ) -> Generator[Wait, None, list[Put]]:
+    ) -> Generator[Wait, None, list[Put | Failed]]:
         """Of a thread: the files of its first message, every reply and their files."""
         messages = yield from self._pages(
             "conversations.replies", "messages", channel=channel.id, ts=thread, limit=_PAGE
@@ -388,49 +396,73 @@ class SlackSource:
         first = next((one for one in messages if str(one.get("ts")) == thread), None)
         if first is not None:
             names.openers[above] = opener_of(first, names)
-        found: list[Put] = []
+        found: list[Put | Failed] = []
         for message in messages:
             put = put_of(message, channel, names, self._workspace)
             if put is None:
                 continue
             if str(message.get("ts")) == thread:
-                found += self._file_puts(above, message, put)
+                found += yield from self._file_puts(above, message, put)
                 continue
             reply = replace(put, id=f"{above}/{message['ts']}")
-            found += [reply, *self._file_puts(reply.id, message, reply)]
+            found.append(reply)
+            found += yield from self._file_puts(reply.id, message, reply)
         return found
 
-    def _file_puts(self, above: str, message: Message, put: Put) -> Iterator[Put]:
-        for file in message.get("files") or () if self._files else ():
-            url = file.get("url_private_download") or file.get("url_private")
-            if not url or file.get("mode") in ("tombstone", "hidden_by_limit", "external"):
+    def _file_puts(
+        self, above: str, message: Message, put: Put
+    ) -> Generator[Wait, None, list[Put | Failed]]:
+        found: list[Put | Failed] = []
+        for listed in message.get("files") or () if self._files else ():
+            if not isinstance(listed, dict) or not listed.get("id"):
                 continue
-            about = {name: value for name, value in put.metadata.items() if name != "files"}
-            link = str(file.get("permalink") or about.get("link", ""))
-            yield Put(
-                f"{above}/{file['id']}",
-                str(file.get("name") or file["id"]),
-                partial(self._service.file, str(url)),
-                title=str(file.get("title") or file.get("name") or ""),
-                metadata={**about, **describe({"link": link})},
-                audience=put.audience,
-                size=int(file.get("size") or 0),
-            )
+            file, id_ = listed, f"{above}/{listed['id']}"
+            if file.get("file_access") == "check_file_info":  # shared by another organisation
+                try:
+                    told = yield from self._ask("files.info", file=file["id"])
+                except (_Closed, SourceError) as reason:
+                    what = f"the file {file.get('name') or file['id']}"
+                    error = reason if isinstance(reason, SourceError) else Forbidden(str(reason))
+                    found.append(self._service.failed(id_, error, what))
+                    continue
+                file = {**file, **told.get("file", {})}
+            url = file.get("url_private_download") or file.get("url_private")
+            if not url or file.get("is_external") or file.get("mode") in _UNREAD:
+                continue
+            found.append(self._file_put(id_, str(url), file, put))
+        return found
+
+    def _file_put(self, id_: str, url: str, file: Message, put: Put) -> Put:
+        about = {name: value for name, value in put.metadata.items() if name != "files"}
+        link = str(file.get("permalink") or about.get("link", ""))
+        is_page = {file.get("mode"), file.get("filetype")} & {*_PAGES}
+        media_type = "" if is_page else str(file.get("mimetype") or "application/octet-stream")
+        size = whole_number(file.get("size"))
+        return Put(
+            id_,
+            str(file.get("name") or file["id"]),
+            partial(self._service.file, url, media_type=media_type, size=size),
+            title=str(file.get("title") or file.get("name") or ""),
+            metadata={**about, **describe({"link": link})},
+            audience=put.audience,
+            size=size,
+        )
 
     def _one(
         self, channel: Channel, rest: Sequence[str], names: Names
-    ) -> Generator[Wait, None, list[Put]]:
+    ) -> Generator[Wait, None, list[Put | Failed]]:
         """The message that an id begins with, and everything below it."""
         try:
             told = yield from self._ask(
                 "conversations.history", channel=channel.id, latest=rest[0], oldest=rest[0],
                 inclusive="true", limit=1,
             )  # fmt: skip
-            found = []
+            found: list[Put | Failed] = []
             for message in told.get("messages", ()):
                 put = put_of(message, channel, names, self._workspace)
                 if put is not None:
-                    found += [put, *self._file_puts(put.id, message, put)]
+                    found.append(put)
+                    found += yield from self._file_puts(put.id, message, put)
                 if message.get("reply_count"):
                     found += yield from self._replies(channel, str(message["ts"]), names)
         except _Closed:
@@ -473,7 +505,7 @@ def _make(asked: SourceAsked) -> SlackSource:
         raise BadSetting("`lookback` must be a number of days.", fix="Write 30.") from reason
     headers = {"Authorization": f"Bearer {token}"}
     return SlackSource(
-        Service("Slack", asked.option("url", URL), headers),
+        Service("Slack", asked.option("url", URL), headers, domains=DOMAINS),
         channels=asked.several("channels"),
         direct=asked.on("direct"),
         files=asked.on("files", True),

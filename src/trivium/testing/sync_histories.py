@@ -120,7 +120,7 @@ class _Mortal:
     def changes(self, cursor: str) -> Iterator[Change]:
         return self._each(self._source.changes(cursor))
 
-    def ids(self) -> Iterator[str | Wait]:
+    def ids(self) -> Iterator[str | Wait | Failed]:
         for one in self._source.ids():
             self._life.maybe_die(0.02)
             yield Wait(0.0, one.reason) if isinstance(one, Wait) else one

@@ -95,7 +95,9 @@ class Run:
         self._stop = stop or Event()
         self._counts: Counter[str] = Counter()
         self._failing: set[str] = set()  # in the current segment
+        self._failed: set[str] = set()  # in this run
         self._hidden: set[str] = set()  # the source couldn't read items whose ids begin like this
+        self._is_partial = False  # a listing failed: what isn't listed may still exist
         self._ends = ""  # why the run ends before the source has reported everything
         self._not_before = ""
         self._was_cut_short = False  # the run before this one
@@ -197,11 +199,14 @@ class Run:
                 self._apply(part)
                 told = part.changes.items()
                 seen.update(id_ for id_, change in told if not isinstance(change, Gone))
-                failed = (one for _, one in told if isinstance(one, Failed))
-                self._hidden |= {one.hides for one in failed if one.hides}
+                self._note_unknown([one for _, one in told if isinstance(one, Failed)])
                 if not self._may_go_on():
                     break
         return seen
+
+    def _note_unknown(self, failed: Sequence[Failed]) -> None:
+        self._hidden |= {one.hides for one in failed if one.hides}
+        self._is_partial = self._is_partial or any(one.partial for one in failed)
 
     def _may_go_on(self) -> bool:
         kept = self._backend.sources.get(self._source.name)
@@ -269,6 +274,7 @@ class Run:
     def _fail(self, item: str, code: str, message: str) -> None:
         self._counts[Fate.FAILED.value] += 1
         self._failing.add(item)
+        self._failed.add(item)
         said = SyncFailure(item, code, clean_text(message))
         self._backend.sources.settle(self._source.name, [said], [])
         self._on_event(SyncEvent(Fate.FAILED.value, item, message))
@@ -301,6 +307,9 @@ class Run:
         for one in self._opened.ids():
             if isinstance(one, str):
                 listed.add(one)
+            elif isinstance(one, Failed):
+                self._note_unknown([one])
+                self._fail(one.id, one.code, one.message)
             elif not self._wait(one):
                 return
         self._forget_others(listed)
@@ -314,20 +323,23 @@ class Run:
     def _forget_others(self, listed: set[str]) -> None:
         prefix = uri_prefix(self._source)
         here = held(self._backend, self._source)
-        hidden = tuple(prefix + one for one in self._hidden)
-        extra = [
-            uri
-            for uri in here
-            if uri.removeprefix(prefix) not in listed and not uri.startswith(hidden)
-        ]
+        hidden = tuple(self._hidden)
+        ids = (uri.removeprefix(prefix) for uri in here)
+        extra = [id_ for id_ in ids if id_ not in listed and not id_.startswith(hidden)]
         if extra and not listed and not self._options.force:
             raise SourceEmpty(
                 f"{self._source.name} lists nothing at all, but the library has"
                 f" {len(here):,} of its items. Trivium removed none."
             )
-        self._forget(extra)
+        if self._is_partial:
+            # Each of them may be in the part that couldn't be listed: ask for it by its id.
+            if isinstance(self._opened, RetryingSource):
+                self._follow(self._opened.again(extra))
+            return
+        self._forget([prefix + id_ for id_ in extra])
         stale = [one.item for one in self._backend.sources.failures(self._source.name)]
-        over = [item for item in stale if item not in listed]
+        known = listed | self._failed
+        over = [item for item in stale if item not in known and not item.startswith(hidden)]
         self._backend.sources.settle(self._source.name, [], over)
 
 

@@ -77,6 +77,7 @@ class Verifying:
         source, opened = self._source, self._opened
         failed = {one.item: one for one in self._backend.sources.failures(source.name)}
         hidden: tuple[str, ...] = ()
+        is_partial = False
         told: _Told[list[Difference]] = _Told()
         listed = _listing(opened) if ids_only else opened.changes("")
         for item, document in self._looked_up(listed):
@@ -84,14 +85,16 @@ class Verifying:
                 wait(item)
             elif isinstance(item, Put | Failed):
                 told.take(item.id, list(self._compared(item, document, failed, ids_only)))
-                if isinstance(item, Failed) and item.hides:
-                    hidden += (item.hides,)
+                if isinstance(item, Failed):
+                    hidden += (item.hides,) if item.hides else ()
+                    is_partial = is_partial or item.partial
             elif isinstance(item, Gone | Only):
                 told.drop(item)
         found = told.items
         compared = len(found)
         prefix = uri_prefix(source)
-        for uri in held(self._backend, source) if opened.deletions != "kept" else ():
+        keeps_others = is_partial or opened.deletions == "kept"
+        for uri in () if keeps_others else held(self._backend, source):
             id_ = uri.removeprefix(prefix)
             if id_ not in found and not id_.startswith(hidden):
                 found[id_] = [Difference(id_, "extra", "The source no longer has it.")]
@@ -190,6 +193,6 @@ def _batches(changes: Iterable[Change]) -> Iterator[list[Change]]:
     yield some
 
 
-def _listing(source: SyncSource) -> Iterator[Put | Wait]:
+def _listing(source: SyncSource) -> Iterator[Put | Wait | Failed]:
     for one in source.ids():
         yield Put(one, one, bytes) if isinstance(one, str) else one

@@ -1,0 +1,188 @@
+"""What a page of Notion says: its properties and blocks as text and as fields.
+
+Shapes as in the types of notion-sdk-js. Knows nothing of requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Told = Mapping[str, Any]
+
+# Blocks with their own page, or without any text.
+SEPARATE = ("child_page", "child_database")
+_LIST = {"bulleted_list_item": "- ", "numbered_list_item": "1. ", "quote": "> ", "toggle": ""}
+_HEADINGS = {f"heading_{level}": "#" * level + " " for level in range(1, 5)}
+_MEETING_PARTS = ("summary_block_id", "notes_block_id", "transcript_block_id")
+
+
+@dataclass(slots=True)
+class Known:
+    """Names behind ids."""
+
+    people: dict[str, str] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)  # of pages
+    sources: dict[str, str] = field(default_factory=dict)  # titles of data sources
+
+    def person(self, told: object) -> str:
+        if not isinstance(told, dict):
+            return ""
+        return self.people.get(str(told.get("id")), "") or str(told.get("name") or "")
+
+
+def properties(page: Told) -> dict[str, Told]:
+    held = page.get("properties")
+    held = held if isinstance(held, dict) else {}
+    return {str(name): one for name, one in held.items() if isinstance(one, dict)}
+
+
+def title_of(page: Told) -> str:
+    titles = (one for one in properties(page).values() if one.get("type") == "title")
+    return next((plain(one.get("title")) for one in titles), "")
+
+
+def is_gone(told: Told) -> bool:
+    return bool(told.get("in_trash") or told.get("archived"))
+
+
+def field_name(name: str) -> str:
+    """A property's name as filters use it; `status` already means something else."""
+    made = "_".join(name.lower().split())
+    return {"status": "state", "tags": "labels", "tag": "labels"}.get(made, made)
+
+
+def related(told: Told) -> list[str]:
+    """Ids of the pages that a property, or a rollup of such, refers to."""
+    kind = told.get("type")
+    if kind == "relation":
+        return [str(one["id"]) for one in _dicts(told.get("relation")) if "id" in one]
+    if kind == "rollup" and isinstance(told.get("rollup"), dict):
+        parts = _dicts(told["rollup"].get("array"))
+        return [id_ for part in parts for id_ in related(part)]
+    return []
+
+
+def values(told: Told, known: Known) -> list[Any]:
+    """A property as values, for filters and for the text; dates as their first day."""
+    kind = str(told.get("type", ""))
+    value = told.get(kind)
+    if kind in ("formula", "rollup") and isinstance(value, dict):
+        return values(value, known)
+    if kind in _VALUES:
+        return _filled(_VALUES[kind](value, known))
+    is_plain = isinstance(value, str | int | float)  # numbers, addresses, times, text of formulas
+    return _filled([value]) if is_plain else []
+
+
+def _unique_id(value: Any, _: Known) -> list[str]:
+    parts = (value.get("prefix"), value.get("number")) if isinstance(value, dict) else ()
+    return ["-".join(str(one) for one in parts if one is not None)]
+
+
+def _yes_or_no(value: Any, _: Known) -> list[str]:
+    return ["yes" if value else "no"] if isinstance(value, bool) else []
+
+
+def _part(*names: str) -> Callable[[Any, Known], list[Any]]:
+    return lambda value, _: [value.get(one) for one in names] if isinstance(value, dict) else []
+
+
+_VALUES: Mapping[str, Callable[[Any, Known], Iterable[Any]]] = {
+    "title": lambda value, _: [plain(value)],
+    "rich_text": lambda value, _: [plain(value)],
+    "select": _part("name"),
+    "status": _part("name"),
+    "multi_select": lambda value, _: [one.get("name") for one in _dicts(value)],
+    "people": lambda value, known: [known.person(one) for one in _dicts(value)],
+    "created_by": lambda value, known: [known.person(value)],
+    "last_edited_by": lambda value, known: [known.person(value)],
+    "date": _part("start"),
+    "checkbox": _yes_or_no,
+    "boolean": _yes_or_no,
+    "files": lambda value, _: [one.get("name") for one in _dicts(value)],
+    "unique_id": _unique_id,
+    "relation": lambda value, known: [
+        known.titles.get(str(one.get("id"))) for one in _dicts(value)
+    ],
+    "array": lambda value, known: [part for one in _dicts(value) for part in values(one, known)],
+    "verification": _part("state"),
+    "place": _part("name", "address"),
+}
+
+
+def fields(page: Told, known: Known) -> dict[str, object]:
+    """Every property but the title, by the name that filters use."""
+    made: dict[str, object] = {}
+    for name, told in properties(page).items():
+        if told.get("type") != "title" and (said := values(told, known)):
+            kind = str(told.get("type"))
+            is_list = isinstance(told.get(kind), list) and kind != "rich_text"
+            is_list = is_list or (kind == "rollup" and told[kind].get("type") == "array")
+            made[field_name(name)] = said if is_list or len(said) > 1 else said[0]
+    return made
+
+
+def lines_of_properties(page: Told, known: Known) -> str:
+    """One line each, as people see them above the page."""
+    lines = []
+    for name, told in properties(page).items():
+        if told.get("type") == "title":
+            continue
+        said = ", ".join(str(one) for one in values(told, known))
+        date = told.get("date")
+        if told.get("type") == "date" and isinstance(date, dict) and date.get("end"):
+            said = f"{said} – {date['end']}"
+        if said:
+            lines.append(f"{name}: {said}")
+    return "\n".join(lines)
+
+
+def line_of(block: Told) -> str:
+    """A block as a line of Markdown."""
+    kind = str(block.get("type", ""))
+    held = block.get(kind)
+    if not isinstance(held, dict):
+        return ""
+    if kind == "table_row":
+        return " | ".join(plain(cell) for cell in held.get("cells", ()))
+    if kind == "equation":
+        return str(held.get("expression", ""))
+    text = plain(held.get("rich_text")) or plain(held.get("caption"))
+    if kind in ("transcription", "meeting_notes"):
+        return plain(held.get("title"))
+    if kind in ("bookmark", "embed", "link_preview"):
+        return " ".join(one for one in (text, str(held.get("url", ""))) if one)
+    if kind in ("file", "pdf", "audio", "video", "image"):
+        return " ".join(one for one in (text, str(held.get("name") or "")) if one)
+    if not text:
+        return ""
+    if kind == "to_do":
+        return f"- [{'x' if held.get('checked') else ' '}] {text}"
+    if kind == "code":
+        return f"```\n{text}\n```"
+    return f"{_HEADINGS.get(kind, _LIST.get(kind, ''))}{text}"
+
+
+def below(block: Told) -> list[str]:
+    """Ids of the blocks whose children belong under this one. The notes of a meeting name their
+    parts: summary, notes, transcript."""
+    kind = str(block.get("type", ""))
+    held = block.get(kind)
+    parts = held.get("children") if isinstance(held, dict) else None
+    if kind in ("transcription", "meeting_notes") and isinstance(parts, dict):
+        return [str(parts[name]) for name in _MEETING_PARTS if parts.get(name)]
+    return [str(block["id"])] if block.get("has_children") and "id" in block else []
+
+
+def plain(rich: object) -> str:
+    return "".join(str(one.get("plain_text") or "") for one in _dicts(rich))
+
+
+def _dicts(value: object) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _filled(found: Iterable[Any]) -> list[Any]:
+    return [one for one in found if one not in (None, "")]

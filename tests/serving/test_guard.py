@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.requests import ClientDisconnect, Request
 from starlette.testclient import TestClient
-from tests.serving.shelf import client
+from tests.serving.shelf import client, shelve
 
 from trivium.advice import ON_PAGE, advice
 from trivium.config import Settings
 from trivium.errors import DeadlinePassed, RateExceeded, ServerBusy
 from trivium.http.app import create_app
 from trivium.http.door import Buckets, Door
-from trivium.http.gate import Gate
+from trivium.http.gate import Gate, asker
 from trivium.http.guard import BODY_BYTES, Guard, Rules
+from trivium.http.leaving import while_there
 from trivium.http.metrics import Metrics
 from trivium.library import Library
+from trivium.sources.web import Fetched
 
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "", "a b", "[::2]"])
@@ -178,8 +185,6 @@ def test_a_token_that_asks_too_often_is_told_when(library: Library) -> None:
 
 def test_the_gate_sends_away_whom_it_cannot_serve() -> None:
     async def scene() -> None:
-        import threading
-
         gate, go = Gate(1, 1, 120.0), threading.Event()
         first = asyncio.create_task(gate.run(go.wait))
         while not gate.at_work:
@@ -199,8 +204,6 @@ def test_the_gate_sends_away_whom_it_cannot_serve() -> None:
 
 def test_what_takes_too_long_keeps_its_place() -> None:
     async def scene() -> None:
-        import threading
-
         gate, go = Gate(1, 5, 120.0), threading.Event()
         with pytest.raises(DeadlinePassed) as late:
             await gate.run(go.wait, 0.05)
@@ -218,6 +221,109 @@ def test_what_takes_too_long_keeps_its_place() -> None:
         gate.close()
 
     asyncio.run(scene())
+
+
+def test_the_gate_is_fair_to_callers() -> None:
+    """One token's slow requests took every place, and everyone else waited for them."""
+
+    async def scene() -> None:
+        gate, go = Gate(4, 2, 120.0, share=2), threading.Event()
+
+        async def as_(who: str, call: Callable[[], object]) -> object:
+            asker.set(who)
+            return await gate.run(call)
+
+        slow = [asyncio.create_task(as_("slow", go.wait)) for _ in range(4)]
+        while gate.waiting < 2:
+            await asyncio.sleep(0)
+        assert gate.at_work == 2, "its share"
+        assert await asyncio.create_task(as_("other", lambda: "at once")) == "at once"
+        others = [asyncio.create_task(as_("other", go.wait)) for _ in range(2)]
+        while gate.at_work < 4:
+            await asyncio.sleep(0)
+        third = asyncio.create_task(as_("third", lambda: "in the place of one of the four"))
+        with pytest.raises(ServerBusy):
+            await slow[-1]
+        go.set()
+        assert await third
+        assert all(await asyncio.gather(*slow[:-1], *others))
+        while gate.at_work:
+            await asyncio.sleep(0)
+        gate.close()
+
+    asyncio.run(scene())
+
+
+def test_a_place_in_the_queue_ends_with_its_caller() -> None:
+    async def scene() -> None:
+        gate, go = Gate(1, 5, 120.0), threading.Event()
+        first = asyncio.create_task(gate.run(go.wait))
+        while not gate.at_work:
+            await asyncio.sleep(0)
+        second = asyncio.create_task(gate.run(lambda: 2))
+        while not gate.waiting:
+            await asyncio.sleep(0)
+        second.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await second
+        assert gate.waiting == 0
+        go.set()
+        assert await first
+        assert await gate.run(lambda: 3) == 3
+        gate.close()
+
+    asyncio.run(scene())
+
+
+def test_what_is_done_for_a_client_that_left_is_told_so() -> None:
+    async def scene() -> None:
+        gate, left = Gate(1, 5, 120.0), asyncio.Event()
+
+        async def receive() -> dict[str, str]:
+            await left.wait()
+            return {"type": "http.disconnect"}
+
+        request = Request({"type": "http"}, receive)
+        waiting = asyncio.create_task(while_there(request, lambda gone: gate.run(gone.wait)))
+        while not gate.at_work:
+            await asyncio.sleep(0)
+        left.set()
+        with pytest.raises(ClientDisconnect):
+            await waiting
+        while gate.at_work:
+            await asyncio.sleep(0)  # the thread heard of it, and its place is free
+        left.clear()
+        assert await while_there(Request({"type": "http"}, receive), lambda _: gate.run(int)) == 0
+        gate.close()
+
+    asyncio.run(scene())
+
+
+def test_slow_addresses_keep_no_upload_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two addresses that never answered took both places for writing."""
+    go, asked = threading.Event(), threading.Semaphore(0)
+
+    def slowly(url: str, **_: object) -> Fetched:
+        asked.release()
+        go.wait()
+        return Fetched("slow.md", b"# Slow", url)
+
+    monkeypatch.setattr("trivium.library.uploads.fetch", slowly)
+    with shelve(tmp_path / "library") as library:
+        _, slow = library.tokens.create(audiences=(), rights=["add"])
+        _, token = library.tokens.create(audiences=(), rights=["add"])
+        with client(library, slow, tend=True) as app, ThreadPoolExecutor(4) as pool:
+            body = {"url": "https://slow.example/"}
+            answers = [pool.submit(app.post, "/v1/documents/url", json=body) for _ in range(4)]
+            for _ in range(2):
+                asked.acquire()
+            other = {"Authorization": f"Bearer {token}"}
+            sent = {"file": ("a.md", b"# At once")}
+            assert app.post("/v1/documents", files=sent, headers=other).status_code == 201
+            go.set()
+            assert {one.result().status_code for one in answers} <= {200, 201}
 
 
 def test_limits_are_what_they_are_said_to_be() -> None:

@@ -40,7 +40,10 @@ from trivium.library.tending import Tender
 from trivium.mcp.http import Mounted
 
 _COMPRESSED = 1_000  # bytes: less fits into one packet anyway
-_WRITING = 2  # at once: one writes, one waits for it
+# Threads that write, or wait until another writes: waiting costs a look every .2 s. The library
+# itself lets few run.
+_WRITING = 32
+_FETCHING = 8  # addresses at once: each may bring a whole file into memory
 _ASKING = 8  # questions answered at once: each holds a thread, mostly while a model writes
 _MODEL_CALLS = 3  # of one answer: to stand alone, to guess, to write
 _DESCRIPTION = """Search your own documents by meaning, words and spelling at once, with explained
@@ -80,6 +83,7 @@ def create_app(
         server.judging.close()
         server.asking.close()
         server.reading.close()
+        server.fetching.close()
         server.writing.close()
         if on_close:
             on_close()
@@ -120,12 +124,17 @@ def _server(
         settings=s,
         # Each worker sees its share of the requests only.
         door=Door(library, open_to_all=open_to_all, rate=s.serve_rate / max(1, s.serve_workers)),
-        reading=Gate(parallel, s.serve_waiting, s.serve_seconds),
+        # No token takes all places, however slow its requests are.
+        reading=Gate(parallel, s.serve_waiting, s.serve_seconds, share=parallel * 3 // 4),
         writing=Gate(
             _WRITING,
             s.serve_waiting,
             max(s.serve_seconds, s.read_seconds),
             "The server is still working on it. Check again later.",
+            share=_WRITING // 4,
+        ),
+        fetching=Gate(
+            _FETCHING, s.serve_waiting, s.serve_seconds + s.read_seconds, share=_FETCHING // 4
         ),
         asking=Gate(_ASKING, s.serve_waiting, s.serve_seconds + _MODEL_CALLS * s.generate_seconds),
         judging=Gate(1, 0, LONGEST_SECONDS),  # it takes all there is: one at a time, or not now

@@ -19,7 +19,7 @@ from trivium.access import Caller, Right
 from trivium.config import Settings
 from trivium.errors import RequestRefused, RightMissing
 from trivium.http.door import Door
-from trivium.http.gate import Gate
+from trivium.http.gate import Gate, asker
 from trivium.http.metrics import Metrics
 from trivium.library import Library
 from trivium.library.tending import Tender
@@ -52,6 +52,7 @@ class Server:
     door: Door
     reading: Gate
     writing: Gate
+    fetching: Gate
     asking: Gate
     judging: Gate
     metrics: Metrics
@@ -64,6 +65,11 @@ class Server:
         """Tell the workers that a job is waiting."""
         if self.tender is not None:
             self.tender.wake()
+
+    def stop_waiting(self, gone: Event) -> Event | None:
+        """What ends the wait for a job whose sender has gone; None where nobody else would run
+        it."""
+        return gone if self.tender is not None else None
 
     async def read(self, call: Callable[[], T]) -> T:
         return await self.reading.run(call)
@@ -84,6 +90,7 @@ async def caller_of(request: Request) -> Caller:
     given = request.headers.get("authorization") or _from_cookie(request)
     # Looks into the database, if it is given something.
     caller = door.enter(None) if given is None else await to_thread.run_sync(door.enter, given)
+    asker.set(caller.id)
     request.state.caller = caller  # a page that says what went wrong is still theirs
     request.state.authorization = given  # a stream looks again whether it still holds
     return caller

@@ -7,6 +7,7 @@ from starlette.types import Receive, Scope, Send
 
 from trivium.errors import NoSuchRoute, TriviumError
 from trivium.http.door import Door
+from trivium.http.gate import asker
 from trivium.http.problems import problem
 from trivium.mcp.http import CALLER, Mounted
 
@@ -33,5 +34,6 @@ class Assistants:
             refused.headers["Allow"] = "POST"
             await refused(scope, receive, send)
             return
+        asker.set(caller.id)
         scope.setdefault("state", {})[CALLER] = caller
         await self._mounted(scope, receive, send)

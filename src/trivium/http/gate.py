@@ -1,75 +1,121 @@
 """Limits how much runs at once: so many calls, so many in the queue, each for a limited time.
-Refuses more at once, instead of letting them wait for ever.
+Refuses more at once, instead of letting them wait for ever. Fair to callers: who has less running
+goes first, nobody takes all places, and a full queue turns away the one who fills it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from trivium.errors import DeadlinePassed, ServerBusy
 
 T = TypeVar("T")
+# The id of the token that the current request came with. Set once it is known.
+asker: contextvars.ContextVar[str] = contextvars.ContextVar("asker", default="")
 
 
 class Gate:
     """Runs calls of the library in threads. The caller of one that takes too long gets an error,
-    but its place stays taken until it really ends, so that they can't pile up unseen."""
+    but its place stays taken until it really ends, so that they can't pile up unseen. For the event
+    loop only."""
 
-    def __init__(self, parallel: int, waiting: int, seconds: float, late: str = "") -> None:
-        """`late`: what to tell a caller whose time is up."""
+    def __init__(
+        self, parallel: int, waiting: int, seconds: float, late: str = "", share: int | None = None
+    ) -> None:
+        """`late`: what to tell a caller whose time is up. `share`: places that one caller can have;
+        None: all of them."""
         self._late = late or None  # None: as for every deadline
-        self._places = asyncio.Semaphore(parallel)
+        self._free = parallel
+        self._share = parallel if share is None else max(1, share)
         self._most_waiting = waiting
         self._seconds = seconds
-        self._waiting = 0
-        self._at_work = 0
+        self._line: list[tuple[str, asyncio.Future[None]]] = []  # in the order they came
+        self._running: Counter[str] = Counter()
         self._pool = ThreadPoolExecutor(parallel, "trivium-serve")
 
     @property
     def at_work(self) -> int:
-        return self._at_work
+        return self._running.total()
 
     @property
     def waiting(self) -> int:
-        return self._waiting
+        return len(self._line)
 
     async def run(self, call: Callable[[], T], seconds: float | None = None) -> T:
         """What the call returns. Raises ServerBusy or DeadlinePassed."""
         until = monotonic() + (self._seconds if seconds is None else seconds)
-        await self._enter(until)
-        self._at_work += 1
+        who = asker.get()
+        await self._enter(who, until)
         try:
             work = asyncio.wrap_future(self._pool.submit(contextvars.copy_context().run, call))
         except BaseException:
-            self._leave()
+            self._leave(who)
             raise
-        work.add_done_callback(self._leave)
+        work.add_done_callback(lambda ended: self._leave(who, ended))
         try:
             async with asyncio.timeout(max(0.001, until - monotonic())):
                 return await asyncio.shield(work)
         except TimeoutError:
             raise DeadlinePassed("The answer took too long.", fix=self._late) from None
 
-    async def _enter(self, until: float) -> None:
-        if self._places.locked() and self._waiting >= self._most_waiting:
-            raise ServerBusy(f"{self._waiting} requests are already waiting.")
-        self._waiting += 1
+    async def _enter(self, who: str, until: float) -> None:
+        if self._free and self._running[who] < self._share:
+            self._admit(who)
+            return
+        self._make_room(who)
+        place = (who, asyncio.get_running_loop().create_future())
+        self._line.append(place)
         try:
             async with asyncio.timeout(max(0.001, until - monotonic())):
-                await self._places.acquire()
-        except TimeoutError:
-            raise ServerBusy("The server was too busy to start this in time.") from None
-        finally:
-            self._waiting -= 1
+                await place[1]
+        except BaseException as reason:
+            if place in self._line:
+                self._line.remove(place)
+            elif place[1].done() and not place[1].cancelled() and not place[1].exception():
+                self._leave(who)  # a place came at the very moment when the caller gave up
+            if isinstance(reason, TimeoutError):
+                raise ServerBusy("The server was too busy to start this in time.") from None
+            raise
 
-    def _leave(self, _work: object = None) -> None:
-        self._at_work -= 1
-        self._places.release()
+    def _make_room(self, who: str) -> None:
+        """Raises ServerBusy if the queue is full, unless another caller has more in it: then that
+        one loses its last."""
+        if len(self._line) < self._most_waiting:
+            return
+        waiting = Counter(name for name, _ in self._line)
+        greediest, count = max(waiting.items(), key=lambda item: item[1], default=("", 0))
+        if count <= waiting[who] + 1:
+            raise ServerBusy(f"{len(self._line)} requests are already waiting.")
+        last = next(place for place in reversed(self._line) if place[0] == greediest)
+        self._line.remove(last)
+        last[1].set_exception(ServerBusy(f"{count} of your requests are already waiting."))
+
+    def _admit(self, who: str) -> None:
+        self._free -= 1
+        self._running[who] += 1
+
+    def _leave(self, who: str, ended: asyncio.Future[Any] | None = None) -> None:
+        if ended is not None and not ended.cancelled():
+            ended.exception()  # whoever waited for it may have gone
+        self._free += 1
+        self._running[who] -= 1
+        if not self._running[who]:
+            del self._running[who]
+        ready = [place for place in self._line if self._running[place[0]] < self._share]
+        if ready:
+            chosen = min(ready, key=lambda place: self._running[place[0]])
+            self._line.remove(chosen)
+            self._admit(chosen[0])
+            if chosen[1].cancelled():
+                self._leave(chosen[0])
+            else:
+                chosen[1].set_result(None)
 
     def close(self) -> None:
         """Wait for calls in progress."""

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
-from threading import Event
+from threading import BoundedSemaphore, Event
 from time import perf_counter
 
 from trivium import errors
@@ -44,6 +44,7 @@ from trivium.work import (
 FEW = 100
 _SHOWN = 3  # folders that the line about a job names
 _POLL = 0.2  # seconds between two looks at the work of another process
+_RUNS = 2  # at once, of requests that wait for their jobs: each has processes that read
 _BUSY = "Another process is writing; waiting for it to finish."
 
 
@@ -52,6 +53,7 @@ class Jobs:
         self._backend = backend
         self._model = model
         self._documents = documents
+        self._turns = BoundedSemaphore(_RUNS)
         self._halt = Event()  # set: no further document is begun
 
     # --- making
@@ -187,15 +189,20 @@ class Jobs:
         *,
         on_outcome: Callable[[Outcome], None] | None = None,
         on_wait: Waiting | None = None,
+        stop: Event | None = None,
     ) -> Report:
         """Run the queue until this job has ended; None: until nothing is left. If another process
-        runs it, wait for that one, and take over if it dies."""
+        runs it, wait for that one, and take over if it dies. `stop`: once set, waiting for others
+        ends; raises LibraryBusy."""
         started, spent = perf_counter(), 0.0
         tally = Tally(on_outcome)
         tell = _once(on_wait)
         while self._is_open(job) and not self._halt.is_set():
+            if stop is not None and stop.is_set():
+                raise LibraryBusy("Nobody waits for it any more.", fix="The job stays queued.")
             with ExitStack() as held:
                 try:
+                    held.enter_context(self._turn())
                     held.enter_context(self._backend.writer.writing(patience=0))
                 except LibraryBusy:
                     tell(_BUSY)
@@ -253,6 +260,16 @@ class Jobs:
             run = self._run(worker, job, tally)
             run.work_off(last)
         return run.embedding_seconds
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """One of the runs that this process may have. Raises LibraryBusy."""
+        if not self._turns.acquire(blocking=False):
+            raise LibraryBusy("Other threads run the queue.")
+        try:
+            yield
+        finally:
+            self._turns.release()
 
     @contextmanager
     def _worker(self) -> Iterator[str]:

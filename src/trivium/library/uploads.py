@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from io import BytesIO
+from threading import Event
 from typing import BinaryIO
 
 from trivium.access import Caller, Right
@@ -56,13 +57,20 @@ class Uploads:
         self._jobs = jobs
 
     def receive(
-        self, caller: Caller, name: str, file: BinaryIO, wanted: Wanted | None = None
+        self,
+        caller: Caller,
+        name: str,
+        file: BinaryIO,
+        wanted: Wanted | None = None,
+        *,
+        stop: Event | None = None,
     ) -> Report:
         """Add an uploaded file and wait for it. The same name again makes a new version. Each token
         has its own names and documents, so nobody can change another's document or learn that it
-        exists, even with the same bytes."""
+        exists, even with the same bytes. `stop`: once set, nobody waits; raises LibraryBusy, and
+        the job stays queued."""
         uri, safe = _named(caller, name)
-        return self._received(caller, uri, safe, file, _checked(wanted))
+        return self._received(caller, uri, safe, file, _checked(wanted), stop)
 
     def receive_later(
         self, caller: Caller, name: str, file: BinaryIO, wanted: Wanted | None = None
@@ -80,21 +88,42 @@ class Uploads:
         fetcher: Callable[[str], Fetched] | None = None,
     ) -> Report:
         """Add a page or file from a public address. `fetcher` replaces `sources.web`."""
-        caller.require(Right.ADD)  # before anything is fetched for someone
-        wanted = _checked(wanted)
-        fetched = (fetcher or self._fetch)(url)
+        if fetcher is None:
+            return self.receive_fetched(caller, url, self.fetch(caller, url, wanted), wanted)
+        self._check(caller, wanted)
+        return self.receive_fetched(caller, url, fetcher(url), wanted)
+
+    def fetch(
+        self, caller: Caller, url: str, wanted: Wanted | None = None, stop: Event | None = None
+    ) -> Fetched:
+        """The first half of `receive_url`: it may take long, and needs nothing of the library."""
+        self._check(caller, wanted)
+        s = self._model.settings
+        return fetch(url, max_bytes=s.read_max_bytes, seconds=s.read_seconds, stop=stop)
+
+    def receive_fetched(
+        self,
+        caller: Caller,
+        url: str,
+        fetched: Fetched,
+        wanted: Wanted | None = None,
+        *,
+        stop: Event | None = None,
+    ) -> Report:
+        """The second half."""
         uri = f"{url}#by-{caller.id}" if caller.id else url
         name, data = safe_name(fetched.name), BytesIO(fetched.data)
-        return self._received(caller, uri, name, data, wanted)
+        return self._received(caller, uri, name, data, _checked(wanted), stop)
+
+    def _check(self, caller: Caller, wanted: Wanted | None) -> None:
+        """Before anything is fetched for someone."""
+        caller.require(Right.ADD)
+        _checked(wanted)
 
     def sweep(self) -> int:
         """Drop files that were sent in and that no job needs any more; how many."""
         needed = [spool_name(key) for key in self._backend.jobs.keys(UPLOAD)]
         return self._backend.spool.sweep(needed, _SETTLED)
-
-    def _fetch(self, url: str) -> Fetched:
-        s = self._model.settings
-        return fetch(url, max_bytes=s.read_max_bytes, seconds=s.read_seconds)
 
     def _enqueued(
         self, caller: Caller, uri: str, name: str, file: BinaryIO, wanted: Wanted
@@ -114,10 +143,17 @@ class Uploads:
         return job, kept
 
     def _received(
-        self, caller: Caller, uri: str, name: str, file: BinaryIO, wanted: Wanted
+        self,
+        caller: Caller,
+        uri: str,
+        name: str,
+        file: BinaryIO,
+        wanted: Wanted,
+        stop: Event | None,
     ) -> Report:
         job, kept = self._enqueued(caller, uri, name, file, wanted)
-        report = self._jobs.work(job.id)  # raises LibraryBusy on closing: then it is kept
+        # Raises LibraryBusy on closing, or if nobody waits: then the file is kept.
+        report = self._jobs.work(job.id, stop=stop)
         self._backend.spool.drop(kept)  # the sender knows the outcome, and has the file
         place = job.options["labels"]["collection"]
         outcomes = tuple(self._with_document(one, place) for one in report.outcomes)

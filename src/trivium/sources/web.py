@@ -3,19 +3,28 @@
 Whoever may name an address could name one behind the firewall. So every address that a host name
 stands for must be public, the connection goes to the very one that was looked at, and a redirect
 begins anew. Proxies of the environment are not used: they would look for themselves.
+
+One deadline holds for all of it: looking up the name, connecting, and every byte that the other
+side lets drip, also while it sends headers.
 """
 
 from __future__ import annotations
 
 import http.client
+import io
 import ipaddress
 import mimetypes
+import selectors
 import socket
 import ssl
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from posixpath import basename
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
 from time import monotonic
+from typing import Any
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 from trivium.errors import FileTooLarge, UrlFailed, UrlRefused
@@ -25,6 +34,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 MOST_REDIRECTS = 5
 LONGEST = 2_000  # characters of an address
 _PIECE = 1 << 16
+_LOOK = 0.25  # seconds between two looks whether anyone still wants it
 _REDIRECTS = (301, 302, 303, 307, 308)
 _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 # IANA hands out IPv6 addresses of the public internet from this block alone. So site-local
@@ -75,13 +85,14 @@ def fetch(
     seconds: float,
     allows: Callable[[Address], bool] = is_public,
     optional: bool = False,
+    stop: Event | None = None,
 ) -> Fetched:
-    """The bytes at an address; empty if it is `optional` and the server answers with 4xx. Raises
-    UrlRefused, UrlFailed or FileTooLarge."""
-    until = monotonic() + seconds
+    """The bytes at an address; empty if it is `optional` and the server answers with 4xx. `stop`:
+    once set, nobody wants them. Raises UrlRefused, UrlFailed or FileTooLarge."""
+    deadline = _Deadline(monotonic() + seconds, stop or Event())
     for _ in range(MOST_REDIRECTS + 1):
         parts = _checked(url)
-        connection = _connect(parts, until, allows)
+        connection = _connect(parts, deadline, allows)
         try:
             response = _ask(connection, parts)
             if response.status in _REDIRECTS:
@@ -91,8 +102,10 @@ def fetch(
                 return Fetched("", b"", url)
             if response.status != 200:
                 raise UrlFailed(f"{url} answers {response.status} {response.reason}.")
-            data = _read(response, url, max_bytes, until)
+            data = _read(response, url, max_bytes)
             return Fetched(_name(parts, response), data, url)
+        except TimeoutError as reason:
+            raise UrlFailed(f"{url} takes too long.") from reason
         except (OSError, http.client.HTTPException) as reason:
             raise UrlFailed(f"Couldn't fetch {url}: {reason or type(reason).__name__}.") from (
                 reason
@@ -121,44 +134,126 @@ def _checked(url: str) -> SplitResult:
     return parts
 
 
+class _Deadline:
+    """The time that is left for a whole fetch."""
+
+    def __init__(self, until: float, stop: Event) -> None:
+        self._until = until
+        self._stop = stop
+
+    def left(self) -> float:
+        """Seconds. Raises TimeoutError."""
+        left = self._until - monotonic()
+        if left <= 0 or self._stop.is_set():
+            raise TimeoutError
+        return left
+
+    def wait_for(self, sock: socket.socket) -> None:
+        """Until there is something to read. Raises TimeoutError."""
+        if isinstance(sock, ssl.SSLSocket) and sock.pending():
+            return
+        with selectors.DefaultSelector() as selector:
+            selector.register(sock, selectors.EVENT_READ)
+            while not selector.select(min(_LOOK, self.left())):
+                pass
+
+
+class _TimedSocket:
+    """A socket as `http.client` uses one: every call gets what is left of the time."""
+
+    def __init__(self, sock: socket.socket, deadline: _Deadline) -> None:
+        self._sock = sock
+        self._deadline = deadline
+
+    def sendall(self, data: bytes) -> None:
+        self._sock.settimeout(self._deadline.left())
+        self._sock.sendall(data)
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        raw = self._sock.makefile(mode, buffering=0)  # type: ignore[call-overload]
+        return io.BufferedReader(_TimedReader(raw, self._sock, self._deadline))
+
+    def close(self) -> None:
+        self._sock.close()
+
+
+class _TimedReader(io.RawIOBase):
+    def __init__(self, raw: io.RawIOBase, sock: socket.socket, deadline: _Deadline) -> None:
+        self._raw = raw
+        self._sock = sock
+        self._deadline = deadline
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._deadline.wait_for(self._sock)
+        self._sock.settimeout(self._deadline.left())
+        found: int | None = self._raw.readinto(buffer)
+        return found
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
 def _connect(
-    parts: SplitResult, until: float, allows: Callable[[Address], bool]
+    parts: SplitResult, deadline: _Deadline, allows: Callable[[Address], bool]
 ) -> http.client.HTTPConnection:
-    """A connection to the one address that was checked; the host name is sent, but not looked up
-    again."""
-    host = parts.hostname or ""
-    encrypted = parts.scheme == "https"
+    host, encrypted = parts.hostname or "", parts.scheme == "https"
     port = parts.port or (443 if encrypted else 80)
-    address = _resolved(host, port, allows)
-    left = max(0.001, until - monotonic())
     try:
-        plain = socket.create_connection((str(address), port), timeout=left)
+        address = _resolved(host, port, allows, deadline)
+        sock = socket.create_connection((str(address), port), timeout=deadline.left())
+    except TimeoutError as reason:
+        raise UrlFailed(f"Couldn't reach {host} in time.") from reason
     except OSError as reason:
         raise UrlFailed(f"Couldn't reach {host}: {reason.strerror or reason}.") from reason
-    connection = http.client.HTTPConnection(host, port, timeout=left)
+    connection = http.client.HTTPConnection(host, port)
     try:
         if encrypted:
-            context = ssl.create_default_context()
-            connection.sock = context.wrap_socket(plain, server_hostname=host)
-        else:
-            connection.sock = plain
+            sock.settimeout(deadline.left())
+            sock = ssl.create_default_context().wrap_socket(sock, server_hostname=host)
+        connection.sock = _TimedSocket(sock, deadline)
     except (OSError, ValueError) as reason:
-        plain.close()
+        sock.close()
         raise UrlFailed(f"Couldn't talk to {host}: {reason}.") from reason
     return connection
 
 
-def _resolved(host: str, port: int, allows: Callable[[Address], bool]) -> Address:
+def _resolved(
+    host: str, port: int, allows: Callable[[Address], bool], deadline: _Deadline
+) -> Address:
     """The first address of a host, if we may connect to all of them: a name with both a public and
     a private address is a trick."""
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as reason:
-        raise UrlFailed(f"Unknown host {host}.") from reason
-    addresses = [ipaddress.ip_address(str(one[4][0]).partition("%")[0]) for one in found]
+    found = _looked_up(host, port, deadline)
+    addresses = [ipaddress.ip_address(one.partition("%")[0]) for one in found]
     if not addresses or not all(allows(address) for address in addresses):
         raise UrlRefused(f"{host} isn't on the public internet.")
     return addresses[0]
+
+
+def _looked_up(host: str, port: int, deadline: _Deadline) -> list[str]:
+    """In a thread: a look-up has no time limit of its own, and its server may be the attacker's."""
+    answer: SimpleQueue[list[str] | Exception] = SimpleQueue()
+
+    def look_up() -> None:
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            answer.put([str(one[4][0]) for one in found])
+        except Exception as reason:
+            answer.put(reason)
+
+    Thread(target=look_up, name="trivium-look-up", daemon=True).start()
+    while True:
+        with suppress(Empty):
+            found = answer.get(timeout=min(_LOOK, deadline.left()))
+            break
+    if isinstance(found, OSError | UnicodeError):
+        raise UrlFailed(f"Unknown host {host}.") from found
+    if isinstance(found, Exception):
+        raise found
+    return found
 
 
 def _ask(connection: http.client.HTTPConnection, parts: SplitResult) -> http.client.HTTPResponse:
@@ -172,14 +267,12 @@ def _ask(connection: http.client.HTTPConnection, parts: SplitResult) -> http.cli
     return response
 
 
-def _read(response: http.client.HTTPResponse, url: str, max_bytes: int, until: float) -> bytes:
+def _read(response: http.client.HTTPResponse, url: str, max_bytes: int) -> bytes:
     data = bytearray()
     while piece := response.read1(_PIECE):
         data += piece
         if len(data) > max_bytes:
             raise FileTooLarge(f"{url} has more than {max_bytes:,} bytes.")
-        if monotonic() > until:
-            raise UrlFailed(f"{url} takes too long.")
     if response.length:  # the server promised more bytes than it sent: nothing else reports it
         raise UrlFailed(f"{url} broke off in the middle.")
     return bytes(data)

@@ -16,6 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from trivium.access import Caller
 from trivium.errors import RequestInvalid, TriviumError
 from trivium.http.asked import Adder, Here, Owner, Server, is_owner
+from trivium.http.routes.files import fetched
 from trivium.library.uploads import Wanted
 from trivium.search.run import LONGEST_QUERY
 from trivium.types import Labels
@@ -91,9 +92,7 @@ async def add_url(
     wanted = Wanted(collection.strip() or None, category.strip() or None, audience.strip() or None)
     typed = {"url": url, "collection": collection, "category": category, "audience": audience}
     try:
-        report = await server.writing.run(
-            partial(server.library.uploads.receive_url, caller, url.strip(), wanted)
-        )
+        report = await fetched(server, caller, request, url.strip(), wanted)
     except TriviumError as error:
         return await _page(request, server, caller, error, {"url": typed})
     failed = next((one.error for one in report.outcomes if one.error and not one.enclosed), None)

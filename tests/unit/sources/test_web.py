@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Thread, Timer
 
 import pytest
 from tests.endpoint import Reply, ScriptedEndpoint, Seen
@@ -166,3 +169,52 @@ def test_a_host_with_one_private_address_is_refused(monkeypatch: pytest.MonkeyPa
 )
 def test_which_addresses_are_public(address: str, public: bool) -> None:
     assert is_public(ipaddress.ip_address(address)) is public
+
+
+@contextmanager
+def dripping(most: int, then: bytes = b"") -> Iterator[str]:
+    """A server that sends its headers byte by byte, `most` of them, and then the rest."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Pad: " + b"x" * most
+    over = Event()
+
+    def serve(listening: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                sock, _ = listening.accept()
+                with sock, suppress(OSError):
+                    for byte in head:
+                        sock.sendall(bytes([byte]))
+                        if over.wait(0.01):
+                            return
+                    sock.sendall(b"\r\n\r\n" + then)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = Thread(target=serve, args=(listening,), daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/page.txt"
+        over.set()
+
+
+def test_one_deadline_holds_while_headers_drip() -> None:
+    """Each byte came within the limit of one read, so the whole answer was waited for: 6 s with a
+    limit of a second."""
+    with dripping(600, b"ok") as url, pytest.raises(UrlFailed, match="too long"):
+        get(url, seconds=1.0)
+    with dripping(1, b"ok") as url:
+        assert get(url, seconds=60.0).data == b"ok"
+
+
+def test_nobody_fetches_for_someone_who_has_gone() -> None:
+    gone = Event()
+    with dripping(100_000) as url:
+        Timer(0.05, gone.set).start()
+        with pytest.raises(UrlFailed):
+            get(url, seconds=600.0, stop=gone)
+
+
+def test_a_slow_look_up_ends_with_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    over = Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: over.wait() and [])
+    with pytest.raises(UrlFailed, match="in time"):
+        get("http://slow.example/", seconds=0.05)
+    over.set()

@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from threading import Event
 from typing import Annotated
 from urllib.parse import quote
 
@@ -20,6 +21,7 @@ from trivium.errors import DocumentNotFound, RequestInvalid
 from trivium.http.answers import AddedAnswer, Answered, OutcomeAnswer, TakenAnswer
 from trivium.http.asked import Adder, Here, Reader, Server
 from trivium.http.caching import not_modified, tag
+from trivium.http.leaving import while_there
 from trivium.http.problems import responses
 from trivium.http.requests import MOST_NAMES, AddUrlBody
 from trivium.http.routes.documents import Id, Number
@@ -88,7 +90,10 @@ async def upload(
             server.wake()
             return Answered(TakenAnswer(JobAnswer.of(job)), 202)
         receive = partial(server.library.uploads.receive, caller, name, file.file, wanted)
-        report = await server.writing.run(receive)
+        report = await while_there(
+            request,
+            lambda gone: server.writing.run(partial(receive, stop=server.stop_waiting(gone))),
+        )
     return await _added(server, caller, report)
 
 
@@ -99,17 +104,25 @@ async def upload(
     responses=responses(408, 409, 413)
     | {200: {"model": AddedAnswer, "description": "Already in the library."}},
 )
-async def add_url(server: Here, caller: Adder, body: AddUrlBody) -> Answered:
+async def add_url(server: Here, caller: Adder, request: Request, body: AddUrlBody) -> Answered:
     """Add a page or file from a public web address. Private addresses are refused."""
-    report = await server.writing.run(
-        partial(
-            server.library.uploads.receive_url,
-            caller,
-            body.url,
-            Wanted(body.collection, body.category, body.audience, _metadata(body.metadata or {})),
-        )
-    )
+    labels = (body.collection, body.category, body.audience, _metadata(body.metadata or {}))
+    report = await fetched(server, caller, request, body.url, Wanted(*labels))
     return await _added(server, caller, report)
+
+
+async def fetched(
+    server: Server, caller: Caller, request: Request, url: str, wanted: Wanted
+) -> Report:
+    """Fetch an address and add what it gives. While it comes, nobody else waits for it."""
+    uploads = server.library.uploads
+
+    async def add(gone: Event) -> Report:
+        found = await server.fetching.run(partial(uploads.fetch, caller, url, wanted, gone))
+        receive = partial(uploads.receive_fetched, caller, url, found, wanted)
+        return await server.writing.run(partial(receive, stop=server.stop_waiting(gone)))
+
+    return await while_there(request, add)
 
 
 @asynccontextmanager

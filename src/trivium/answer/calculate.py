@@ -9,8 +9,8 @@ import operator
 from collections.abc import Callable, Sequence
 from math import isfinite
 
-from trivium.answer.question import digits, figures
 from trivium.errors import BadValue
+from trivium.text.lexicon.quantities import quantities
 
 LONGEST = 200  # characters
 MOST_POWER = 64
@@ -74,8 +74,10 @@ def told(value: float) -> str:
 def unsourced(expression: str, texts: Sequence[str]) -> list[str]:
     """The numbers of an expression that are in none of the texts; small ones count only if no other
     number is."""
-    known = {figure for text in texts for figure in figures(text)}
-    found = dict.fromkeys(digits(one) for one in figures(expression))
-    if known.isdisjoint(found):
-        return list(found)
-    return [f for f in found if f not in known and not (f.isdigit() and int(f) <= SMALL)]
+    known = [one for text in texts for one in quantities(text)]
+    found = {one: any(map(one.agrees, known)) for one in quantities(expression, "en")}
+    small = {one for one in found if one.value.is_integer() and one.value <= SMALL}
+    strange = [one for one, is_known in found.items() if not is_known]
+    if len(strange) < len(found):
+        strange = [one for one in strange if one not in small]
+    return list(dict.fromkeys(one.text for one in strange))

@@ -9,11 +9,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import nan
 
 from trivium.answer.likeness import Likeness
 from trivium.answer.passages import Passage
-from trivium.answer.question import Asks, Question, Term, bag, figures, initials
+from trivium.answer.question import Asks, Question, Term, bag, initials
 from trivium.answer.structure import EMPTY, Row, Table
+from trivium.text.lexicon.quantities import figures, quantities
 
 AROUND = 0.9  # weight of a term that a heading or caption says, compared with one in the labels
 # The share of a question's terms, by weight, that labels, headings and caption must say together.
@@ -252,11 +254,7 @@ def _is_no_sum(label: str) -> bool:
 
 
 def _number(cell: str) -> float:
-    found = figures(cell)
-    try:
-        return float(found[0])
-    except (IndexError, ValueError):
-        return float("nan")
+    return next((one.value for one in quantities(cell) if one.readings), nan)
 
 
 def _fits(question: Question, value: str) -> bool:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from trivium.answer.passages import Passage
-from trivium.answer.question import figures
 from trivium.answer.statements import Sentence, sentences
 from trivium.answer.support import (
     ADDS,
@@ -21,14 +20,15 @@ from trivium.answer.support import (
     is_derived,
     is_opposite,
     pieces,
-    strange_dates,
     strange_names,
     strange_nouns,
-    strange_numbers,
+    strange_quantities,
 )
 from trivium.answers import Statement
 from trivium.ports import Embedder
 from trivium.text.languages import detect_language
+from trivium.text.lexicon.dates import unmatched as strange_dates
+from trivium.text.lexicon.quantities import quantities
 from trivium.text.normalise import words
 from trivium.text.stems import content_words, stem
 
@@ -64,8 +64,9 @@ class Cell:
 
     def differs(self, said: str) -> bool:
         """Whether a sentence answers the question with other figures."""
-        mine = set(figures(said)) - set(figures(self.question))
-        if not mine or mine & set(figures(self.value)):
+        asked_with = quantities(self.question, "en")
+        mine = [q for q in quantities(said, "en") if not any(map(q.same, asked_with))]
+        if not mine or any(a.same(b) for a in mine for b in quantities(self.value, "en")):
             return False
         asked = set(stem(content_words(words(self.question), ["en"]), "en"))
         there = set(stem(words(said), "en"))
@@ -128,19 +129,25 @@ class Checker:
 
     def _conflict(self, said: Sentence, cited: Sequence[Passage], language: str) -> str:
         texts = [_text(one) for one in cited]
-        strange = strange_numbers(said.text, [*texts, self._known])
-        if ADDS.search(said.text):
-            among = [said.text, *self._told]
-            strange = [one for one in strange if not is_derived(one, among, strange)]
+        among = [(text, one.language) for text, one in zip(texts, cited, strict=True)]
+        among.append((self._known, language))
+        strange = strange_quantities(said.text, language, among)
+        if strange and ADDS.search(said.text):
+            told = [(text, language) for text in (said.text, *self._told)]
+            strange = [one for one in strange if not is_derived(one, told, strange)]
         if strange:
-            return f"its sources don't have the number {', '.join(strange)}"
+            named = ", ".join(dict.fromkeys(one.text for one in strange))
+            return f"its sources don't have the number {named}"
         if self._cell is not None and self._cell.differs(said.text):
             return f"your documents say {self._cell.text}"
-        dates = strange_dates(said.text, [*texts, self._known])
+        dates = strange_dates(said.text, language, among)
         if dates:
             return f"its sources have another date than {', '.join(dates)}"
-        told = [*texts, *_titles(cited), self._known]
-        names = [] if language == "de" else strange_names(said.text, told)
+        names = (
+            []
+            if language == "de"
+            else strange_names(said.text, [*texts, *_titles(cited), self._known])
+        )
         if names:
             return f"its sources don't name {', '.join(names)}"
         same = [

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from trivium.answer.followup import stand_alone
-from trivium.answer.question import FIGURE, digits
 from trivium.answers import Turn
+from trivium.text.lexicon.quantities import quantities
 
 
 class Join(StrEnum):
@@ -152,18 +152,16 @@ class Measure:
 
 def measure(value: str) -> Measure | None:
     """The first figure of a value, and what follows it: `1,140 €`, `18 lb.`"""
-    found = FIGURE.search(value)
+    found = next((one for one in quantities(value) if one.readings and not one.worded), None)
     if found is None:
         return None
-    try:
-        number = float(digits(found[0]))
-    except ValueError:
-        return None
+    number, start = found.value / found.scale, found.start
+    end = start + len(found.figure)
     unit = re.match(
         r"\s*((?:(?:thousand|million|billion)s?\s(?:of\s)?)?[^\W\d_]+\.?|[€$£%])?",
-        value[found.end() :],
+        value[end:],
     )
-    before = re.search(r"([€$£])\s*$", value[: found.start()])
+    before = re.search(r"([€$£])\s*$", value[:start])
     return Measure(number, (unit[1] if unit and unit[1] else "") or (before[1] if before else ""))
 
 

@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 from trivium.answer.cells import Found, Read
 from trivium.answer.likeness import Likeness, WordVectors
 from trivium.answer.passages import Passage
-from trivium.answer.question import Asks, Question, bag, figures, function_words
+from trivium.answer.question import Asks, Question, bag, function_words
 from trivium.answer.question import read as read_question
 from trivium.answer.statements import NOTHING_SAID, Before
 from trivium.answer.structure import Listing, Sentence, Table, listings, sentences, tables
 from trivium.answer.support import Nearness, Words, denies
 from trivium.ports import Embedder
 from trivium.text.languages import detect_language
+from trivium.text.lexicon.quantities import differ, figures
 from trivium.text.normalise import fold, words
 
 MOST_COMPARED = 40  # sentences by meaning, the best by words; 25 tokens each take .3 s on 2 cores
@@ -405,21 +406,12 @@ def _cells(asked: Question, found: Sequence[Found], best: Sequence[_Candidate]) 
         return picked
     for other in found[1:]:
         elsewhere = other.passage.citation.document != first.passage.citation.document
-        if (
-            elsewhere
-            and other.fit >= 0.97 * first.fit
-            and figures(other.value) != figures(first.value)
-        ):
+        if elsewhere and other.fit >= 0.97 * first.fit and differ(other.value, first.value):
             return [*picked, Picked(other.text, other.passage.number, other.fit, True, other.value)]
     for one in best:
         elsewhere = one.passage.citation.document != first.passage.citation.document
-        value = figures(one.value) or figures(one.text)
-        if (
-            elsewhere
-            and one.value
-            and one.said >= 0.85 * first.said
-            and not set(value) & set(figures(first.value))
-        ):
+        value = one.value if figures(one.value) else one.text
+        if elsewhere and one.value and one.said >= 0.85 * first.said and differ(value, first.value):
             return [*picked, Picked(one.text, one.passage.number, one.score, True, one.value)]
     return picked
 

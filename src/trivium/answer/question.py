@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
 
+from trivium.text.lexicon.quantities import figures
 from trivium.text.normalise import fold, words
 from trivium.text.stems import stem, stop_words
 
@@ -151,19 +152,10 @@ _VAGUE = _listed(
     " give gives use used cover covers require requires required"
 )
 VAGUE = 0.4
-FIGURE = re.compile(r"\d+(?:[.,'’   ]\d+)*")
+_FIGURE = re.compile(r"\d+(?:[.,'’\u00a0\u202f\u2009 ]\d+)*")
 _ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b", re.I)
-_THOUSANDS = re.compile(r"(?<=\d)[,.'’   ](?=\d{3}(?!\d))")
 _NAME = re.compile(r"(?<![.?!]\s)(?<=\s)[A-ZÄÖÜ][\w’'-]*(?<!\bI)\b")
 _TITLE = re.compile(r"\b([a-zäöüß]+) (?=[A-ZÄÖÜ])")  # of a name: project Beacon
-COUNTED = {
-    word: str(number)
-    for number, names in enumerate(
-        ("zero null", "one eins", "two zwei", "three drei", "four vier", "five fünf", "six sechs",
-         "seven sieben", "eight acht", "nine neun", "ten zehn", "eleven elf", "twelve zwölf")
-    )
-    for word in map(fold, names.split())
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,11 +209,11 @@ def read(
     """`rarities`: how rare words are in the documents that the caller may see."""
     asks = next((kind for kind, pattern in _KINDS if pattern.search(text.strip())), Asks.OTHER)
     plain = _ORDINAL.sub(r"\1", text)
-    figures = list(dict.fromkeys(map(digits, FIGURE.findall(plain))))
+    named = list(dict.fromkeys(one for found in _FIGURE.findall(plain) for one in figures(found)))
     ignored = function_words(language) | _FRAMING
     ignored |= _SUPERLATIVE if asks is Asks.MOST else set()
     names = {word for found in _NAME.findall(text) for word in words(found)}
-    said = [w for w in words(FIGURE.sub(" ", plain)) if w not in ignored and len(w) > 1]
+    said = [w for w in words(_FIGURE.sub(" ", plain)) if w not in ignored and len(w) > 1]
     how = re.search(r"\b(?:how|wie) (\w+)", plain, re.I)
     measured = fold(how[1]) if how else ""
     said = [w for w in said if w != measured or w in _HOW]  # how large is the garrison
@@ -239,28 +231,13 @@ def read(
     if asks is Asks.LIST and said:  # steps, effects, types: what kind of things is listed
         weights[said[0]] *= VAGUE
     terms = [Term(word, weights[word], firm=word in names) for word in said]
-    terms += [Term(figure, most, figure=True, firm=True) for figure in figures]
+    terms += [Term(figure, most, figure=True, firm=True) for figure in named]
     return Question(text, asks, tuple(terms), language)
 
 
 def function_words(language: str) -> frozenset[str]:
     code = language or "en"
     return _FUNCTION[code] if code in _FUNCTION else stop_words(code)
-
-
-def digits(figure: str) -> str:
-    """A figure without thousands separators, and with a point before its decimals."""
-    return _THOUSANDS.sub("", figure).replace(",", ".").replace(" ", "")
-
-
-def figures(text: str) -> list[str]:
-    """The figures of a text in order, including words up to twelve."""
-    found = [(m.start(), digits(m[0])) for m in FIGURE.finditer(_ORDINAL.sub(r"\1", text))]
-    for match in re.finditer(r"[^\W\d_]+", text):
-        number = COUNTED.get(fold(match[0]))
-        if number is not None:
-            found.append((match.start(), number))
-    return [figure for _, figure in sorted(found)]
 
 
 class Bag:
@@ -272,7 +249,7 @@ class Bag:
         self.stems = set(stem(self.words, language or "en")) | set(self.words)
         pairs = zip(self.words, self.words[1:], strict=False)
         self.joined = {a + b for a, b in pairs}
-        self.figures = set(map(digits, FIGURE.findall(plain)))
+        self.figures = {one for found in _FIGURE.findall(plain) for one in figures(found)}
         self.letters = {fold(one) for one in re.findall(r"\b[A-Z]\b", text)}
         self.short = {  # STR, Dex., AC
             fold(one.rstrip(".")) for one in re.findall(r"\b[A-Z]{2,4}\b|\b[A-Z][a-z]{1,4}\.", text)

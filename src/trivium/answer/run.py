@@ -24,7 +24,6 @@ from trivium.answer.likeness import WordVectors
 from trivium.answer.numbering import Numbering
 from trivium.answer.passages import Passage, counted, numbered, passage_of
 from trivium.answer.prompt import compose, unmarked
-from trivium.answer.question import figures
 from trivium.answer.rewrite import stand_alone
 from trivium.answer.statements import NOTHING_SAID, Before
 from trivium.answer.support import Words
@@ -48,6 +47,7 @@ from trivium.ports import Backend, Embedder, Generator
 from trivium.results import Results
 from trivium.search.request import SearchRequest
 from trivium.search.run import LONGEST_QUERY
+from trivium.text.lexicon.quantities import covers, figures, shared
 from trivium.text.normalise import words
 from trivium.types import StoredChunk
 
@@ -411,14 +411,14 @@ class Answerer:
         only one of them; and the figure that was asked for, if the answer gives none, or not the
         one that a table has."""
         picked = self._quotes(draft)
-        said = set(figures(MARK.sub("", draft.text)))
+        said = MARK.sub("", draft.text)
         others = [one for one in picked if one.differs]
         sides = [picked[0], *others] if others else []
-        told = set(figures(picked[0].value)) if picked else set()
-        silent = not said - set(figures(draft.asked))
-        if not all(set(figures(one.value or one.text)) <= said for one in sides):
+        value = picked[0].value if picked else ""
+        silent = covers(draft.asked, said)
+        if not all(covers(said, one.value or one.text) for one in sides):
             yield from self._quoted(draft, DIFFER, sides)
-        elif told and (silent or (_is_figure(picked[0]) and not told & said)):
+        elif figures(value) and (silent or (_is_figure(picked[0]) and not shared(said, value))):
             yield from self._quoted(draft, FIGURE_SAYS, picked[:1])
 
     def _quoted(self, draft: _Draft, lead: str, picked: Sequence[Picked]) -> Iterator[AnswerEvent]:

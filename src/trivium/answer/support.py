@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
-from trivium.answer.question import COUNTED, figures
 from trivium.errors import ModelUnavailable
 from trivium.ports import Embedder
 from trivium.text import boundaries
+from trivium.text.lexicon.dates import dates
+from trivium.text.lexicon.quantities import Quantity, quantities, unmatched
 from trivium.text.normalise import fold, words
 from trivium.text.stems import content_words, stem
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 Rarities = Callable[[Sequence[str]], Sequence[float]]
 
 LONGEST = 400  # characters of a sentence that are compared
-_NUMBER = re.compile(r"\d+(?:[.,   ]\d+)*")
 # The share of a sentence's content words in another one that makes both about the same thing.
 NEARLY_THE_SAME = 0.75
 FEWEST_SHARED = 3
@@ -42,18 +42,6 @@ ADDS = re.compile(  # says that a number is the sum or difference of others
     re.I,
 )
 _NAME = re.compile(r"(?<=[\w,;:(“\"] )[A-Z][\w’'-]*[a-z][\w’'-]*")
-_MONTHS = {name: number for number, name in enumerate(
-    ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), start=1
-)} | {"mai": 5, "okt": 10, "dez": 12}  # fmt: skip
-_MONTH = (
-    r"(?:Jan(?:uary|uar)?|Feb(?:ruary|ruar)?|Mar(?:ch)?|März|Apr(?:il)?|May|Mai|June?|Juni|July?|Juli"
-    r"|Aug(?:ust)?|Sep(?:tember)?|O[ck]t(?:ober)?|Nov(?:ember)?|De[cz](?:ember)?)"
-)
-_DATE = re.compile(
-    r"\b(?P<iso_year>\d{4})-(?P<iso_month>\d\d)-(?P<iso_day>\d\d)\b"
-    rf"|\b(?P<day_a>\d{{1,2}})(?:st|nd|rd|th|\.)?\s(?:of\s)?(?P<a>{_MONTH})\.?(?:,?\s(?P<year_a>\d{{4}}))?\b"
-    rf"|\b(?P<b>{_MONTH})\.?\s(?:(?P<day_b>\d{{1,2}})(?:st|nd|rd|th)?(?!\d),?\s?)?(?P<year_b>\d{{4}})?\b"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,36 +85,36 @@ def _stems(word: str, languages: Sequence[str]) -> set[str]:
     return {one for language in languages for one in stem([word], language)}
 
 
-def strange_numbers(text: str, among: Sequence[str]) -> list[str]:
-    """Numbers of a text that none of the others has, in digits or, up to twelve, in words."""
-    known = {number for other in among for number in _numbers(other)}
-    known |= {COUNTED[w] for other in among for w in words(other) if w in COUNTED}
-    return [number for number in dict.fromkeys(_numbers(text)) if number not in known]
+def strange_quantities(
+    text: str, language: str, among: Sequence[tuple[str, str]]
+) -> list[Quantity]:
+    """Quantities of a text that none of the others (text and language) has; dates apart."""
+    told = [(date.start, date.end) for date in dates(text, language)]
+    return unmatched(text, language, among, told)
 
 
-def is_derived(number: str, among: Sequence[str], strange: Sequence[str]) -> bool:
-    """Whether a number is the sum or difference of two others that the texts have and that aren't
+def is_derived(
+    one: Quantity, among: Sequence[tuple[str, str]], strange: Sequence[Quantity]
+) -> bool:
+    """Whether a quantity is the sum or difference of two others that the texts have and that aren't
     strange themselves."""
-    values: dict[str, float] = {}
-    for text in among:
-        for one in figures(text):
-            if one.replace(".", "", 1).isdigit():
-                values[re.sub(r"\D", "", one)] = float(one)
-    known = [value for digits, value in values.items() if digits not in strange][:MOST_FIGURES]
-    results = {round(one, 6) for a, b in combinations(known, 2) for one in (a + b, abs(a - b))}
-    return number in values and round(values[number], 6) in results
-
-
-def _numbers(text: str) -> list[str]:
-    """Without thousands separators: 1,000 and 1 000 are 1000; 3.5 and 3,5 are both 35."""
-    return [re.sub(r"\D", "", found) for found in _NUMBER.findall(text)]
+    every = [other for text, code in among for other in quantities(text, code) if other.readings]
+    known = [other for other in every if not any(other.same(odd) for odd in strange)]
+    return any(
+        replace(one, sign=0, readings=(abs(result),), scales=()).same(one)
+        for a, b in combinations(known[:MOST_FIGURES], 2)
+        for result in (a.value + b.value, a.value - b.value)
+    )
 
 
 def strange_names(text: str, among: Sequence[str]) -> list[str]:
     """Capitalised words within a sentence that none of the other texts has. For languages that
     capitalise only names."""
     known = {word for other in among for word in words(other)}
-    found = dict.fromkeys(m[0] for m in _NAME.finditer(_DATE.sub(" ", text)))
+    told = [(date.start, date.end) for date in dates(text)]
+    found = dict.fromkeys(
+        m[0] for m in _NAME.finditer(text) if not any(a <= m.start() < b for a, b in told)
+    )
     return [name for name in found if not set(words(name)) <= known]
 
 
@@ -142,32 +130,6 @@ def strange_nouns(text: str, among: Sequence[str]) -> list[str]:
             word[:LONGEST_STEM] in known or word[-LONGEST_STEM:] in every for word in words(name)
         )
     ]
-
-
-def strange_dates(text: str, among: Sequence[str]) -> list[str]:
-    """Dates that match no date of the other texts: another day, month or year."""
-    known = [parts for other in among for _, parts in _dates(other)]
-    return [
-        told
-        for told, parts in _dates(text)
-        if not any(all(date.get(k) == v for k, v in parts.items()) for date in known)
-    ]
-
-
-def _dates(text: str) -> list[tuple[str, dict[str, int]]]:
-    """Each as written, and what it means: day, month, year."""
-    found = []
-    for match in _DATE.finditer(text):
-        given = match.groupdict()
-        month = given["a"] or given["b"]
-        number = given["iso_month"]
-        parts = {
-            "year": given["iso_year"] or given["year_a"] or given["year_b"],
-            "month": number if number else _MONTHS[fold(month)[:3]] if month else None,
-            "day": given["iso_day"] or given["day_a"] or given["day_b"],
-        }
-        found.append((match[0], {name: int(value) for name, value in parts.items() if value}))
-    return found
 
 
 def denies(text: str) -> bool:

@@ -10,11 +10,13 @@ Pure; knows nothing of stores.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from trivium.text import boundaries
+from trivium.text.lexicon.quantities import Quantity, quantities
+from trivium.text.lexicon.words import lexicon as lexicon_of
 from trivium.text.normalise import fold
 from trivium.text.stems import content_words, stem
 
@@ -24,15 +26,6 @@ SAME_TOPIC = 0.6
 NEARLY_THE_SAME = 0.75
 _FEWEST_SHARED = 3
 _MOST_NUMBERS = 3  # in a sentence: more make it a row of a table
-_NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*(?![\w])")
-_WORDED = {
-    "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7",
-    "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12",
-}  # fmt: skip
-_MONTHS = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september",
-    "october", "november", "december",
-]  # fmt: skip
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|without|cannot|\w+n't|kein\w*|nicht|nie)\b",
     re.I,
@@ -62,7 +55,7 @@ class Claim:
     topic: frozenset[str]  # stems of the words that carry it
     title: frozenset[str]  # stems of its document's title
     section: frozenset[str]  # stems of the heading above it
-    numbers: frozenset[str]
+    numbers: tuple[Quantity, ...]
     months: frozenset[str]
     names: frozenset[str]
     negated: bool
@@ -93,26 +86,20 @@ def _claim(sentence: str, language: str, title: frozenset[str], section: frozens
     words = [fold(word) for word in _WORD.findall(sentence)]
     names = frozenset(name.casefold() for name in _NAME.findall(sentence))
     of_names = {fold(word) for name in names for word in _WORD.findall(name)}
-    apart = {*_WORDED, *_MONTHS, *of_names}
+    lexicon = lexicon_of(language)
+    apart = {*lexicon.numbers, *lexicon.months, *of_names}
     plain = [word for word in words if word not in apart and not _NEGATION.fullmatch(word)]
     topic = frozenset(stem(content_words(dict.fromkeys(plain), {language}), language))
-    numbers = {_number(found) for found in _NUMBER.findall(sentence)}
-    numbers |= {_WORDED[word] for word in words if word in _WORDED}
     return Claim(
         sentence,
         topic,
         title,
         section,
-        frozenset(numbers),
-        frozenset(word for word in words if word in _MONTHS),
+        tuple(one for one in quantities(sentence, language) if one.readings),
+        frozenset(word for word in words if word in lexicon.months),
         names,
         bool(_NEGATION.search(_NO_DENIAL.sub(" ", sentence))),
     )
-
-
-def _number(text: str) -> str:
-    bare = text.rstrip(".,").replace(",", "")
-    return bare.rstrip("0").rstrip(".") if "." in bare else bare
 
 
 def disagreement(one: Claim, other: Claim) -> str:
@@ -123,8 +110,10 @@ def disagreement(one: Claim, other: Claim) -> str:
         return ""
     if one.negated != other.negated:
         return "one says the opposite of the other" if alike >= NEARLY_THE_SAME else ""
+    if one.numbers and other.numbers and not _some_equal(one.numbers, other.numbers):
+        first, second = (_listed(number.text for number in some.numbers) for some in (one, other))
+        return f"numbers differ: {first} and {second}"
     for told, mine, theirs, least in (
-        ("numbers", one.numbers, other.numbers, SAME_TOPIC),
         ("dates", one.months, other.months, SAME_TOPIC),
         ("names", one.names, other.names, NEARLY_THE_SAME),
     ):
@@ -133,11 +122,17 @@ def disagreement(one: Claim, other: Claim) -> str:
     return ""
 
 
+def _some_equal(some: Iterable[Quantity], others: Sequence[Quantity]) -> bool:
+    return any(one.same(other) or other.same(one) for one in some for other in others)
+
+
 def says(those: Iterable[Claim], one: Claim) -> bool:
     """Whether one of those claims says the same: about the same, with the same facts."""
-    facts = one.numbers, one.months, one.names, one.negated
+    facts = one.months, one.names, one.negated
     return any(
-        (other.numbers, other.months, other.names, other.negated) == facts
+        (other.months, other.names, other.negated) == facts
+        and all(_some_equal([number], other.numbers) for number in one.numbers)
+        and all(_some_equal([number], one.numbers) for number in other.numbers)
         and len(one.topic & other.topic) / len(one.topic | other.topic) >= NEARLY_THE_SAME
         for other in those
     )

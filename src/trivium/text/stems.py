@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 DEFAULT_LANGUAGE = "en"  # for texts whose language nobody could tell: short and mostly English
 
-_SNOWBALL = {
+SNOWBALL = {
     "ar": "arabic", "ca": "catalan", "da": "danish", "de": "german", "el": "greek",
     "en": "english", "es": "spanish", "eu": "basque", "fi": "finnish", "fr": "french",
     "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian",
@@ -71,7 +71,7 @@ class _Stems(dict[str, str]):
 def beginning(stemmed: str, language: str) -> str:
     """What every word with this stem begins with, as far as the rules of the language say; nothing
     where we don't know them that well."""
-    algorithm = _SNOWBALL.get(language or DEFAULT_LANGUAGE)
+    algorithm = SNOWBALL.get(language or DEFAULT_LANGUAGE)
     if algorithm == "english":  # changes up to two letters at the end: skies, sky; dying, die
         return stemmed[:-2] or stemmed[:1]
     if algorithm == "german":  # reads ae, oe and ue as one letter: maenner, mann
@@ -110,7 +110,7 @@ def _ignored(languages: frozenset[str]) -> frozenset[str]:
 
 
 def _stemmer(language: str) -> _Stemming | None:
-    algorithm = _SNOWBALL.get(language or DEFAULT_LANGUAGE)
+    algorithm = SNOWBALL.get(language or DEFAULT_LANGUAGE)
     if algorithm is None:
         return None
     loaded: dict[str, _Stemming] = _stemmers.__dict__

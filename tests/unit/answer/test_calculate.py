@@ -27,3 +27,11 @@ def test_nothing_else_is_evaluated(expression: str) -> None:
 
 def test_numbers_that_no_passage_holds_are_named() -> None:
     assert unsourced("1,200 / 4 + 7.5", ["There are 1 200 lamps."]) == ["7.5"]
+
+
+def test_a_number_that_was_read_is_a_quantity_not_its_digits() -> None:
+    read = ["Sales rose by 3.5 % to 1.75 million, from 1,690,000."]
+    assert unsourced("1.75 - 1.69", read) == ["1.69"]
+    assert unsourced("1750000 - 1690000", read) == []
+    assert unsourced("1000 * 0.035", [*read, "1,000"]) == []
+    assert unsourced("175 * 1690000", read) == ["175"]

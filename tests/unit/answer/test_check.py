@@ -4,7 +4,7 @@ import pytest
 from tests.unit.answer.making import passage
 
 from trivium.answer.check import Checker, may_be_shown
-from trivium.answer.support import Read, Words, strange_numbers
+from trivium.answer.support import Read, Words
 from trivium.answers import Statement
 from trivium.errors import ModelUnavailable
 from trivium.models.missing import MissingEmbedder
@@ -77,9 +77,24 @@ def test_what_states_nothing_needs_nothing() -> None:
     assert checked("Yes.\n\nDo you want more?") == []
 
 
-def test_numbers_are_the_same_however_they_are_written() -> None:
-    assert strange_numbers("1,000 of 12 in 3.5", ["1000 and twelve and 3,5"]) == []
-    assert strange_numbers("1,000 and 7", ["10 00"]) == ["7"]
+@pytest.mark.parametrize(
+    ("said", "supported"),
+    [
+        ("The share of lamps rose to 3.5 % in the second year [1].", True),
+        ("The share of lamps rose to 35 % in the second year [1].", False),
+        ("The lamp works sold 1.75 million lamps in the second year [1].", True),
+        ("The lamp works sold 1,750,000 lamps in the second year [1].", True),
+        ("The lamp works sold 175 million lamps in the second year [1].", False),
+        ("The lamp works sold 1.75 billion lamps in the second year [1].", False),
+    ],
+)
+def test_numbers_are_compared_as_quantities(said: str, supported: bool) -> None:
+    text = (
+        "The share of lamps rose to 3.5 % in the second year."
+        " The lamp works sold 1.75 million lamps in the second year."
+    )
+    (one,) = Checker(EVEN, None, [passage(1, text)]).check(said)
+    assert one.supported is supported, one
 
 
 def test_rare_words_count_more() -> None:

@@ -23,7 +23,7 @@ def why(one: str, other: str) -> str:
         (
             "The poison takes six hours to kill a man.",
             "The poison takes 12 hours to kill a man.",
-            "numbers differ: 6 and 12",
+            "numbers differ: six hours and 12 hours",
         ),
         (
             "The council met in the harbour hall in March.",

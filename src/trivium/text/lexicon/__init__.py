@@ -1,0 +1,1 @@
+"""What words mean in each language: numbers and units (`quantities`), dates (`dates`)."""

@@ -1,0 +1,92 @@
+"""The dates of a text, in words or figures: day, month and year, as far as it says them. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from trivium.text.lexicon.words import lexicon
+from trivium.text.normalise import fold
+
+_WORD = r"[^\W\d_]{3,}"
+_NUMERIC = (
+    r"\b(?P<iso_year>\d{4})-(?P<iso_month>\d\d)-(?P<iso_day>\d\d)\b"
+    r"|\b(?P<dot_day>\d{1,2})\.\s?(?P<dot_month>\d{1,2})\.\s?(?P<dot_year>\d{4})\b"
+)
+_WORDED = (
+    # 5th of March 2024, 5. März 2024, 5 de marzo de 2024
+    rf"|\b(?P<day_a>\d{{1,2}})(?:st|nd|rd|th|er|\.|º)?\s(?:of\s|de\s)?(?P<a>{_WORD})\.?"
+    r"(?:,?\s(?:de\s|del\s)?(?P<year_a>\d{4}))?\b"
+    # March 5, 2024; March 2024; March
+    rf"|\b(?P<b>{_WORD})\.?(?:\s(?P<day_b>\d{{1,2}})(?:st|nd|rd|th)?(?!\d),?)?"
+    r"(?:\s(?:de\s)?(?P<year_b>\d{4}))?\b"
+)
+_PATTERN = re.compile(_NUMERIC + _WORDED)
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    text: str  # as written
+    start: int
+    end: int
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+
+    def fits(self, other: Date) -> bool:
+        """Whether the other one says all that this one says."""
+        return all(
+            mine is None or mine == theirs
+            for mine, theirs in (
+                (self.year, other.year),
+                (self.month, other.month),
+                (self.day, other.day),
+            )
+        )
+
+
+@cache
+def _months(language: str) -> dict[str, int]:
+    return dict(lexicon(language).months)
+
+
+def dates(text: str, language: str = "") -> list[Date]:
+    """In order. A month by itself counts if it is capitalised: "in May", not "may"."""
+    months, found = _months(language), []
+    at = 0
+    while match := _PATTERN.search(text, at):
+        given = match.groupdict()
+        name = given["a"] or given["b"]
+        month = months.get(fold(name)) if name else None
+        at = match.end()
+        if name and month is None:
+            at = match.end("a") if given["a"] else match.end("b")
+            continue
+        alone = bool(name) and not any(
+            given[part] for part in ("day_a", "year_a", "day_b", "year_b")
+        )
+        if alone and (not name[0].isupper() or len(name) < 3):
+            continue
+        number = given["iso_month"] or given["dot_month"]
+        year = given["iso_year"] or given["dot_year"] or given["year_a"] or given["year_b"]
+        day = given["iso_day"] or given["dot_day"] or given["day_a"] or given["day_b"]
+        found.append(
+            Date(
+                match[0].rstrip(" ,"),
+                match.start(),
+                match.end(),
+                int(year) if year else None,
+                int(number) if number else month,
+                int(day) if day else None,
+            )
+        )
+    return found
+
+
+def unmatched(text: str, language: str, among: Sequence[tuple[str, str]]) -> list[str]:
+    """The dates of a text that match none of the others' (text and language): another day, month
+    or year."""
+    known = [date for other, code in among for date in dates(other, code)]
+    return [date.text for date in dates(text, language) if not any(map(date.fits, known))]

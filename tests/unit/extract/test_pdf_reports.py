@@ -181,3 +181,43 @@ def test_a_fault_on_one_page_costs_that_page(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(glyphs, "read_page", lambda *_: 1 / 0)
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         read(*sheets)
+
+
+def floating(numbers: list[str]) -> Extraction:
+    """A page for each number, which stands right below text of another height on every page."""
+    sheets = []
+    for at, number in enumerate(numbers):
+        sheet = Sheet()
+        y = 80.0
+        for line in range(6 + 5 * (at % 4)):
+            tide = "abcdefghijklmnopqrstuvwxyz"[line]
+            sheet.put(72, y, f"of berth {tide} the harbour master noted the tide and went on to")
+            y += 12
+        sheet.put_centred(306, y + 4, number)
+        sheets.append(sheet)
+    return read(*sheets)
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["{}", "- {} -", "F-{}", "Page {} of 90", "2022 Form 10-K Page {}", "Annual Report | {}"],
+)
+def test_a_page_number_that_floats_under_the_text_goes(form: str) -> None:
+    text = floating([form.format(number) for number in range(17, 26)]).text
+    left = [number for number in range(17, 26) if f"{number}" in text]
+    assert left in ([], [17])  # the first copy of words stays
+    assert left == [] or "Annual" in form or "Form" in form
+    assert text.count("went on to of berth a") >= 7
+
+
+def test_page_numbers_may_be_missing_from_some_pages() -> None:
+    skipping = ["14", "15", "17", "18", "19", "20", "22", "23"]
+    skipping[2:2] = ["is"]
+    skipping[-2:-2] = ["was"]
+    text = floating(skipping).text
+    assert not any(sign.isdecimal() for sign in text)
+
+
+def test_numbers_that_count_no_pages_stay() -> None:
+    for numbers in (["4", "9", "2", "7", "1", "8"], ["10", "20", "30", "40", "50", "60"]):
+        assert set(numbers) <= set(floating(numbers).text.split())

@@ -2,8 +2,8 @@
 numbers of manuscripts under review. Knows nothing of columns.
 
 Removes a line only if the same line is at the same place on enough pages, separate from the text
-and outside tables; the first copy of words stays. If in doubt, everything stays: an extra head
-costs a search nothing, a lost row can't be found.
+and outside tables, or if it counts the pages (`counting`); the first copy of words stays. If in
+doubt, everything stays: an extra head costs a search nothing, a lost row can't be found.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from trivium.extract.pdf.counting import PAGE_NUMBER, page_numbers, same_place, split_numbers
 from trivium.extract.pdf.marks import Fragment, Page, Word
 
 MARGIN = 0.16  # of the page's width: where line numbers stand
@@ -24,19 +25,8 @@ ALIKE = 6  # so many rows from the edge that all repeat are a form or a copied l
 SMALL = 0.93  # of the size of the page's text
 LARGE = 1.3  # a line set larger must be a title
 MAX_DIGITS = 4  # of a line's number
-HOLE = (
-    "0"  # for any number: the only sign that a text without its numbers can't hold, so that texts
-)
-# with the same key have as many numbers ("#1 of 20" and "3 1 of 20" were alike under "#")
 CELL = 8.0  # sizes of the font that a cell is wide at most; a line of a column is wider
 _LETTER = re.compile(r"[^\W\d_]")
-_NUMBER = re.compile(r"\d+")
-_ROMAN = re.compile(r"[ivxlc]{1,7}")
-_PAGE_NUMBER = re.compile(
-    r"[-–—\s(\[]*(?:(?:page|seite|p\.|s\.|[a-z]-)\s*)?(?:\d{1,4}|[ivxlc]{1,7})"
-    r"(?:\s*(?:/|of|von)\s*\d{1,4})?[-–—\s)\].]*$",
-    re.I,
-)
 
 
 @dataclass(slots=True)
@@ -102,21 +92,26 @@ def drop_running(pages: list[tuple[Page, list[Fragment]]]) -> list[Parted]:
     by_page: dict[int, list[_Outer]] = defaultdict(list)
     for outer in outers:
         by_page[outer.page].append(outer)
+    counting = page_numbers(pages)
     seen: set[tuple[str, str]] = set()
     parted = []
     for index, (page, fragments) in enumerate(pages):
-        dropped, heads = set(), []
+        dropped, heads = {id(f) for f in fragments if id(f) in counting}, []
         for outer in _candidates(by_page[index], repeated):
-            words = not _PAGE_NUMBER.match(outer.text)
-            if not _is_running(outer, page, fragments, repeated, words=words):
+            words = not PAGE_NUMBER.match(outer.text)
+            is_counting = id(outer.fragment) in counting
+            if not is_counting and not _is_running(outer, page, fragments, repeated, words=words):
                 continue
             dropped.add(id(outer.fragment))
             if words and (outer.side, outer.key) not in seen:
                 seen.add((outer.side, outer.key))
                 heads.append(outer.fragment)
         text = [f for f in fragments if id(f) not in dropped]
-        # A page of nothing else: what repeats is what it says.
-        parted.append(Parted(text, heads) if text or not fragments else Parted(fragments))
+        # A page of nothing else: what repeats is what it says, unless it is only the number.
+        keeps = not text and not counting.issuperset(dropped)
+        parted.append(Parted(fragments) if keeps else Parted(text, heads))
+    if not any(part.text for part in parted):
+        return [Parted(fragments) for _, fragments in pages]
     return parted
 
 
@@ -151,14 +146,15 @@ class _Repetition:
         here = self._numbers[outer.page]
         same = {outer.page}
         # A number alone must count the pages: the same on each is a year over a column.
-        counts = _PAGE_NUMBER.match(outer.text) is not None
+        counts = PAGE_NUMBER.match(outer.text) is not None
         for other in alike:
             there = self._numbers[other.page]
             pairs = list(zip(outer.numbers, other.numbers, strict=True))
             if (
                 all(a == b or a - here == b - there for a, b in pairs)
                 and (not counts or any(a - here == b - there for a, b in pairs))
-                and _same_place(outer.fragment, other.fragment, words=len(outer.key) > 6)
+                # Words may change sides from page to page.
+                and (len(outer.key) > 6 or same_place(outer.fragment, other.fragment))
             ):
                 same.add(other.page)
         return len(same)
@@ -187,7 +183,7 @@ def _candidates(outers: list[_Outer], repeated: _Repetition) -> list[_Outer]:
             for outer in outers
             if outer.side == side
             and outer.row < ROWS
-            and (not form or _PAGE_NUMBER.match(outer.text))
+            and (not form or PAGE_NUMBER.match(outer.text))
         ]
     return found
 
@@ -217,22 +213,12 @@ def _is_running(
         return False
     if _apart(fragment, fragments):
         beside = any(
-            abs(other.middle - fragment.middle) < 4 and _PAGE_NUMBER.match(other.text)
+            abs(other.middle - fragment.middle) < 4 and PAGE_NUMBER.match(other.text)
             for other in fragments
             if other is not fragment
         )
         return beside or bool(outer.numbers) or times >= repeated.count // 5
     return times >= max(4, 0.6 * repeated.count)
-
-
-def _same_place(a: Fragment, b: Fragment, *, words: bool) -> bool:
-    """Whether two are at the same place across. Words may change sides from page to page."""
-    return words or (
-        abs(a.left - b.left) < 8
-        or abs(a.right - b.right) < 8
-        or abs((a.left + a.right) - (b.left + b.right)) < 8
-        or abs(a.left - b.left) > 200  # outer corners of left and right pages
-    )
 
 
 def _step(fragment: Fragment) -> int:
@@ -295,27 +281,9 @@ def _outermost(index: int, page: Page, fragments: list[Fragment]) -> list[_Outer
             if row >= ALIKE or (row >= ROWS and 2 * len(found) > len(fragments) > 60):
                 break
             text = fragment.text
-            key, numbers = _key(text)
+            key, numbers = split_numbers(text)
             found.append(_Outer(index, side, fragment, text, key, numbers, row))
     return found
-
-
-def _key(text: str) -> tuple[str, tuple[int, ...]]:
-    """The text without its numbers, and the numbers."""
-    plain = text.casefold()
-    if _ROMAN.fullmatch(plain):
-        return HOLE, (_value(plain),)
-    numbers = _NUMBER.findall(plain)
-    if not numbers:
-        return plain, ()
-    return _NUMBER.sub(HOLE, plain), tuple(int(number[:9]) for number in numbers)
-
-
-def _value(roman: str) -> int:
-    values = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
-    signs = [values[sign] for sign in roman]
-    pairs = zip(signs, [*signs[1:], 0], strict=True)
-    return sum(-value if value < after else value for value, after in pairs)
 
 
 def _alone(page: Page, fragment: Fragment, fragments: list[Fragment]) -> bool:

@@ -22,16 +22,22 @@ class EmbeddedMachine(BackendMachine):
 
 
 class PostgresMachine(BackendMachine):
+    """A library that two processes have open: nothing that one remembers of words, documents and
+    models survives a change by the other."""
+
+    exact = True
+
     @staticmethod
-    def make() -> Backend:
+    def make() -> tuple[Backend, Backend]:
         opened = ExitStack()
-        backend = open_postgres(parse(opened.enter_context(postgres.library())))
+        address = parse(opened.enter_context(postgres.library()))
+        first, second = open_postgres(address), open_postgres(address)
 
         def close() -> None:
-            backend.close()
+            second.close()
             opened.close()
 
-        return replace(backend, close=close)
+        return first, replace(second, close=close)
 
 
 _SETTINGS = settings(

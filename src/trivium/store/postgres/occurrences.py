@@ -112,12 +112,14 @@ class Remembered:
             found.setdefault(row[0], []).append(row)
         return found
 
-    def lengths(self, sequence: int) -> Counts:
+    def lengths(self, sequence: int, size: int) -> Counts:
+        """By chunk id, for at least `size` of them: a rebuild leaves out the last ones if they are
+        gone."""
         upto, lengths = self._lengths
-        if upto < sequence:
+        if upto < sequence or len(lengths) < size:
             rows = self._rows(_LENGTHS, (LENGTHS, upto))
             ids = _array(b"".join(row[2] for row in rows), "<i4")
-            grown = np.zeros(max(len(lengths), int(ids.max(initial=0)) + 1), dtype=np.int32)
+            grown = np.zeros(max(len(lengths), size, int(ids.max(initial=0)) + 1), dtype=np.int32)
             grown[: len(lengths)] = lengths
             grown[ids] = _array(b"".join(row[3] for row in rows), "<u2")
             upto = max((sequence, *(row[1] for row in rows)))
@@ -194,6 +196,7 @@ class RowOccurrences:
 
     remembered: Remembered
     sequence: int
+    chunks: int  # one more than the highest id
     read_texts: bool = True  # they are all there
 
     def of(self, field: str, run: Run) -> tuple[Ids, Counts]:
@@ -203,7 +206,7 @@ class RowOccurrences:
         self.remembered.expect(field, wanted, self.sequence)
 
     def lengths(self) -> Counts:
-        return self.remembered.lengths(self.sequence)
+        return self.remembered.lengths(self.sequence, self.chunks)
 
     def held(self, words: Sequence[str], seen: Allowed) -> set[str]:
         self.expect("spellings", words)

@@ -10,9 +10,10 @@ from sqlalchemy import Engine, text
 
 from trivium.store.postgres.occurrences import Remembered, RowOccurrences
 from trivium.store.postgres.shards import shards_of
+from trivium.store.postgres.words import generation
 from trivium.store.sql.census import Allowed, Census, Passing
 from trivium.store.sql.feed import Feed, Serving
-from trivium.store.sql.statements import wait_for_changes
+from trivium.store.sql.statements import one_state, wait_for_changes
 from trivium.store.visible import Visible
 from trivium.text.trigrams import Vocabulary
 from trivium.types import OWNER, Where
@@ -43,7 +44,8 @@ class Snapshots:
         self._census = Census.empty()
         self._remembered = Remembered(engine, feed)
         self._vocabulary = Vocabulary()
-        self._words = (0, 0)  # the lowest and the highest known number of a word
+        self._generation = 0  # of the words and occurrences that are cached
+        self._last_word = 0  # the highest known number
 
     def latest(self) -> Snapshot:
         """The latest one, if nothing has been forgotten since."""
@@ -52,16 +54,20 @@ class Snapshots:
     def current(self) -> Snapshot:
         """A snapshot no older than this call."""
         with self._turn:
-            last = self._last
-            if last is not None and last.census.sequence == self._feed.sequence():
+            last, sequence = self._last, self._feed.sequence()
+            if last is not None and last.census.sequence == sequence:
                 return last
-            if self._census.sequence != self._feed.sequence():
+            if sequence < self._census.sequence:  # restored from a backup: nothing known is true
+                self._census, self._passing = Census.empty(), Passing(self._feed)
+                self._generation = -1
+            if self._census.sequence != sequence:
                 self._wait_for_nodes()
                 self._census = self._census.after(self._feed.changes(self._census.sequence))
             serving = self._feed.serving()
             self._learn_words()
-            occurrences = RowOccurrences(self._remembered, self._census.sequence)
-            self._last = Snapshot(self._census, serving, self._vocabulary, occurrences)
+            census = self._census
+            occurrences = RowOccurrences(self._remembered, census.sequence, len(census.owner))
+            self._last = Snapshot(census, serving, self._vocabulary, occurrences)
             return self._last
 
     def forget(self) -> None:
@@ -97,13 +103,14 @@ class Snapshots:
                 wait_for_changes(connection)
 
     def _learn_words(self) -> None:
-        """Numbers rise in the order of changes; after a rebuild they start higher."""
-        with self._engine.connect() as connection:
-            lowest = connection.scalar(text("SELECT min(id) FROM words")) or 0
-            if lowest != self._words[0]:
-                self._vocabulary, self._words = Vocabulary(), (lowest, 0)
+        """Numbers rise in the order of changes; a rebuild begins another generation."""
+        with one_state(self._engine) as connection:
+            now = generation(connection)
+            if now != self._generation:
+                self._remembered = Remembered(self._engine, self._feed)
+                self._vocabulary, self._generation, self._last_word = Vocabulary(), now, 0
             newer = text("SELECT id, word FROM words WHERE id > :last ORDER BY id")
-            rows = connection.execute(newer, {"last": self._words[1]}).all()
+            rows = connection.execute(newer, {"last": self._last_word}).all()
         if rows:
             self._vocabulary.add(row.word for row in rows)
-            self._words = (self._words[0], rows[-1].id)
+            self._last_word = rows[-1].id

@@ -81,9 +81,21 @@ class PostgresUpkeep:
         self.check_there()
         looked = self._examination
         found = [Finding("database", True, "The database answers.")]
-        found += [*looked.rows(), *looked.indexes(self.health())]
+        found += [*looked.rows(), *self._indexes()]
         found += looked.archive(looked.orphans())
         return [*found, *looked.passages(hash_of)] if hash_of else found
+
+    def _indexes(self) -> Iterator[Finding]:
+        yield from self._examination.indexes(self.health())
+        nameless, nowhere = self._words.unmatched()
+        message = "Every word has occurrences, and every occurrence a word."
+        if nameless or nowhere:
+            message = (
+                f"{nameless:,} words with occurrences aren't in the list of words; {nowhere:,} in"
+                " the list occur nowhere."
+            )
+        ok = not (nameless or nowhere)
+        yield Finding("occurrences", ok, message, "" if ok else "Rebuild the indexes.")
 
     def repair(self, waiting: Waiting | None = None, hash_of: Hash | None = None) -> list[str]:
         return list(self._repaired(hash_of))
@@ -105,7 +117,7 @@ class PostgresUpkeep:
                 self._checks.mend(rotten)
                 self.rebuild()
                 yield f"Restored the text of {len(rotten):,} passages."
-        if not all(finding.ok for finding in self._examination.indexes(self.health())):
+        if not all(finding.ok for finding in self._indexes()):
             self.rebuild()
             yield "Rebuilt the search indexes."
 

@@ -2,7 +2,9 @@
 
 A change writes one row for each of its words; many such rows would make reading slow and the table
 large, so they are merged level by level (`merge`). A row's arrays can be joined end to end. Removed
-chunks stay in the rows until `rebuild`: readers mask them. Knows nothing of scores.
+chunks stay in the rows until `rebuild`: readers mask them. A rebuild gives every word another
+number, so whoever caches numbers or words keeps the `generation` beside them. Knows nothing of
+scores.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from sqlalchemy import Connection, Engine, text
 
 from trivium.store.indexed import IndexedChunk
 from trivium.store.postgres.database import direct
+from trivium.store.sql.statements import take
 from trivium.text.normalise import words
 from trivium.text.stems import stem
 
@@ -39,6 +42,13 @@ SELECT word, min(since), max(upto), :level + 1, string_agg(ids, ''::bytea ORDER 
        string_agg(counts, ''::bytea ORDER BY since), string_agg(positions, ''::bytea ORDER BY since)
 FROM gone GROUP BY word
 """
+_NAMELESS = (
+    "SELECT count(*) FROM (SELECT DISTINCT word FROM postings WHERE word <> :lengths) AS p"
+    " WHERE NOT EXISTS (SELECT FROM words w WHERE w.id = p.word)"
+)
+_NOWHERE = (
+    "SELECT count(*) FROM words w WHERE NOT EXISTS (SELECT FROM postings p WHERE p.word = w.id)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +92,19 @@ def gather(chunks: Sequence[tuple[str, str]]) -> Gathered:
     )
 
 
+def generation(connection: Connection) -> int:
+    """Another one after each rebuild: numbers of words only rise, and a rebuild gives new ones to
+    all of them. Servers of earlier releases change it too."""
+    return int(connection.scalar(text("SELECT min(id) FROM words")) or 0)
+
+
 class Words:
     """Changes the rows."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._numbers: dict[tuple[str, str], int] = {}
+        self._of = (0, 0)  # the generation that the numbers belong to, and the last change
 
     def add(
         self,
@@ -95,65 +112,18 @@ class Words:
         gathered: Gathered,
         ids: NDArray[np.int64],
         sequence: int,
-        level: int = 0,
     ) -> None:
         """Part of a change that has its sequence number: from then on no other change commits, so
         numbers of words rise in the order of changes."""
         if not len(ids):
             return
-        numbers = self._numbered(connection, gathered.words)
-        held = ids[gathered.chunks].astype(_IDS).tobytes()
-        counts = np.minimum(gathered.counts, MOST).astype(_COUNTS).tobytes()
-        starts, bounds = (2 * gathered.starts).tolist(), gathered.bounds.tolist()
-        with direct(connection) as cursor, cursor.copy(_COPY) as copy:
-            copy.set_types(_TYPES)
-            lengths = np.minimum(gathered.lengths, MOST).astype(_COUNTS).tobytes()
-            every = ids.astype(_IDS).tobytes()
-            copy.write_row((LENGTHS, sequence, sequence, level, every, lengths, b""))
-            for number, a, b in zip(numbers, bounds, bounds[1:], strict=False):
-                places = gathered.places[starts[a] : starts[b]]
-                arrays = (held[4 * a : 4 * b], counts[2 * a : 2 * b], places)
-                copy.write_row((number, sequence, sequence, level, *arrays))
-
-    def _numbered(self, connection: Connection, wanted: list[tuple[str, str]]) -> list[int]:
-        if len(self._numbers) > _KNOWN:
+        now, (before, last) = generation(connection), self._of
+        # A sequence that goes back: the database was restored from a backup.
+        if now != before or sequence <= last or len(self._numbers) > _KNOWN:
             self._numbers = {}
-        # Only what others can see by now: our own insert may still be rolled back.
-        found = {key: self._numbers[key] for key in wanted if key in self._numbers}
-        unknown = [key for key in wanted if key not in found]
-        if unknown:
-            there = self._there(connection, unknown)
-            self._numbers |= there
-            found |= there
-        new = [key for key in unknown if key not in found]
-        if new:
-            rows = {
-                "words": [word for word, _ in new],
-                "languages": [language for _, language in new],
-                "stems": [stem([word], language)[0] for word, language in new],
-            }
-            connection.execute(
-                text(
-                    "INSERT INTO words (word, language, stem) SELECT * FROM unnest("
-                    "CAST(:words AS text[]), CAST(:languages AS text[]), CAST(:stems AS text[]))"
-                    " ON CONFLICT DO NOTHING"
-                ),
-                rows,
-            )
-            found |= self._there(connection, new)
-        return [found[key] for key in wanted]
-
-    @staticmethod
-    def _there(connection: Connection, wanted: list[tuple[str, str]]) -> dict[tuple[str, str], int]:
-        rows = connection.execute(
-            text(
-                "SELECT w.id, w.word, w.language FROM unnest(CAST(:words AS text[]),"
-                " CAST(:languages AS text[])) AS k(word, language)"
-                " JOIN words w ON w.word = k.word AND w.language = k.language"
-            ),
-            {"words": [word for word, _ in wanted], "languages": [said for _, said in wanted]},
-        )
-        return {(row.word, row.language): row.id for row in rows}
+        self._of = (now, sequence)
+        numbers = _numbered(connection, gathered.words, self._numbers)
+        _write(connection, gathered, numbers, ids, (sequence, sequence, 0))
 
     def merge(self) -> None:
         """Merge rows of many changes, if there are enough and nobody else is merging."""
@@ -173,24 +143,98 @@ class Words:
                 connection.execute(text(_JOIN), {"level": level})
 
     def rebuild(self, chunks: Iterable[list[IndexedChunk]], sequence: int) -> None:
-        """Rebuild everything in one transaction: readers see the old rows until the end."""
-        self._numbers = {}
+        """Rebuild everything in one transaction: readers see the old rows until the end. Ends with
+        a sequence number of its own, so that every process reads the words again."""
         with self._engine.begin() as connection:
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_MERGE})"))
             connection.execute(text("SET LOCAL statement_timeout = 0"))
             connection.execute(text("DELETE FROM postings"))
             connection.execute(text("DELETE FROM words"))
+            known: dict[tuple[str, str], int] = {}
             for some in _together(chunks, _AT_ONCE):
                 gathered = gather([(chunk.text, chunk.language) for chunk in some])
                 ids = np.array([chunk.id for chunk in some], dtype=np.int64)
-                self.add(connection, gathered, ids, sequence, _LAST)
-        self._numbers = {}
+                numbers = _numbered(connection, gathered.words, known)
+                # Since 0: a reader that has some of it in its cache reads all of it again.
+                _write(connection, gathered, numbers, ids, (0, sequence, _LAST))
+            take(connection, "sequence", 1)
 
     def counted(self) -> int:
         """Chunks whose words are in the rows, removed ones included."""
         with self._engine.connect() as connection:
             query = text("SELECT coalesce(sum(length(ids)), 0) / 4 FROM postings WHERE word = 0")
             return int(connection.scalar(query) or 0)
+
+    def unmatched(self) -> tuple[int, int]:
+        """How many numbers have occurrences but no word, and how many words have no occurrences."""
+        with self._engine.connect() as connection:
+            connection.execute(text("SET LOCAL statement_timeout = 0"))
+            nameless = connection.scalar(text(_NAMELESS), {"lengths": LENGTHS})
+            return int(nameless or 0), int(connection.scalar(text(_NOWHERE)) or 0)
+
+
+def _numbered(
+    connection: Connection, wanted: list[tuple[str, str]], known: dict[tuple[str, str], int]
+) -> list[int]:
+    """The numbers of words; new ones are inserted. Adds to `known` what was there before: an insert
+    may still be rolled back."""
+    found = {key: known[key] for key in wanted if key in known}
+    unknown = [key for key in wanted if key not in found]
+    if unknown:
+        there = _there(connection, unknown)
+        known |= there
+        found |= there
+    new = [key for key in unknown if key not in found]
+    if new:
+        rows = {
+            "words": [word for word, _ in new],
+            "languages": [language for _, language in new],
+            "stems": [stem([word], language)[0] for word, language in new],
+        }
+        connection.execute(
+            text(
+                "INSERT INTO words (word, language, stem) SELECT * FROM unnest("
+                "CAST(:words AS text[]), CAST(:languages AS text[]), CAST(:stems AS text[]))"
+                " ON CONFLICT DO NOTHING"
+            ),
+            rows,
+        )
+        found |= _there(connection, new)
+    return [found[key] for key in wanted]
+
+
+def _write(
+    connection: Connection,
+    gathered: Gathered,
+    numbers: list[int],
+    ids: NDArray[np.int64],
+    where: tuple[int, int, int],
+) -> None:
+    """`where`: the first change of the rows, the last one, and their level."""
+    held = ids[gathered.chunks].astype(_IDS).tobytes()
+    counts = np.minimum(gathered.counts, MOST).astype(_COUNTS).tobytes()
+    starts, bounds = (2 * gathered.starts).tolist(), gathered.bounds.tolist()
+    with direct(connection) as cursor, cursor.copy(_COPY) as copy:
+        copy.set_types(_TYPES)
+        lengths = np.minimum(gathered.lengths, MOST).astype(_COUNTS).tobytes()
+        every = ids.astype(_IDS).tobytes()
+        copy.write_row((LENGTHS, *where, every, lengths, b""))
+        for number, a, b in zip(numbers, bounds, bounds[1:], strict=False):
+            places = gathered.places[starts[a] : starts[b]]
+            arrays = (held[4 * a : 4 * b], counts[2 * a : 2 * b], places)
+            copy.write_row((number, *where, *arrays))
+
+
+def _there(connection: Connection, wanted: list[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    rows = connection.execute(
+        text(
+            "SELECT w.id, w.word, w.language FROM unnest(CAST(:words AS text[]),"
+            " CAST(:languages AS text[])) AS k(word, language)"
+            " JOIN words w ON w.word = k.word AND w.language = k.language"
+        ),
+        {"words": [word for word, _ in wanted], "languages": [said for _, said in wanted]},
+    )
+    return {(row.word, row.language): row.id for row in rows}
 
 
 def _together(batches: Iterable[list[IndexedChunk]], most: int) -> Iterator[list[IndexedChunk]]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, fields
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_type_hints
@@ -18,6 +19,8 @@ import platformdirs
 
 from trivium.errors import BadSetting
 from trivium.models.endpoint import check_address, key_variable
+from trivium.operations.asking import AskSettings
+from trivium.operations.declaring import setting as _setting
 from trivium.places import LibraryPlace, place_of
 from trivium.presets import PRESETS
 
@@ -25,13 +28,10 @@ APP = "trivium"
 _PREFIX = "TRIVIUM_"
 
 
-def _setting(name: str, default: Any, help_: str) -> Any:
-    return field(default=default, metadata={"name": name, "help": help_})
-
-
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """Every setting of Trivium. Add one here and it exists in file, environment and docs."""
+class Settings(AskSettings):
+    """Every setting of Trivium. Add one here and it exists in file, environment and docs. Settings
+    that an option of a call overrides are declared beside that option, in `operations`."""
 
     preset: str = _setting(
         "preset",
@@ -229,12 +229,6 @@ class Settings:
         0,
         "how long download links to the object store work, in seconds; 0: the server sends files",
     )
-    search_limit: int = _setting("search.limit", 10, "number of results")
-    search_by: str = _setting(
-        "search.by",
-        "passage",
-        "list every `passage`, or each `document` once with its best passage",
-    )
     search_candidates: int = _setting(
         "search.candidates", 0, "chunks to get from each signal; 0: chosen automatically"
     )
@@ -242,16 +236,6 @@ class Settings:
         "search.per_result",
         0,
         "chunks to get from each signal per result (three with rerank); 0: use search.candidates",
-    )
-    search_rerank: bool = _setting("search.rerank", False, "rerank the top results")
-    search_expand: bool = _setting(
-        "search.expand", False, "show the text before and after each passage"
-    )
-    search_hyde: bool = _setting(
-        "search.hyde", False, "HyDE: search with a generated answer too (needs generate.url)"
-    )
-    search_threshold: float = _setting(
-        "search.threshold", -1.0, "minimum similarity of a vector hit, -1 to 1"
     )
     search_match: str = _setting(
         "search.match",
@@ -261,23 +245,6 @@ class Settings:
     )
     search_floor: float = _setting(
         "search.floor", 0.11, "show results with a lower match than this as weak, 0 to 1"
-    )
-    search_correct: bool = _setting("search.correct", True, "correct misspelled words in queries")
-    search_every_word: bool = _setting(
-        "search.every_word",
-        False,
-        "keyword search: require every word; if no passage has them all, accept any word",
-    )
-    search_partial: bool = _setting(
-        "search.partial",
-        False,
-        "while a database node is away, return results from the other nodes, marked as partial",
-    )
-    search_prefer: str = _setting(
-        "search.prefer", "", "`recent` ranks newer documents higher; empty: age doesn't matter"
-    )
-    search_half_life: float = _setting(
-        "search.half_life", 365.0, "days after which the bonus for newer documents halves"
     )
     search_boosts: str = _setting(
         "search.boosts",
@@ -312,12 +279,6 @@ class Settings:
         "by document: each signal ranks documents by their best passage, then these"
         " ranks are fused",
     )
-    ask_depth: str = _setting(
-        "ask.depth",
-        "auto",
-        "`once`: search once; `auto`: search again if nothing relevant is found; `deep`:"
-        " always search several times",
-    )
     ask_steps: int = _setting(
         "ask.steps", 8, "maximum number of turns the model takes for a deep answer"
     )
@@ -329,7 +290,6 @@ class Settings:
         60_000,
         "maximum number of tokens read and written for the searches of a deep answer",
     )
-    ask_limit: int = _setting("ask.limit", 8, "number of passages to answer from")
     ask_by: str = _setting(
         "ask.by",
         "passage",
@@ -466,16 +426,24 @@ def _preset(layer: Mapping[str, str], origin: str) -> Mapping[str, str]:
 
 def names() -> dict[str, str]:
     """Every setting's name and its attribute on Settings."""
-    return {f.metadata["name"]: f.name for f in fields(Settings)}
+    return {f.metadata["name"]: f.name for f in _grouped()}
 
 
 def described() -> list[tuple[str, str, str, str]]:
     """Name, default, environment variable and help of every setting, for people."""
     return [
         (f.metadata["name"], shown(f.default), variable(f.metadata["name"]), f.metadata["help"])
-        for f in fields(Settings)
+        for f in _grouped()
         if f.default is not MISSING
     ]
+
+
+@cache
+def _grouped() -> list[Field[Any]]:
+    """Settings group by group (`search.…`), as the class above begins them."""
+    own = [one.partition("_")[0] for one in Settings.__annotations__]
+    order = {group: place for place, group in enumerate(dict.fromkeys(own))}
+    return sorted(fields(Settings), key=lambda f: order[f.name.partition("_")[0]])
 
 
 def key(role: str, file: Path | None) -> str:

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.architecture import tables
 from tests.bench.commands import QUICK
 
 from trivium import config, errors
@@ -36,8 +37,17 @@ def test_error_codes_are_unique() -> None:
 @pytest.mark.parametrize("row", config.described(), ids=lambda row: row[0])
 def test_every_setting_is_documented(row: tuple[str, str, str, str]) -> None:
     name, _, variable, help_ = row
-    assert f"| `{name}` | `{variable}` |" in (ROOT / "docs" / "settings.md").read_text()
+    rows = (ROOT / "docs" / "settings.md").read_text().splitlines()
+    (described,) = [one for one in rows if one.startswith(f"| `{name}` | `{variable}` |")]
     assert help_
+    assert help_ in described
+
+
+@pytest.mark.parametrize("page", sorted({page for page, _ in tables.TABLES.values()}))
+def test_tables_of_options_are_as_declared(page: str) -> None:
+    assert tables.written(page) == (ROOT / "docs" / page).read_text(), (
+        "run `python -m tests.architecture.tables`"
+    )
 
 
 def test_every_folder_has_its_heading() -> None:

@@ -43,10 +43,10 @@ from trivium.answers import (
     Usage,
 )
 from trivium.errors import ModelError, ModelRefused, QueryTooLong
+from trivium.operations.searching import LONGEST_QUERY
 from trivium.ports import Backend, Embedder, Generator
 from trivium.results import Results
 from trivium.search.request import SearchRequest
-from trivium.search.run import LONGEST_QUERY
 from trivium.text.lexicon.quantities import covers, figures, shared
 from trivium.text.normalise import words
 from trivium.types import StoredChunk

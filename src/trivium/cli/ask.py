@@ -6,47 +6,30 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from trivium.answers import Depth
+from trivium.cli.declared import declared
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
-from trivium.cli.search import QueryCommand, joined
+from trivium.cli.search import QueryCommand
+from trivium.operations.asking import Ask, AskOptions
+from trivium.operations.searching import Filters
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from trivium.answers import Answer, AnswerEvent, Citation, Turn
     from trivium.library import Library
-    from trivium.options import Filters
 
 _KEPT_TURNS = 6  # of a conversation in the terminal that has no name
 
 
 @click.command("ask", cls=QueryCommand)
 @click.argument("question", nargs=-1, metavar="[QUESTION...]")
-@click.option("-n", "--limit", type=int, help="Passages to read.  [setting ask.limit: 8]")
-@click.option(
-    "--conversation",
-    metavar="NAME",
-    help="Continue the saved conversation NAME, or start it.",
-)
-@click.option(
-    "--audience",
-    "audiences",
-    multiple=True,
-    help="Ask as someone with this access label, not as the owner. Repeatable.",
-)
-@click.option("--collection", multiple=True, help="Only from this collection. Repeatable: any.")
-@click.option(
-    "--source", multiple=True, help="Only from this document: file name, path or #id. Repeatable."
-)
-@click.option(
-    "--where",
-    metavar="FILTER",
-    multiple=True,
-    help="Any other filter, e.g. 'year>=2020 type:pdf'. Repeatable: all must match.",
-)
+@declared(AskOptions, without=("depth",))
+@declared(Filters)
 @click.option(
     "--deep",
     is_flag=True,
@@ -58,16 +41,7 @@ _KEPT_TURNS = 6  # of a conversation in the terminal that has no name
 @shared_options
 @pass_shell
 def ask_command(
-    shell: Shell,
-    question: tuple[str, ...],
-    limit: int | None,
-    conversation: str | None,
-    audiences: tuple[str, ...],
-    collection: tuple[str, ...],
-    source: tuple[str, ...],
-    where: tuple[str, ...],
-    deep: bool,
-    json_lines: bool,
+    shell: Shell, /, question: tuple[str, ...], deep: bool, json_lines: bool, **given: Any
 ) -> None:
     """Answer a question from your documents, with citations.
 
@@ -81,17 +55,10 @@ def ask_command(
     trivium ask --deep which costs more, a longbow or a crossbow
     trivium ask
     """
-    from trivium.options import Filters
-
+    text = " ".join(question)
+    asked = Ask(question=text, depth=Depth.DEEP if deep else None, **given)
     with shell.library() as library:
-        filters = Filters(
-            audiences=audiences or None,
-            collection=collection or None,
-            source=source or None,
-            where=joined(where),
-        )
-        asking = _Asking(library, filters, limit=limit, conversation=conversation, deep=deep)
-        text = " ".join(question)
+        asking = _Asking(library, asked)
         if text.strip():
             _answer(shell, asking, text, json_lines)
         elif shell.json or json_lines or not sys.stdin.isatty():
@@ -103,29 +70,19 @@ def ask_command(
 class _Asking:
     """How this call asks, and the turns since the program started."""
 
-    def __init__(
-        self,
-        library: Library,
-        filters: Filters,
-        *,
-        limit: int | None,
-        conversation: str | None,
-        deep: bool,
-    ) -> None:
-        self._library = library
-        self._filters = filters
-        self._limit, self._conversation = limit, conversation
-        self._depth = "deep" if deep else None
+    def __init__(self, library: Library, asked: Ask) -> None:
+        self._library, self._asked = library, asked
         self._history: list[Turn] = []
 
     def events(self, question: str) -> Iterator[AnswerEvent]:
+        asked = self._asked
         return self._library.ask_stream(
             question,
-            history=() if self._conversation else self._history[-_KEPT_TURNS:],
-            limit=self._limit,
-            filters=self._filters,
-            conversation=self._conversation,
-            depth=self._depth,
+            history=() if asked.conversation else self._history[-_KEPT_TURNS:],
+            limit=asked.limit,
+            filters=asked,
+            conversation=asked.conversation,
+            depth=asked.depth,
         )
 
     def remember(self, answer: Answer) -> None:

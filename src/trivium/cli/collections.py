@@ -6,19 +6,16 @@ from dataclasses import replace
 
 import click
 
+from trivium.cli.declared import declared
 from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.operations.searching import Filters
 
 
 @click.command("collections")
-@click.option(
-    "--audience",
-    "audiences",
-    multiple=True,
-    help="Count as someone with this access label, not as the owner. Repeatable.",
-)
+@declared(Filters, only=("audiences",))
 @shared_options
 @pass_shell
-def collections_command(shell: Shell, audiences: tuple[str, ...]) -> None:
+def collections_command(shell: Shell, audiences: tuple[str, ...] | None) -> None:
     """List collections: documents, passages, and how documents are split into passages.
 
     A collection keeps the chunker you gave it with `trivium add --chunker`. Without one it uses the
@@ -29,11 +26,10 @@ def collections_command(shell: Shell, audiences: tuple[str, ...]) -> None:
     trivium add papers/ --collection papers --chunker sections
     """
     from trivium.library import where
-    from trivium.options import Filters
 
     strategy = shell.settings().settings.chunk_strategy
     with shell.library() as library:
-        found = library.documents.collections(where(Filters(audiences=audiences or None)))
+        found = library.documents.collections(where(Filters(audiences=audiences)))
     if shell.json:
         listed = [replace(one, chunker=one.chunker or strategy) for one in found]
         shell.emit({"collections": listed})

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+from trivium.cli.declared import declared
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
 from trivium.cli.progress import stages
+from trivium.operations.searching import Filters
 
 MOST = 50
 
@@ -14,10 +16,10 @@ MOST = 50
 @click.option(
     "-n", "--limit", type=int, default=MOST, show_default=True, help="Show at most this many pairs."
 )
-@click.option("--collection", multiple=True, help="Only in this collection. Repeatable: any.")
+@declared(Filters, only=("collection",))
 @shared_options
 @pass_shell
-def contradictions_command(shell: Shell, limit: int, collection: tuple[str, ...]) -> None:
+def contradictions_command(shell: Shell, limit: int, collection: tuple[str, ...] | None) -> None:
     """List pairs of passages that may disagree. They are hints: read both before you decide.
 
     Compares passages of similar meaning by their numbers, dates, names and negations. If a language
@@ -28,9 +30,8 @@ def contradictions_command(shell: Shell, limit: int, collection: tuple[str, ...]
     trivium contradictions --collection lore -n 10
     """
     from trivium.library import where
-    from trivium.options import Filters
 
-    within = where(Filters(collection=collection or None))
+    within = where(Filters(collection=collection))
     with shell.library() as library, stages(shell) as advance:
         found = library.contradictions.find(
             within, limit=limit, on_progress=lambda *far: advance("compare", *far)

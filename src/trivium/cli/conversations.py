@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import click
 
+from trivium.cli.declared import declared
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.operations.searching import Filters
 
 
 @click.command("conversations")
 @click.argument("name", required=False)
 @click.option("--forget", is_flag=True, help="Delete the conversation.")
-@click.option(
-    "--audience",
-    "audiences",
-    multiple=True,
-    help="List as someone with this access label, not as the owner. Repeatable.",
-)
+@declared(Filters, only=("audiences",))
 @shared_options
 @pass_shell
 def conversations_command(
-    shell: Shell, name: str | None, forget: bool, audiences: tuple[str, ...]
+    shell: Shell, name: str | None, forget: bool, audiences: tuple[str, ...] | None
 ) -> None:
     """List the conversations you saved with `ask --conversation`; show or delete one.
 
@@ -29,9 +26,8 @@ def conversations_command(
     trivium conversations shopping --forget
     """
     from trivium.library import where
-    from trivium.options import Filters
 
-    within = where(Filters(audiences=audiences or None))
+    within = where(Filters(audiences=audiences))
     if forget and name is None:
         raise click.UsageError("Name the conversation to delete.")
     with shell.library() as library:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from trivium.cli.declared import declared
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.operations.searching import Filters
 
 if TYPE_CHECKING:
     from trivium.library import Shown
@@ -21,16 +23,10 @@ _UNTOLD = ("metadata", "seen_hash", "seen_fingerprint")  # shown in their own wa
 
 
 @click.command("list")
-@click.option("--collection", multiple=True, help="Only this collection. Repeatable: any.")
-@click.option(
-    "--audience",
-    "audiences",
-    multiple=True,
-    help="List as someone with this access label, not as the owner. Repeatable.",
-)
+@declared(Filters, only=("collection", "audiences"))
 @shared_options
 @pass_shell
-def list_command(shell: Shell, collection: tuple[str, ...], audiences: tuple[str, ...]) -> None:
+def list_command(shell: Shell, /, **given: Any) -> None:
     """List the documents in the library.
 
     \b
@@ -39,9 +35,8 @@ def list_command(shell: Shell, collection: tuple[str, ...], audiences: tuple[str
     trivium list --audience players      what a player can see
     """
     from trivium.library import where
-    from trivium.options import Filters
 
-    asked = where(Filters(audiences=audiences or None, collection=collection or None))
+    asked = where(Filters(**given))
     with shell.library() as library:
         found = library.documents.all(asked)
         slips = () if found else library.documents.slips(asked)

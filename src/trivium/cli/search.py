@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from trivium.cli.output import Shell, pairs, pass_shell, shared_options
-
-if TYPE_CHECKING:
-    from trivium.types import MetaScalar, Signal
-
-MODES = ("hybrid", "semantic", "keyword", "fuzzy")
-FORMULAS = ("minimum", "product", "average")
+from trivium.cli.declared import declared
+from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.operations.searching import Filters, Search, SearchOptions
+from trivium.types import Combine
 
 
 class QueryCommand(click.Command):
@@ -44,58 +41,9 @@ class QueryCommand(click.Command):
         return super().parse_args(ctx, [*options, "--", *words])
 
 
-def _weights(
-    _ctx: click.Context, _param: click.Parameter, value: str | None
-) -> dict[Signal, float] | None:
-    if value is None:
-        return None
-    from trivium.types import Signal
-
-    try:
-        numbers = [float(part) for part in value.split(",")]
-        return dict(zip(Signal, numbers, strict=True))
-    except ValueError as reason:
-        raise click.BadParameter(
-            "give three numbers, for meaning, words and spelling: 0.5,0.3,0.2"
-        ) from reason
-
-
-def _boosts(
-    _ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
-) -> dict[str, float] | None:
-    if not values:
-        return None
-    from trivium.search.prefer import boosts_written
-
-    return boosts_written(values)
-
-
-def _single(
-    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
-) -> dict[str, MetaScalar]:
-    found = pairs(ctx, param, values)
-    for key, held in found.items():
-        if len(held) > 1:
-            raise click.BadParameter(f"You gave `{key}` twice; a filter takes one value.")
-    return {key: held[0] for key, held in found.items()}
-
-
-def joined(filters: tuple[str, ...]) -> str:
-    """Join filters that must all match."""
-    return " ".join(f"({one})" for one in filters if one.strip())
-
-
 @click.command("search", cls=QueryCommand)
 @click.argument("query", nargs=-1, metavar="QUERY...")
-@click.option(
-    "-n", "--limit", type=int, help="Maximum number of results.  [setting search.limit: 10]"
-)
-@click.option("--mode", type=click.Choice(MODES), default="hybrid", show_default=True)
-@click.option(
-    "--by",
-    type=click.Choice(("passage", "document")),
-    help="List passages, or each document once with its best.  [setting search.by: passage]",
-)
+@declared(SearchOptions, without=("combine",))
 @click.option(
     "--and",
     "also",
@@ -108,100 +56,11 @@ def joined(filters: tuple[str, ...]) -> str:
 )
 @click.option(
     "--formula",
-    type=click.Choice(FORMULAS),
+    type=click.Choice([one.value for one in Combine if one is not Combine.MAXIMUM]),
     help="How --and combines the scores of several queries.  [minimum]",
 )
-@click.option(
-    "--weights",
-    metavar="M,W,S",
-    callback=_weights,
-    help="Weights of meaning, words and spelling, e.g. 0.5,0.3,0.2.",
-)
-@click.option(
-    "--k",
-    type=float,
-    help="Fuse by reciprocal rank with this k; a smaller k favours the top ranks.",
-)
-@click.option("--threshold", type=float, help="Minimum similarity for a match by meaning, -1 to 1.")
-@click.option(
-    "--audience",
-    "audiences",
-    multiple=True,
-    help="Search as someone with this access label, not as the owner. Repeatable.",
-)
-@click.option("--collection", multiple=True, help="Only in this collection. Repeatable: any.")
-@click.option(
-    "--source", multiple=True, help="Only in this document: file name, path or #id. Repeatable."
-)
-@click.option("--category", multiple=True, help="Only in this category. Repeatable: any.")
-@click.option(
-    "--metadata",
-    metavar="KEY=VALUE",
-    multiple=True,
-    callback=_single,
-    help="Only documents with this value. Repeatable: all.",
-)
-@click.option(
-    "--where",
-    metavar="FILTER",
-    multiple=True,
-    help="Any other filter, e.g. 'year>=2020 type:pdf -language:de'. Repeatable: all must match.",
-)
-@click.option("--expand/--no-expand", default=None, help="Show the text around each passage.")
-@click.option(
-    "--rerank/--no-rerank",
-    default=None,
-    help="Rerank the top results (more accurate, slightly slower).",
-)
-@click.option("--hyde/--no-hyde", default=None, help="HyDE: also search with a generated answer.")
-@click.option(
-    "--analysis/--no-analysis",
-    default=None,
-    help="Adjust the weights to the words of the query.  [setting analysis.strength]",
-)
-@click.option(
-    "--correct/--no-correct",
-    default=None,
-    help="Correct misspelled words.  [setting search.correct: on]",
-)
-@click.option(
-    "--every-word/--any-word",
-    default=None,
-    help="Keyword search: require every word; if no passage has them all, accept any word."
-    "  [setting search.every_word: off]",
-)
-@click.option(
-    "--prefer",
-    type=click.Choice(("recent",)),
-    help="Rank newer documents higher.  [setting search.prefer]",
-)
-@click.option(
-    "--half-life",
-    type=float,
-    metavar="DAYS",
-    help="Days after which the bonus for newer documents halves.  [setting search.half_life: 365]",
-)
-@click.option(
-    "--boost",
-    "boosts",
-    metavar="FILTER*WEIGHT",
-    multiple=True,
-    callback=_boosts,
-    help="Multiply scores that match a filter: 'collection:rules*2', 'section:methods*1.5'."
-    " Repeatable.",
-)
-@click.option(
-    "--partial/--no-partial",
-    default=None,
-    help="While a database node is away, show results from the other nodes."
-    "  [setting search.partial: off]",
-)
-@click.option(
-    "--as-of",
-    metavar="N|DATE",
-    help="Search documents as they were: in interpretation N, or at 2026-11-01[T18:00].",
-)
-@click.option("--explain", is_flag=True, help="Show how each score adds up, and timings.")
+@declared(Filters)
+@declared(Search, only=("explain",))
 @shared_options
 @pass_shell
 def search_command(
@@ -211,14 +70,7 @@ def search_command(
     also: tuple[str, ...],
     either: tuple[str, ...],
     formula: str | None,
-    audiences: tuple[str, ...],
-    collection: tuple[str, ...],
-    source: tuple[str, ...],
-    category: tuple[str, ...],
-    metadata: dict[str, MetaScalar],
-    where: tuple[str, ...],
-    explain: bool,
-    **given: Any,  # the rest are fields of SearchOptions, under the same names
+    **given: Any,
 ) -> None:
     """Search by meaning, words and spelling at once.
 
@@ -237,20 +89,10 @@ def search_command(
         raise click.UsageError("--and and --or can't be combined.")
     if formula and not also:
         raise click.UsageError("--formula needs --and.")
-    queries = [" ".join(query), *also, *either]
-    from trivium.options import Filters, SearchOptions
-
-    options = SearchOptions(combine="maximum" if either else formula, **given)
-    filters = Filters(
-        audiences=audiences or None,
-        collection=collection or None,
-        source=source or None,
-        category=category or None,
-        metadata=metadata,
-        where=joined(where),
-    )
+    combine = Combine.MAXIMUM if either else formula
+    asked = Search(query=[" ".join(query), *also, *either], combine=combine, **given)
     with shell.library() as library:
-        results = library.search(queries, options=options, filters=filters)
+        results = library.search(asked.query, options=asked, filters=asked)
         library.queries.note(results.query, results)
     if shell.json:
         from trivium.shapes import ResultsAnswer
@@ -259,4 +101,4 @@ def search_command(
         return
     from trivium.cli.results import show_results
 
-    show_results(shell, results, explain=explain)
+    show_results(shell, results, explain=asked.explain)

@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
+from trivium.cli.declared import declared
 from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.operations.searching import Filters, SearchOptions
 
 
 @click.command("similar")
 @click.argument("document", metavar="DOCUMENT")
 @click.option("--passage", type=int, help="Find passages like this one, counted from 0.")
-@click.option(
-    "-n", "--limit", type=int, help="Maximum number of results.  [setting search.limit: 10]"
-)
+@declared(SearchOptions, only=("limit",))
 @click.option(
     "--by",
     type=click.Choice(("passage", "document")),
     help="List documents or passages.  [documents; with --passage, passages]",
 )
-@click.option(
-    "--audience",
-    "audiences",
-    multiple=True,
-    help="Search as someone with this access label, not as the owner. Repeatable.",
-)
-@click.option("--where", metavar="FILTER", default="", help="Filter, e.g. type:pdf.")
+@declared(Filters, only=("audiences", "where"))
 @shared_options
 @pass_shell
 def similar_command(
     shell: Shell,
+    /,
     document: str,
     passage: int | None,
     limit: int | None,
     by: str | None,
-    audiences: tuple[str, ...],
-    where: str,
+    **filters: Any,
 ) -> None:
     """Find documents or passages like a given one, by meaning.
 
@@ -44,7 +40,6 @@ def similar_command(
     trivium similar rulebook.md
     trivium similar '#12' --passage 3 -n 5
     """
-    from trivium.options import Filters
 
     with shell.library() as library:
         results = library.similar(
@@ -52,7 +47,7 @@ def similar_command(
             limit,
             passage=passage,
             by=by,
-            filters=Filters(audiences=audiences or None, where=where),
+            filters=Filters(**filters),
         )
     if shell.json:
         from trivium.shapes import ResultsAnswer

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse
 from trivium import errors
 from trivium.advice import advice
 from trivium.errors import TriviumError
+from trivium.operations.declaring import faults
 from trivium.text.values import clean_text
 
 if TYPE_CHECKING:
@@ -176,8 +177,8 @@ def explained(app: FastAPI) -> None:
     async def invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
         found = [
-            {"where": clean_text(".".join(map(str, one["loc"]))), "what": clean_text(one["msg"])}
-            for one in error.errors()
+            {"where": clean_text(where), "what": clean_text(what)}
+            for where, what in faults(error.errors())
         ]
         first = f"{found[0]['where']}: {found[0]['what']}" if found else "The request is invalid"
         return problem(errors.RequestInvalid(f"{first}."), request.scope, details=found)

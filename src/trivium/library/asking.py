@@ -11,6 +11,7 @@ from typing import TypeVar
 from trivium.config import Settings
 from trivium.errors import BadFilter, BadSetting
 from trivium.models.weights import NAME
+from trivium.operations.declaring import kinds_of
 from trivium.options import Filters, SearchOptions
 from trivium.ports import Backend
 from trivium.search.fuse import Fusion
@@ -41,6 +42,7 @@ from trivium.types import (
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
+_KINDS = kinds_of(SearchOptions)
 _LABELS: tuple[Label, ...] = ("collection", "category", "type", "language")
 MOST_NAMES = 5_000  # documents whose names are compared with a mistyped one: .1 s
 _MOST_MET = 10_000  # pairs of a caller and a field that are remembered: 2 MB
@@ -112,9 +114,10 @@ def _refuse_wrong_types(queries: tuple[object, ...], options: SearchOptions) -> 
     _demand(
         o.boosts is None or isinstance(o.boosts, Mapping), "boosts", o.boosts, "weights by filter"
     )
-    for name in ("k", "threshold", "half_life"):
+    for name, kind in _KINDS.items():
         value = getattr(o, name)
-        _demand(value is None or _is_number(value), name, value, "a number")
+        if kind is float:
+            _demand(value is None or _is_number(value), name, value, "a number")
     if o.weights is None:
         return
     _demand(isinstance(o.weights, Mapping), "weights", o.weights, "a number for each signal")

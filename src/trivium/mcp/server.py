@@ -22,6 +22,7 @@ from trivium.access import Caller
 from trivium.errors import TriviumError, as_input_error
 from trivium.library import Library
 from trivium.mcp.tools import READING, WRITING, Tool
+from trivium.operations.declaring import faults
 from trivium.text.values import clean_text
 from trivium.types import Told
 
@@ -31,6 +32,9 @@ _INSTRUCTIONS = """A library of the user's own documents, searchable by meaning,
 Search first. Read around a passage before you rely on it. Cite title and page. You see only
 documents that this user may see."""
 _MOST_REASON = 2_000
+_INPUTS: dict[str, TypeAdapter[Any]] = {
+    tool.name: TypeAdapter(tool.input) for tool in (*READING, *WRITING)
+}
 _OUTPUTS = {tool.output: TypeAdapter(tool.output) for tool in (*READING, *WRITING)}
 
 WhoCalls = Callable[[Any], Caller]  # of the SDK's request context
@@ -60,7 +64,7 @@ def create_server(
         caller = who_calls(ctx)
         try:
             caller.require(tool.right)
-            asked = tool.input.model_validate(params.arguments or {})
+            asked = _INPUTS[tool.name].validate_python(params.arguments or {})
             answer = await run(partial(tool.do, library, caller, asked))
         except ValidationError as error:
             return _failed("request.invalid", _reason(error))
@@ -84,12 +88,12 @@ def create_server(
     )
 
 
-def _described(tool: Tool) -> types.Tool:
+def _described(tool: Tool[Any]) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=tool.input.model_json_schema(),
+        input_schema=_INPUTS[tool.name].json_schema(),
         output_schema=_OUTPUTS[tool.output].json_schema(),
         annotations=types.ToolAnnotations(
             read_only_hint=not tool.writes,
@@ -115,9 +119,7 @@ def _failed(code: str, message: str) -> types.CallToolResult:
 
 
 def _reason(error: ValidationError) -> str:
-    return "; ".join(
-        f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}" for one in error.errors()
-    )
+    return "; ".join(f"{where or 'arguments'}: {what}" for where, what in faults(error.errors()))
 
 
 async def serve_stdio(library: Library, caller: Caller, *, allow_write: bool = False) -> None:

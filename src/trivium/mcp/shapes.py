@@ -6,160 +6,152 @@ Results are `Shape`s like everything callers get, but limited to what an assista
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from dataclasses import MISSING
+from typing import Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AliasChoices
 
-from trivium.answers import Depth
-from trivium.search.prefer import MOST
+from trivium.operations.asking import Ask
+from trivium.operations.declaring import Carried, for_assistants, like, option, requests
+from trivium.operations.searching import (
+    LONGEST_FILTER,
+    LONGEST_QUERY,
+    MOST_QUERIES,
+    Filters,
+    Query,
+    Search,
+    SearchOptions,
+)
 from trivium.shapes import PlaceAnswer, Shape, said
-from trivium.types import Granularity, MetaScalar, Mode
+from trivium.types import Granularity, MetaScalar
 
-Cursor = Annotated[
-    str, Field(max_length=20, description="`next_cursor` of the previous answer; empty: start")
-]
-DocumentNumber = Annotated[
-    int,
+Cursor = Annotated[str, Carried(str, max_length=20)]
+MOST_LISTED = 50  # results of one answer
+
+
+def cursor() -> Any:
+    return option("`next_cursor` of the previous answer; empty: start", "")
+
+
+def document_number() -> Any:
     # Whatever an answer calls it, `document` or `id`, it can be given back under that name.
-    Field(
+    return option(
+        "The document's id.",
+        required=True,
         ge=1,
         le=2**53,
-        description="The document's id.",
         validation_alias=AliasChoices("document", "id"),
-    ),
-]
+    )
 
 
-class _Shape(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+def passage_index(says: str, default: Any = MISSING) -> Any:
+    return option(says, default, required=default is MISSING, ge=0, le=2**31)
 
 
 # --- in
 
 
-Query = Annotated[str, Field(max_length=10_000)]
+@for_assistants
+class SearchInput(Search):
+    __pydantic_config__ = requests()
 
-
-class SearchInput(_Shape):
-    query: str = Field(
-        max_length=10_000,
-        description='What to search for: a question or words; "a phrase", a OR b, +required and'
-        " -not work.",
+    query: str = option(
+        'What to search for: a question or words; "a phrase", a OR b, +required and -not work.',
+        required=True,
+        max_length=LONGEST_QUERY,
     )
-    others: list[Query] = Field(
-        [], max_length=3, description="Up to three more queries; results match any of them."
+    others: list[Query] = option(
+        "Up to three more queries; results match any of them.", [], max_length=MOST_QUERIES - 1
     )
-    as_of: str | None = Field(
-        None, max_length=40, description="Search documents as they were on this day: 2024-03-31."
-    )
-    limit: int = Field(8, ge=1, le=50, description="Number of results.")
-    mode: Mode = Field(
-        Mode.HYBRID,
-        description="hybrid (best), or one signal: semantic (meaning), keyword (words), fuzzy"
-        " (spelling).",
-    )
-    by: Granularity = Field(
-        Granularity.PASSAGE, description="passage: every match; document: each document once."
-    )
-    collection: str | None = Field(None, max_length=1000, description="Only in this collection.")
-    where: str = Field(
-        "",
-        max_length=10_000,
-        description="Filter: `year>=2020 type:pdf,docx -language:de author:Smith`.",
-    )
-    every_word: bool | None = Field(
-        None, description="Keyword search: require every word; if nothing has all, accept any."
-    )
-    prefer: Literal["recent", ""] | None = Field(
-        None, description="`recent` ranks newer documents higher."
-    )
-    half_life: float | None = Field(
-        None, gt=0, description="Days after which the bonus for newer documents halves."
-    )
-    boosts: dict[str, float] | None = Field(
-        None,
-        max_length=MOST,
-        description="Multiply the scores that match a filter or `section:NAME`.",
-    )
-    partial: bool | None = Field(
-        None,
-        description="While a database node is away, return results from the others, marked as"
-        " partial.",
-    )
-    cursor: Cursor = ""
+    limit: int = like(SearchOptions, "limit", 8, le=MOST_LISTED)
+    by: Granularity = like(SearchOptions, "by", Granularity.PASSAGE)
+    cursor: Cursor = cursor()
 
 
-class GetDocumentInput(_Shape):
-    document: DocumentNumber
-    cursor: Cursor = ""
+@for_assistants
+class AskInput(Ask):
+    __pydantic_config__ = requests()
 
 
-class GetPassageInput(_Shape):
-    document: DocumentNumber
-    index: int = Field(ge=0, le=2**31, description="Index of the passage, from `search`.")
-    around: int = Field(1, ge=0, le=5, description="Number of passages before and after it.")
+@for_assistants
+class _Document:
+    __pydantic_config__ = requests()
+
+    document: int = document_number()
 
 
-class GetOutlineInput(_Shape):
-    document: DocumentNumber
+@for_assistants
+class GetDocumentInput(_Document):
+    cursor: Cursor = cursor()
 
 
-class GetTableInput(_Shape):
-    document: DocumentNumber
-    index: int = Field(ge=0, le=2**31, description="Index of a passage in the table.")
+@for_assistants
+class GetPassageInput(_Document):
+    index: int = passage_index("Index of the passage, from `search`.")
+    around: int = option("Number of passages before and after it.", 1, ge=0, le=5)
 
 
-class SimilarInput(_Shape):
-    document: DocumentNumber
-    index: int | None = Field(
-        None,
-        ge=0,
-        le=2**31,
-        description="Index of a passage, to find similar passages instead of documents.",
-    )
-    limit: int = Field(8, ge=1, le=50)
-
-
-class HistoryInput(_Shape):
-    document: DocumentNumber
-
-
-class CalculateInput(_Shape):
-    expression: str = Field(
-        min_length=1, max_length=200, description="For example `(47.5 - 44.8) / 44.8 * 100`."
-    )
-
-
-class AskInput(_Shape):
-    question: str = Field(min_length=1, max_length=10_000)
-    depth: Depth | None = Field(
-        None,
-        description="`once`: search once; `deep`: search several times; default: the library's"
-        " setting.",
-    )
-    collection: str | None = Field(None, max_length=1000, description="Only from this collection.")
-    where: str = Field("", max_length=10_000, description="Filter, as for `search`.")
-
-
-class ListCollectionsInput(_Shape):
+@for_assistants
+class GetOutlineInput(_Document):
     pass
 
 
-class ListDocumentsInput(_Shape):
-    where: str = Field("", max_length=10_000, description="Filter, as for `search`.")
-    limit: int = Field(50, ge=1, le=100)
-    cursor: Cursor = ""
+@for_assistants
+class GetTableInput(_Document):
+    index: int = passage_index("Index of a passage in the table.")
 
 
-class AddDocumentInput(_Shape):
-    name: str = Field(min_length=1, max_length=200, description="File name, such as `notes.md`.")
-    text: str = Field(min_length=1, max_length=1_000_000, description="Markdown or plain text.")
-    collection: str | None = Field(None, max_length=200)
-    audience: str | None = Field(None, max_length=200, description="Who can see it.")
+@for_assistants
+class SimilarInput(_Document):
+    index: int | None = passage_index(
+        "Index of a passage, to find similar passages instead of documents.", None
+    )
+    limit: int = like(SearchOptions, "limit", 8, le=MOST_LISTED)
 
 
-class RemoveDocumentInput(_Shape):
-    document: DocumentNumber
+@for_assistants
+class HistoryInput(_Document):
+    pass
+
+
+@for_assistants
+class CalculateInput:
+    __pydantic_config__ = requests()
+
+    expression: str = option(
+        "For example `(47.5 - 44.8) / 44.8 * 100`.", required=True, min_length=1, max_length=200
+    )
+
+
+@for_assistants
+class ListCollectionsInput:
+    __pydantic_config__ = requests()
+
+
+@for_assistants
+class ListDocumentsInput:
+    __pydantic_config__ = requests()
+
+    where: str = like(Filters, "where", "", max_length=LONGEST_FILTER)
+    limit: int = like(SearchOptions, "limit", 50)
+    cursor: Cursor = cursor()
+
+
+@for_assistants
+class AddDocumentInput:
+    __pydantic_config__ = requests()
+
+    name: str = option(
+        "File name, such as `notes.md`.", required=True, min_length=1, max_length=200
+    )
+    text: str = option("Markdown or plain text.", required=True, min_length=1, max_length=1_000_000)
+    collection: str | None = option("Collection to put it in.", max_length=200)
+    audience: str | None = option("Who can see it.", max_length=200)
+
+
+@for_assistants
+class RemoveDocumentInput(_Document):
+    pass
 
 
 # --- out

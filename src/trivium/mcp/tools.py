@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
+from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
 
 from trivium.access import Caller, Right
 from trivium.answer import calculate
@@ -19,7 +20,8 @@ from trivium.library import Library
 from trivium.library.toolbox import outline, table_of
 from trivium.library.uploads import Wanted
 from trivium.mcp import shapes
-from trivium.options import Filters, SearchOptions
+from trivium.operations.declaring import part
+from trivium.options import SearchOptions
 from trivium.results import Result
 from trivium.shapes import PlaceAnswer, heading
 from trivium.types import Combine, Document, StoredChunk, Told
@@ -34,42 +36,34 @@ _MOST_HEADINGS = 200
 _DOCUMENT = TypeAdapter(shapes.DocumentShape)
 
 
+Input = TypeVar("Input")
+
+
 @dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Generic[Input]):
     """One tool: name, description, arguments, result, right and function."""
 
     name: str
     title: str
     description: str
-    input: type[BaseModel]
+    input: type[Input]
     output: type[Told]
     right: Right
-    do: Callable[[Library, Caller, BaseModel], Told]
+    do: Callable[[Library, Caller, Input], Told]
     writes: bool = False
     destroys: bool = False
 
 
-def _search(library: Library, caller: Caller, asked: BaseModel) -> Told:
-    assert isinstance(asked, shapes.SearchInput)
+def _search(library: Library, caller: Caller, asked: shapes.SearchInput) -> Told:
     first = _number(asked.cursor, _DEEPEST_RESULT)
-    queries = [asked.query, *asked.others]
-    found = library.search(
-        queries if asked.others else asked.query,
-        options=SearchOptions(
-            combine=Combine.MAXIMUM if asked.others else None,
-            as_of=asked.as_of,
-            limit=first + asked.limit + 1,
-            mode=asked.mode,
-            by=asked.by,
-            every_word=asked.every_word,
-            prefer=asked.prefer,
-            half_life=asked.half_life,
-            boosts=asked.boosts,
-            partial=asked.partial,
-        ),
-        filters=Filters(collection=asked.collection, where=asked.where),
-        within=caller.within(),
+    options = part(
+        SearchOptions,
+        asked,
+        limit=first + asked.limit + 1,
+        combine=Combine.MAXIMUM if asked.others else None,
     )
+    queries = [asked.query, *asked.others]
+    found = library.search(queries, options=options, filters=asked, within=caller.within())
     results: list[shapes.Found] = []
     room = MOST_TEXT
     for result in found[first : first + asked.limit]:
@@ -109,8 +103,7 @@ def _found(result: Result, *, weak: bool) -> shapes.Found:
     )
 
 
-def _get_document(library: Library, caller: Caller, asked: BaseModel) -> Told:
-    assert isinstance(asked, shapes.GetDocumentInput)
+def _get_document(library: Library, caller: Caller, asked: shapes.GetDocumentInput) -> Told:
     within, first = caller.within(), _number(asked.cursor)
     document = library.documents.get(asked.document, within)
     text = library.documents.text(asked.document, within)
@@ -122,8 +115,7 @@ def _get_document(library: Library, caller: Caller, asked: BaseModel) -> Told:
     )
 
 
-def _get_passage(library: Library, caller: Caller, asked: BaseModel) -> Told:
-    assert isinstance(asked, shapes.GetPassageInput)
+def _get_passage(library: Library, caller: Caller, asked: shapes.GetPassageInput) -> Told:
     found, near = library.documents.passage(
         asked.document,
         asked.index,
@@ -140,8 +132,7 @@ def _get_passage(library: Library, caller: Caller, asked: BaseModel) -> Told:
     )
 
 
-def _get_outline(library: Library, caller: Caller, asked: BaseModel) -> Told:
-    assert isinstance(asked, shapes.GetOutlineInput)
+def _get_outline(library: Library, caller: Caller, asked: shapes.GetOutlineInput) -> Told:
     within = caller.within()
     found = library.documents.get(asked.document, within)
     parts = outline(library.documents.passages(found.id, within))
@@ -155,8 +146,7 @@ def _get_outline(library: Library, caller: Caller, asked: BaseModel) -> Told:
     )
 
 
-def _get_table(library: Library, caller: Caller, asked: BaseModel) -> Told:
-    assert isinstance(asked, shapes.GetTableInput)
+def _get_table(library: Library, caller: Caller, asked: shapes.GetTableInput) -> Told:
     within = caller.within()
     found = library.documents.get(asked.document, within)
     library.documents.numbered_passage(found, asked.index, within)
@@ -171,8 +161,7 @@ def _get_table(library: Library, caller: Caller, asked: BaseModel) -> Told:
     )
 
 
-def _similar(library: Library, caller: Caller, asked: BaseModel) -> Told:
-    assert isinstance(asked, shapes.SimilarInput)
+def _similar(library: Library, caller: Caller, asked: shapes.SimilarInput) -> Told:
     found = library.similar(
         asked.document, asked.limit, passage=asked.index, within=caller.within()
     )
@@ -187,8 +176,7 @@ def _similar(library: Library, caller: Caller, asked: BaseModel) -> Told:
     return shapes.SimilarOutput(results)
 
 
-def _history(library: Library, caller: Caller, asked: BaseModel) -> Told:
-    assert isinstance(asked, shapes.HistoryInput)
+def _history(library: Library, caller: Caller, asked: shapes.HistoryInput) -> Told:
     within = caller.within()
     found = library.documents.get(asked.document, within)
     kept = library.history.of(found.id, within)
@@ -206,17 +194,15 @@ def _history(library: Library, caller: Caller, asked: BaseModel) -> Told:
     )
 
 
-def _calculate(library: Library, caller: Caller, asked: BaseModel) -> Told:
-    assert isinstance(asked, shapes.CalculateInput)
+def _calculate(library: Library, caller: Caller, asked: shapes.CalculateInput) -> Told:
     value = calculate.calculate(asked.expression)
     return shapes.CalculateOutput(value, f"{asked.expression} = {calculate.told(value)}")
 
 
-def _ask(library: Library, caller: Caller, asked: BaseModel) -> Told:
-    assert isinstance(asked, shapes.AskInput)
+def _ask(library: Library, caller: Caller, asked: shapes.AskInput) -> Told:
     answer = library.ask(
         asked.question,
-        filters=Filters(collection=asked.collection, where=asked.where),
+        filters=asked,
         within=caller.within(),
         depth=asked.depth,
     )
@@ -241,7 +227,7 @@ def _ask(library: Library, caller: Caller, asked: BaseModel) -> Told:
     )
 
 
-def _list_collections(library: Library, caller: Caller, asked: BaseModel) -> Told:
+def _list_collections(library: Library, caller: Caller, asked: shapes.ListCollectionsInput) -> Told:
     found = library.documents.collections(caller.within())
     return shapes.ListCollectionsOutput(
         collections=[
@@ -251,8 +237,7 @@ def _list_collections(library: Library, caller: Caller, asked: BaseModel) -> Tol
     )
 
 
-def _list_documents(library: Library, caller: Caller, asked: BaseModel) -> Told:
-    assert isinstance(asked, shapes.ListDocumentsInput)
+def _list_documents(library: Library, caller: Caller, asked: shapes.ListDocumentsInput) -> Told:
     found = library.documents.all(
         caller.within(), where=asked.where, after=_number(asked.cursor), limit=asked.limit + 1
     )
@@ -311,14 +296,12 @@ def _number(cursor: str, most: int = 2**53) -> int:
     return int(cursor)
 
 
-def _remove_document(library: Library, caller: Caller, asked: BaseModel) -> Told:
-    assert isinstance(asked, shapes.RemoveDocumentInput)
+def _remove_document(library: Library, caller: Caller, asked: shapes.RemoveDocumentInput) -> Told:
     (gone,) = library.remove([asked.document], within=caller.within())
     return shapes.RemoveDocumentOutput(removed=_document(gone))
 
 
-def _add_document(library: Library, caller: Caller, asked: BaseModel) -> Told:
-    assert isinstance(asked, shapes.AddDocumentInput)
+def _add_document(library: Library, caller: Caller, asked: shapes.AddDocumentInput) -> Told:
     name = asked.name if "." in asked.name else f"{asked.name}.md"
     report = library.uploads.receive(
         caller,
@@ -334,7 +317,7 @@ def _add_document(library: Library, caller: Caller, asked: BaseModel) -> Told:
 
 
 _read = partial(Tool, right=Right.SEARCH)
-READING = (
+READING: tuple[Tool[Any], ...] = (
     _read(
         "search",
         "Search the library",
@@ -428,7 +411,7 @@ READING = (
         do=_list_documents,
     ),
 )
-WRITING = (
+WRITING: tuple[Tool[Any], ...] = (
     Tool(
         "add_document",
         "Add a document",

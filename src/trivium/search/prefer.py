@@ -15,6 +15,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from trivium.errors import BadSetting
+from trivium.operations.searching import MOST_BOOSTS
 from trivium.results import PreferencePart
 from trivium.store.where import matches
 from trivium.text.filters import check_filter, parse_filter
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from trivium.search.gather import Candidate
 
 RECENT = "recent"
-HALF_LIFE = 365.0  # days
-MOST = 20  # boosts of one search
 _LARGEST = 100.0
 _SECTION = re.compile(r'section:(?:"([^"]+)"|(\S+))')
 _WRITTEN = re.compile(r"(?P<what>.+?)\s*\*\s*(?P<weight>[^*\s]+)")
@@ -55,6 +54,12 @@ class Preference:
     half_life: float | None = None  # days until the bonus halves; None: age doesn't matter
     boosts: tuple[Boost, ...] = ()
     today: date | None = None  # None: today
+
+    def check(self) -> None:
+        """Raises BadSetting."""
+        days = self.half_life
+        if days is not None and not (isfinite(days) and days > 0):
+            raise BadSetting(f"`half_life` can't be {days}.", fix="Give a number of days above 0.")
 
     def ordered(self, candidates: Iterable[Candidate]) -> list[Candidate]:
         """By score with preferences; ties keep their order."""
@@ -116,8 +121,8 @@ def _age(days: int) -> str:
 
 def boosts_of(given: Mapping[str, float]) -> tuple[Boost, ...]:
     """From filters, or `section:NAME`, and weights. Raises BadSetting and BadFilter."""
-    if len(given) > MOST:
-        raise BadSetting(f"`boosts` has {len(given)} entries.", fix=f"Give {MOST} at most.")
+    if len(given) > MOST_BOOSTS:
+        raise BadSetting(f"`boosts` has {len(given)} entries.", fix=f"Give {MOST_BOOSTS} at most.")
     return tuple(_boost(told, weight) for told, weight in given.items())
 
 

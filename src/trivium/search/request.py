@@ -115,9 +115,8 @@ class SearchRequest:
         _demand(0 <= self.floor <= 1, "search.floor", self.floor, "a number from 0 to 1")
         sensible = isfinite(self.analysis) and self.analysis >= 0
         _demand(sensible, "analysis.strength", self.analysis, "a number from 0 up")
-        if self.prefer is not None and self.prefer.half_life is not None:
-            days = self.prefer.half_life
-            _demand(isfinite(days) and days > 0, "half_life", days, "a number of days above 0")
+        if self.prefer is not None:
+            self.prefer.check()
         if self.rerank is not None:
             self.rerank.shares.check()
             few = self.limit <= MOST_RERANKED

@@ -21,6 +21,7 @@ from trivium.errors import (
     ModelUnavailable,
     QueryTooLong,
 )
+from trivium.operations.searching import LONGEST_QUERY
 from trivium.ports import (
     Backend,
     Embedder,
@@ -64,7 +65,6 @@ from trivium.types import (
     Where,
 )
 
-LONGEST_QUERY = 10_000  # characters: some four pages
 # If documents change during a search, it starts again. Four attempts were too few beside a watcher
 # with many changes while both cores were busy. Each attempt takes about 10 ms, and is needed only
 # after another change.

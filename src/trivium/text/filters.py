@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 from trivium.errors import BadFilter, BadValue
+from trivium.operations.searching import LONGEST_FILTER
 from trivium.text.values import check_scalar, check_text
 from trivium.types import AllOf, AnyOf, Compare, Condition, Exists, MetaScalar, Not, Operator
 
@@ -33,7 +34,6 @@ OF_PASSAGES = ("sheet", "row")
 _AFTER_ANY_TIME = "\uffff"  # sorts behind every time of a day: 2024-05-01T12:00 < 2024-05-01\uffff
 _DEEPEST = 50
 _FEWER = "Give the documents a label or a metadata field, and filter by that."
-LONGEST = 10_000  # characters
 _LARGEST_EXACT = 2.0**63
 MOST_CONDITIONS = 200  # SQLite takes a tree of 1,000
 _HELP = "Write filters like `year>=2020 type:pdf`; put quotes around values with spaces."
@@ -66,9 +66,9 @@ class _Value:
 
 def parse_filter(text: str) -> Condition:
     """The condition that `text` says. Nothing but blanks passes everything."""
-    if len(text) > LONGEST:
+    if len(text) > LONGEST_FILTER:
         raise BadFilter(
-            f"The filter has {len(text):,} characters; the limit is {LONGEST:,}.", fix=_FEWER
+            f"The filter has {len(text):,} characters; the limit is {LONGEST_FILTER:,}.", fix=_FEWER
         )
     tokens = list(_tokens(text))
     condition, rest = _either(tokens, 0)

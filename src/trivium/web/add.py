@@ -18,7 +18,7 @@ from trivium.errors import RequestInvalid, TriviumError
 from trivium.http.asked import Adder, Here, Owner, Server, is_owner
 from trivium.http.routes.files import fetched
 from trivium.library.uploads import Wanted
-from trivium.search.run import LONGEST_QUERY
+from trivium.operations.searching import LONGEST_QUERY
 from trivium.types import Labels
 from trivium.web import jobs
 from trivium.web.pages import PageRoute, page, query

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Form, Query, Request
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 from starlette.responses import RedirectResponse, Response
 
 from trivium.access import Caller
@@ -35,10 +35,11 @@ from trivium.answers import (
 )
 from trivium.errors import ConversationNotFound, RequestInvalid, TriviumError
 from trivium.http.asked import Here, Reader, Server
-from trivium.http.requests import LONGEST_NAME, TurnSaid
 from trivium.http.streaming import Tell, stream
+from trivium.operations.asking import LONGEST_NAME, EarlierTurn
+from trivium.operations.searching import LONGEST_QUERY
 from trivium.options import Filters
-from trivium.search.run import LONGEST_QUERY
+from trivium.shapes import to_json
 from trivium.text import boundaries
 from trivium.text.languages import detect_language
 from trivium.text.snippet import snip
@@ -50,6 +51,7 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 KEPT_TURNS = 6  # of a conversation without a name: what a follow-up can refer to
 _MOST_COLLECTIONS = 50
+_EARLIER = TypeAdapter(EarlierTurn)
 _WORDS = re.compile(r"\d[\d.,]*\d|[^\W_]+")
 
 
@@ -123,12 +125,11 @@ AskedForm = Annotated[AskForm, Depends(_asked)]
 
 def _carried(text: str) -> Turn:
     try:
-        said = TurnSaid.model_validate_json(text)
+        return _EARLIER.validate_json(text)
     except ValidationError as reason:
         raise RequestInvalid(
             "Couldn't read the earlier turns of this conversation.", fix="Start a new conversation."
         ) from reason
-    return Turn(said.question, said.answer)
 
 
 @router.get("/ask")
@@ -228,7 +229,7 @@ def _earlier(turn: Turn, *, carried: bool) -> Said:
 
 
 def _carry(turn: Turn) -> str:
-    return TurnSaid(question=turn.question, answer=turn.answer).model_dump_json()
+    return to_json(turn)
 
 
 def _said(answer: Answer, asked: AskForm) -> Said:

@@ -15,8 +15,8 @@ from trivium.advice import advice
 from trivium.errors import EmptyQuery, NotEmbedded
 from trivium.http.asked import Here, Keeper, Reader, Server
 from trivium.http.routes.documents import Id
+from trivium.operations.searching import LONGEST_QUERY
 from trivium.options import Filters, SearchOptions
-from trivium.search.run import LONGEST_QUERY
 from trivium.types import Document, Granularity, StoredChunk, Where
 from trivium.web.found import Card, cards, words_of
 from trivium.web.pages import PageRoute, page, query

@@ -14,8 +14,8 @@ from trivium.evaluate.judged_sets import JudgedSets
 from trivium.evaluate.judging import GRADES, named, pool
 from trivium.http.asked import Here, Owner, Server
 from trivium.http.problems import PART
+from trivium.operations.searching import LONGEST_QUERY
 from trivium.results import Result
-from trivium.search.run import LONGEST_QUERY
 from trivium.text.snippet import snip
 from trivium.web.found import (
     SNIPPET,

@@ -12,7 +12,7 @@ from trivium.access import Caller
 from trivium.errors import InputError
 from trivium.http.asked import Here, Owner, Server
 from trivium.library.queries import SLOW_MS
-from trivium.search.run import LONGEST_QUERY
+from trivium.operations.searching import LONGEST_QUERY
 from trivium.web.pages import PageRoute, page
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)

@@ -12,9 +12,10 @@ from starlette.responses import Response
 from trivium.errors import DeadlinePassed, EmptyQuery, InputError, ServingError
 from trivium.http.asked import Here, Reader, Server
 from trivium.http.problems import PART
+from trivium.operations.declaring import Box
 from trivium.options import Filters, SearchOptions
 from trivium.results import Results, SignalPart, Suggestion
-from trivium.search.prefer import RECENT, boosts_written
+from trivium.search.prefer import boosts_written
 from trivium.search.request import MODES
 from trivium.text.filters import parse_filter
 from trivium.types import (
@@ -32,7 +33,7 @@ from trivium.web.explain import Picture, picture
 from trivium.web.found import Group, cards, grouped, named
 from trivium.web.pages import PageRoute, page
 from trivium.web.samples import SAMPLES, SEARCHES
-from trivium.web.state import SearchState
+from trivium.web.state import BOXES, SearchState
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
@@ -78,6 +79,11 @@ class View:
     @property
     def by(self) -> Granularity:
         return self.state.by or self.usual
+
+    @property
+    def boxes(self) -> dict[str, Box]:
+        """The options that are a checkbox."""
+        return BOXES
 
     @property
     def labelled(self) -> bool:
@@ -208,8 +214,8 @@ def _found_facets(server: Server, state: SearchState, within: Where) -> list[Fac
     """Counts among the documents that the query finds, without weak matches unless there are no
     others, so a count is what choosing the value would show. Uses the fused order: a reranker
     would read hundreds of passages for a number."""
-    plain = replace(state, limit=_COUNTED, by=Granularity.DOCUMENT, rerank=False, hyde=False)
-    plain = replace(plain, expand=False)
+    cheap = state.checked - {"rerank", "hyde", "expand"}
+    plain = replace(state, limit=_COUNTED, by=Granularity.DOCUMENT, checked=cheap)
     found = _search(server, plain, within)
     facets = []
     for name in _FACETS:
@@ -226,6 +232,9 @@ def _found_facets(server: Server, state: SearchState, within: Where) -> list[Fac
 def _search(server: Server, state: SearchState, within: Where) -> Results:
     s = state
     several = len(s.queries) > 1
+    boxed = s.boxed
+    if Signal.VECTOR not in MODES[s.mode]:
+        boxed["hyde"] = False
     weights = {signal: float(w) for signal, w in s.weights.items()} if s.weights else None
     return server.library.search(
         s.queries if several else s.queries[0],
@@ -235,13 +244,9 @@ def _search(server: Server, state: SearchState, within: Where) -> Results:
             by=s.by,
             combine=s.combine if several else None,
             weights=weights if s.is_hybrid else None,
-            rerank=s.rerank,
-            hyde=s.hyde and Signal.VECTOR in MODES[s.mode],
-            expand=s.expand,
-            prefer=RECENT if s.recent else None,
-            every_word=s.every or None,
             boosts=boosts_written(filter(str.strip, s.boost.split(";"))) if s.boost else None,
             as_of=s.as_of or None,
+            **boxed,
         ),
         filters=Filters(source=s.source or None, where=_condition(state)),
         within=within,

@@ -16,7 +16,7 @@ from trivium.chunk.choose import STRATEGIES
 from trivium.config import config_file, described, names, shown
 from trivium.errors import BadSetting, InputError, TriviumError
 from trivium.http.asked import Here, Owner, Server
-from trivium.http.requests import MOST_NAMES
+from trivium.operations.searching import MOST_NAMES
 from trivium.web.pages import PageRoute, page
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from starlette.datastructures import QueryParams
 
 from trivium.errors import BadSetting
+from trivium.operations.declaring import boxes_of
+from trivium.operations.searching import MOST_QUERIES, SearchOptions
 from trivium.types import Combine, Granularity, Mode, Signal
 from trivium.web.pages import query
 
 _Kind = TypeVar("_Kind", bound=StrEnum)
 
-MOST_QUERIES = 4
 _STEPS = (10, 20, 50, 100)  # results on a page: each is asked for by "more"
 _WEIGHTS = {"wv": Signal.VECTOR, "wk": Signal.KEYWORD, "wt": Signal.TRIGRAM}
+BOXES = boxes_of(SearchOptions)
 _FILTERS = ("collection", "category", "type", "source")
 
 
@@ -32,11 +34,7 @@ class SearchState:
     by: Granularity | None = None  # None: as the settings say
     limit: int | None = None
     weights: dict[Signal, int] | None = None  # of 100 each; None: decided for each query
-    rerank: bool = False
-    hyde: bool = False
-    expand: bool = False
-    recent: bool = False  # newer documents count more
-    every: bool = False  # by keyword, only what holds every word
+    checked: frozenset[str] = frozenset()  # options with a box
     boost: str = ""  # as people type them, with `;` between
     collection: tuple[str, ...] = ()
     category: tuple[str, ...] = ()
@@ -59,11 +57,7 @@ class SearchState:
             by=_choice(Granularity, given, "by"),
             limit=None if limit is None else max(1, min(limit, _STEPS[-1])),
             weights=_weights(given),
-            rerank=given.get("rerank") == "1",
-            hyde=given.get("hyde") == "1",
-            expand=given.get("expand") == "1",
-            recent=given.get("recent") == "1",
-            every=given.get("every") == "1",
+            checked=frozenset(name for name, box in BOXES.items() if given.get(box.name) == "1"),
             boost=given.get("boost", "").strip(),
             collection=tuple(given.getlist("collection")),
             category=tuple(given.getlist("category")),
@@ -88,17 +82,23 @@ class SearchState:
     def chosen(self) -> int:
         """How many filters and options differ from their defaults."""
         filters = sum(len(getattr(self, name)) for name in _FILTERS) + bool(self.where)
-        switched = (self.rerank, self.hyde, self.expand, self.recent, self.every)
-        typed = (bool(self.boost), bool(self.as_of))
-        options = (*switched, *typed, not self.is_hybrid, self.by is not None)
-        return filters + sum(options) + (self.weights is not None and self.is_hybrid)
+        options = (bool(self.boost), bool(self.as_of), not self.is_hybrid, self.by is not None)
+        weighed = self.weights is not None and self.is_hybrid
+        return filters + len(self.checked) + sum(options) + weighed
 
     @property
     def is_advanced(self) -> bool:
         """Whether an option under Advanced is in use."""
-        switched = (self.rerank, self.hyde, self.expand, self.recent, self.every)
         typed = (self.boost, self.where, self.as_of)
-        return any(switched) or any(typed) or not self.is_hybrid or self.weights is not None
+        return any((self.checked, *typed, not self.is_hybrid, self.weights is not None))
+
+    @property
+    def boxed(self) -> dict[str, Any]:
+        """The options with a box, as a search takes them."""
+        return {
+            name: box.checked if name in self.checked else box.unchecked
+            for name, box in BOXES.items()
+        }
 
     @property
     def is_hybrid(self) -> bool:
@@ -112,11 +112,7 @@ class SearchState:
             ("mode", self.mode.value, self.mode is not Mode.HYBRID),
             ("by", self.by.value if self.by else "", self.by is not None),
             ("n", str(self.limit), self.limit is not None),
-            ("rerank", "1", self.rerank),
-            ("hyde", "1", self.hyde),
-            ("expand", "1", self.expand),
-            ("recent", "1", self.recent),
-            ("every", "1", self.every),
+            *((box.name, "1", name in self.checked) for name, box in BOXES.items()),
             ("boost", self.boost, bool(self.boost)),
             ("as_of", self.as_of, bool(self.as_of)),
         ]

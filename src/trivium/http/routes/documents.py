@@ -22,12 +22,12 @@ from trivium.http.answers import (
 from trivium.http.asked import Here, Keeper, Reader
 from trivium.http.caching import not_modified, tag
 from trivium.http.problems import responses
-from trivium.http.requests import MOST_RESULTS, RestoreBody
+from trivium.http.requests import RestoreBody
 from trivium.http.routes.search import answer
 from trivium.library import Library
+from trivium.operations.searching import LONGEST_FILTER, MOST_RESULTS
 from trivium.options import Filters
 from trivium.shapes import ChunkAnswer, DocumentAnswer, InterpretationAnswer
-from trivium.text.filters import LONGEST
 from trivium.types import Document, Granularity, Where
 
 router = APIRouter(prefix="/v1", tags=["documents"])
@@ -41,7 +41,7 @@ Number = Annotated[
     int | None, Query(ge=1, le=2**31, description="Number of an interpretation (version).")
 ]
 Filter = Annotated[
-    str, Query(max_length=LONGEST, description="Filter, e.g. `year>=2020 type:pdf`.")
+    str, Query(max_length=LONGEST_FILTER, description="Filter, e.g. `year>=2020 type:pdf`.")
 ]
 
 

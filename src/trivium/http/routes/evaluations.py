@@ -29,7 +29,7 @@ from trivium.http.problems import responses
 from trivium.http.requests import JudgmentBody, RunBody, SyntheticBody
 from trivium.http.streaming import LONGEST_SECONDS, Tell, described, stream
 from trivium.library import Library
-from trivium.search.run import LONGEST_QUERY
+from trivium.operations.searching import LONGEST_QUERY
 
 router = APIRouter(prefix="/v1", tags=["evaluations"])
 

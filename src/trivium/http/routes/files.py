@@ -23,11 +23,12 @@ from trivium.http.asked import Adder, Here, Reader, Server
 from trivium.http.caching import not_modified, tag
 from trivium.http.leaving import while_there
 from trivium.http.problems import responses
-from trivium.http.requests import MOST_NAMES, AddUrlBody
+from trivium.http.requests import AddUrlBody
 from trivium.http.routes.documents import Id, Number
 from trivium.ingest.progress import Fate, Outcome
 from trivium.library import Report
 from trivium.library.uploads import Wanted, safe_name
+from trivium.operations.searching import MOST_NAMES
 from trivium.shapes import DocumentAnswer, JobAnswer
 from trivium.types import Metadata, MetaScalar
 

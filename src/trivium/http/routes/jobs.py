@@ -22,7 +22,6 @@ from trivium.errors import JobNotFound, RightMissing, TriviumError
 from trivium.http.answers import Answered, JobsAnswer, TasksAnswer
 from trivium.http.asked import Anyone, Here, Owner, Server, is_owner
 from trivium.http.problems import responses
-from trivium.http.requests import MOST_RESULTS
 from trivium.http.routes.documents import Cursor, PageLimit, after
 from trivium.http.streaming import (
     HEADERS,
@@ -37,6 +36,7 @@ from trivium.http.streaming import (
     event,
     failure,
 )
+from trivium.operations.searching import MOST_RESULTS
 from trivium.shapes import JobAnswer, TaskAnswer, to_json
 from trivium.work import Job, TaskState
 

@@ -11,12 +11,12 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from trivium.answers import Answer, AnswerEvent, Done, Turn
+from trivium.answers import Answer, AnswerEvent, Done
 from trivium.http.answers import Answered, ConversationsAnswer, ForgottenAnswer, TurnsAnswer
 from trivium.http.asked import Here, Reader
 from trivium.http.problems import responses
-from trivium.http.requests import LONGEST_NAME, QueryBody
 from trivium.http.streaming import Tell, described, stream
+from trivium.operations.asking import LONGEST_NAME, Ask
 from trivium.types import Told
 
 router = APIRouter(prefix="/v1", tags=["query"])
@@ -34,7 +34,7 @@ _EVENTS = (
     responses=responses(408, 413)
     | described(_EVENTS, "step", "token", "citation", "usage", "done", "error"),
 )
-async def query(server: Here, caller: Reader, request: Request, body: QueryBody) -> Response:
+async def query(server: Here, caller: Reader, request: Request, body: Ask) -> Response:
     """Answer a question from the documents, with citations for every statement. Without a language
     model the answer quotes the documents, and says so."""
     b, name = body, body.conversation
@@ -42,9 +42,9 @@ async def query(server: Here, caller: Reader, request: Request, body: QueryBody)
         partial(
             server.library.ask_stream,
             b.question,
-            history=[Turn(turn.question, turn.answer) for turn in b.history],
+            history=b.history,
             limit=b.limit,
-            filters=b.filters(),
+            filters=b,
             within=caller.within(),
             conversation=None if name is None else caller.conversation(name),
             depth=b.depth,

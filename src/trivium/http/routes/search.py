@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from trivium.http.answers import Answered, CollectionsAnswer, SearchAnswer, SuggestAnswer
 from trivium.http.asked import Here, Reader
 from trivium.http.problems import responses
-from trivium.http.requests import SearchBody
+from trivium.operations.searching import Search
 from trivium.results import Results
 from trivium.search.suggest import LONGEST
 
@@ -18,13 +18,13 @@ router = APIRouter(prefix="/v1", tags=["search"])
 
 
 @router.post("/search", response_model=SearchAnswer, responses=responses(408, 413))
-async def search(server: Here, caller: Reader, body: SearchBody) -> Answered:
+async def search(server: Here, caller: Reader, body: Search) -> Answered:
     """Search by meaning, words and spelling at once."""
     call = partial(
         server.library.search,
         body.query,
-        options=body.options(),
-        filters=body.filters(),
+        options=body,
+        filters=body,
         within=caller.within(),
     )
     found = await server.read(call)

@@ -1,0 +1,134 @@
+"""Makes the terminal's options from the declarations in `operations`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import MISSING, Field
+from enum import EnumType
+from typing import Any, Literal, TypeVar, get_args, get_origin
+
+import click
+
+from trivium.cli.output import pairs
+from trivium.operations.declaring import Option, kinds_of, option_of, options_of
+from trivium.types import MetaScalar, Signal
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def declared(
+    kind: type, *, only: Collection[str] = (), without: Collection[str] = ()
+) -> Callable[[F], F]:
+    """Adds the options of a dataclass to a command. Each arrives under its field's name, ready
+    for the dataclass."""
+    kinds = kinds_of(kind)
+    chosen = [f for f in options_of(kind) if f.name not in without and (f.name in only or not only)]
+
+    def add(command: F) -> F:
+        for field in reversed(chosen):
+            command = _click_option(field, kinds[field.name])(command)
+        return command
+
+    return add
+
+
+def _click_option(field: Field[Any], kind: Any) -> Callable[[F], F]:
+    option = option_of(field)
+    flags = option.flags or (f"--{field.name.replace('_', '-')}",)
+    given: dict[str, Any] = {"default": None}
+    if kind is bool and field.default is False:
+        given = {"is_flag": True}
+    elif kind is bool and not option.flags:
+        flags = (f"{flags[0]}/--no-{flags[0][2:]}",)
+    elif kind in (int, float):
+        given["type"] = kind
+    elif choices := _choices(kind):
+        given["type"] = click.Choice(choices)
+    elif read := _reader(kind):
+        given["callback"] = read
+    if option.repeated:
+        given["callback"] = _all_of
+    repeatable = bool(option.repeated) or given.get("callback") not in (None, _weights)
+    if repeatable:
+        given["multiple"] = True
+    if field.default not in (None, False, "", (), MISSING):
+        given |= {"default": str(field.default), "show_default": True}
+    says = f"{option.says}{_repeated(option) if repeatable else ''}{_usual(option)}"
+    return click.option(*flags, field.name, metavar=option.metavar or None, help=says, **given)
+
+
+def _choices(kind: Any) -> list[str]:
+    if isinstance(kind, EnumType):
+        return [str(getattr(kind, name)) for name in kind.__members__]
+    return [one for one in get_args(kind) if one] if get_origin(kind) is Literal else []
+
+
+def _reader(kind: Any) -> Callable[..., Any] | None:
+    """Reads lists and mappings, as the terminal writes them."""
+    if get_origin(kind) is list:
+        return _several
+    if not get_args(kind):
+        return None
+    key, value = get_args(kind)
+    if key is Signal:
+        return _weights
+    return _single if value == MetaScalar else _boosts
+
+
+def _repeated(option: Option) -> str:
+    return f" Repeatable: {option.repeated}." if option.repeated else " Repeatable."
+
+
+def _usual(option: Option) -> str:
+    """The setting behind an option, and its default, for the help."""
+    if not option.setting:
+        return ""
+    from trivium.config import described
+
+    value = next(default for name, default, *_ in described() if name == option.setting)
+    return f"  [setting {option.setting}{': ' + value if value else ''}]"
+
+
+def _several(
+    _ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...] | None:
+    return values or None
+
+
+def _all_of(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> str:
+    """Filters that must all match, as one."""
+    return " ".join(f"({one})" for one in values if one.strip())
+
+
+def _weights(
+    _ctx: click.Context, _param: click.Parameter, value: str | None
+) -> dict[Signal, float] | None:
+    if value is None:
+        return None
+    try:
+        numbers = [float(part) for part in value.split(",")]
+        return dict(zip(Signal, numbers, strict=True))
+    except ValueError as reason:
+        raise click.BadParameter(
+            "give three numbers, for meaning, words and spelling: 0.5,0.3,0.2"
+        ) from reason
+
+
+def _boosts(
+    _ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, float] | None:
+    if not values:
+        return None
+    from trivium.search.prefer import boosts_written
+
+    return boosts_written(values)
+
+
+def _single(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, MetaScalar] | None:
+    fields = pairs(ctx, param, values)
+    for key, given in fields.items():
+        if len(given) > 1:
+            raise click.BadParameter(f"You gave `{key}` twice; a filter takes one value.")
+    return {key: given[0] for key, given in fields.items()} or None

@@ -1,0 +1,221 @@
+"""How an option is declared: a field of a dataclass, with what every way in needs to know of it.
+
+Bounds have pydantic's names (`ge`, `max_length`, …), because pydantic reads them from the field's
+metadata; this module doesn't import it. They limit what a request over a network may carry. Python
+and the terminal get the library's own checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    TypeVar,
+    Union,
+    cast,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+T = TypeVar("T")
+_OPTION = "option"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """A checkbox on the page."""
+
+    name: str  # in the page's address
+    label: str
+    hint: str
+    checked: Any = True  # the option's value
+    unchecked: Any = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """What people read about an option, and how each way in spells it."""
+
+    says: str  # one sentence
+    setting: str = ""  # gives the value if the caller doesn't
+    flags: tuple[str, ...] = ()  # in the terminal; empty: `--name`, or `--name/--no-name`
+    metavar: str = ""  # in the terminal
+    repeated: str = ""  # the terminal takes it several times, which means this
+    box: Box | None = None  # on the page
+    assistants: bool = True  # whether assistants get it, whose schemas stay short
+
+
+def option(
+    says: str,
+    default: Any = None,
+    *,
+    setting: str = "",
+    flags: tuple[str, ...] = (),
+    metavar: str = "",
+    repeated: str = "",
+    box: Box | None = None,
+    assistants: bool = True,
+    required: bool = False,
+    **bounds: Any,
+) -> Any:
+    """A field of a dataclass of options. `bounds`: see above."""
+    declared = Option(
+        says=says,
+        setting=setting,
+        flags=flags,
+        metavar=metavar,
+        repeated=repeated,
+        box=box,
+        assistants=assistants,
+    )
+    metadata = {"description": says, **bounds, _OPTION: declared}
+    if required:
+        return field(metadata=metadata)
+    if isinstance(default, list | dict):
+        return field(default_factory=default.copy, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def like(kind: type, name: str, default: Any = MISSING, **bounds: Any) -> Any:
+    """The option that another dataclass declares, with another default or other bounds."""
+    metadata = {**_field(kind, name).metadata, **bounds}
+    return (
+        field(metadata=metadata)
+        if default is MISSING
+        else field(default=default, metadata=metadata)
+    )
+
+
+def usual(kind: type, name: str, default: Any) -> Any:
+    """The setting that an option overrides, with the same sentence."""
+    declared = option_of(_field(kind, name))
+    first, _, rest = declared.says.removesuffix(".").partition(" ")
+    first = first.lower() if first.istitle() else first  # not HyDE
+    return setting(declared.setting, default, f"{first} {rest}")
+
+
+def setting(name: str, default: Any, help_: str) -> Any:
+    """A field of a dataclass of settings."""
+    return field(default=default, metadata={"name": name, "help": help_})
+
+
+def requests(*examples: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The `__pydantic_config__` of a dataclass that reads requests: unknown fields are errors."""
+    described = {"json_schema_extra": {"examples": [*examples]}} if examples else {}
+    return {"extra": "forbid", **described}
+
+
+def _field(kind: type, name: str) -> Field[Any]:
+    return next(one for one in fields(cast(Any, kind)) if one.name == name)
+
+
+def option_of(declared: Field[Any]) -> Option:
+    return cast(Option, declared.metadata[_OPTION])
+
+
+def options_of(kind: type) -> list[Field[Any]]:
+    """The declared options of a dataclass."""
+    return [one for one in fields(cast(Any, kind)) if _OPTION in one.metadata]
+
+
+def boxes_of(kind: type) -> dict[str, Box]:
+    """The checkboxes of options that have one, by the option's name."""
+    boxes = {one.name: option_of(one).box for one in options_of(kind)}
+    return {name: box for name, box in boxes.items() if box is not None}
+
+
+def part(kind: type[T], whole: object, **changed: Any) -> T:
+    """The options of one dataclass, out of a larger one."""
+    values = {one.name: getattr(whole, one.name) for one in fields(cast(Any, kind))}
+    return kind(**values | changed)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option, like))
+def for_assistants(kind: type[T]) -> type[T]:
+    """A dataclass of options without those that assistants don't get. They keep their defaults."""
+    from typing import ClassVar
+
+    for base in kind.__mro__[1:]:
+        for one in getattr(base, "__dataclass_fields__", {}).values():
+            if _OPTION in one.metadata and not option_of(one).assistants:
+                default = None if one.default is MISSING else one.default
+                setattr(kind, one.name, default)
+                kind.__annotations__[one.name] = ClassVar[Any]
+    return dataclass(frozen=True, kw_only=True)(kind)
+
+
+# --- types
+
+
+class Carried:
+    """In `Annotated[...]`: the type that a request carries, where Python accepts more."""
+
+    def __init__(self, kind: Any, *, or_none: bool = False, **bounds: Any) -> None:
+        self.kind, self._or_none, self._bounds = kind, or_none, bounds
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        schema = {**handler.generate_schema(self.kind), **self._bounds}
+        return {"type": "nullable", "schema": schema} if self._or_none else schema
+
+
+class OneIsAList:
+    """In `Annotated[...]`: a single text stands for a list of one."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return _through("function-before", _listed, handler(source))
+
+
+class NotBlank:
+    """In `Annotated[...]`: a text that isn't all blanks."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return _through("function-after", _said, handler(source))
+
+
+def _through(kind: str, function: Callable[[Any], Any], schema: Any) -> Any:
+    called = {"type": "no-info", "function": function}
+    return {"type": kind, "function": called, "schema": schema}
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def _said(value: str) -> str:
+    if not value.strip():
+        raise ValueError("it is empty")
+    return value
+
+
+def kinds_of(kind: type) -> dict[str, Any]:
+    """For each option, the type that a request carries, without None."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {one.name: _plain(hints[one.name]) for one in options_of(kind)}
+
+
+def _plain(hint: Any) -> Any:
+    if get_origin(hint) is Annotated:
+        carried = [one.kind for one in get_args(hint)[1:] if isinstance(one, Carried)]
+        return _plain(carried[0] if carried else get_args(hint)[0])
+    if get_origin(hint) in (Union, UnionType):
+        kinds = [_plain(one) for one in get_args(hint) if one is not NoneType]
+        return kinds[0] if len(kinds) == 1 else str
+    return hint
+
+
+def faults(errors: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """What pydantic found wrong with a request: where, and what."""
+    said = {
+        "unexpected_keyword_argument": "this field is unknown",
+        "extra_forbidden": "this field is unknown",
+        "dataclass_type": "Input should be a JSON object",
+        "model_attributes_type": "Input should be a JSON object",
+    }
+    return [
+        (".".join(map(str, one["loc"])), said.get(one["type"], str(one["msg"]))) for one in errors
+    ]

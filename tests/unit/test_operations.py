@@ -1,0 +1,162 @@
+"""An option is declared once; the terminal, requests, assistants, the page and settings follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+import pytest
+from click.testing import CliRunner
+from pydantic import TypeAdapter, ValidationError
+
+from trivium.cli.declared import declared
+from trivium.operations.declaring import (
+    Box,
+    Carried,
+    OneIsAList,
+    boxes_of,
+    faults,
+    for_assistants,
+    like,
+    option,
+    part,
+    requests,
+    usual,
+)
+from trivium.types import Signal
+
+PACKAGE = Path(__file__).parents[2] / "src" / "trivium"
+
+
+class Colour(StrEnum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paint:
+    """What to paint."""
+
+    __pydantic_config__ = requests({"walls": ["north"]})
+
+    walls: Annotated[str | Sequence[str], Carried(list[str], max_length=2), OneIsAList()] = option(
+        "Which walls.", (), flags=("--wall",)
+    )
+    coats: int | None = option("Number of coats.", setting="search.limit", ge=1, le=3)
+    colour: Annotated[Colour | str, Carried(Colour)] = option("Which colour.", Colour.RED)
+    gloss: bool | None = option(
+        "Add gloss.", strict=True, box=Box(name="g", label="Gloss", hint="shiny")
+    )
+    weights: Mapping[Signal, float] | None = option("Weights.", metavar="M,W,S", assistants=False)
+    where: str = option("Where.", "", repeated="all must match")
+
+
+@for_assistants
+class PaintTool(Paint):
+    coats: int = like(Paint, "coats", 2, le=2)
+
+
+READ: TypeAdapter[Paint] = TypeAdapter(Paint)
+TOOL: TypeAdapter[PaintTool] = TypeAdapter(PaintTool)
+
+
+def typed(*arguments: str) -> Any:
+    """What the command receives."""
+    received: list[Any] = []
+
+    @click.command()
+    @declared(Paint)
+    def paint(**given: Any) -> None:
+        received.append(Paint(**given))
+
+    answer = CliRunner().invoke(paint, arguments)
+    return received[0] if received else answer.output
+
+
+def test_the_terminal_gets_options_with_help() -> None:
+    told = " ".join(typed("--help").split())
+    assert "--wall TEXT Which walls. Repeatable." in told
+    assert "--coats INTEGER Number of coats. [setting search.limit: 10]" in told
+    assert "--colour [red|blue] Which colour. [default: red]" in told
+    assert "--gloss / --no-gloss Add gloss." in told
+    assert "--where TEXT Where. Repeatable: all must match." in told
+
+
+def test_the_terminal_gives_what_the_dataclass_holds() -> None:
+    assert typed() == Paint(walls=None)  # type: ignore[arg-type]
+    given = ("--wall", "north", "--wall", "south", "--coats", "2", "--colour", "blue", "--no-gloss")
+    assert typed(*given, "--weights", "1,0,2", "--where", "a:1", "--where", "b:2") == Paint(
+        walls=("north", "south"),
+        coats=2,
+        colour="blue",
+        gloss=False,
+        weights=dict(zip(Signal, (1.0, 0.0, 2.0), strict=True)),
+        where="(a:1) (b:2)",
+    )
+    assert "give three numbers" in typed("--weights", "1,2")
+
+
+def test_requests_are_checked_and_described() -> None:
+    read = READ.validate_python({"walls": "north", "coats": 3, "colour": "blue"})
+    assert (read.walls, read.coats, read.colour) == (["north"], 3, Colour.BLUE)
+    schema = READ.json_schema()
+    assert schema["properties"]["coats"]["description"] == "Number of coats."
+    assert schema["properties"]["coats"]["anyOf"][0]["maximum"] == 3
+    assert schema["examples"] == [{"walls": ["north"]}]
+
+
+@pytest.mark.parametrize(
+    ("given", "where", "what"),
+    [
+        ({"coats": 4}, "coats", "less than or equal to 3"),
+        ({"gloss": "yes"}, "gloss", "valid boolean"),
+        ({"walls": ["a", "b", "c"]}, "walls", "at most 2"),
+        ({"brush": 1}, "brush", "this field is unknown"),
+        ([], "", "JSON object"),
+    ],
+)
+def test_faults_say_where_and_what(given: Any, where: str, what: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        READ.validate_python(given)
+    ((place, said),) = faults(caught.value.errors())
+    assert place == where
+    assert what in said
+
+
+def test_assistants_get_fewer_options_with_their_own_bounds() -> None:
+    properties = TOOL.json_schema()["properties"]
+    assert "weights" not in properties
+    assert properties["coats"]["default"] == properties["coats"]["maximum"] == 2
+    assert properties["coats"]["description"] == "Number of coats."
+    tool = TOOL.validate_python({"colour": "blue"})
+    assert tool.weights is None
+    assert part(Paint, tool, coats=1) == Paint(coats=1, colour=Colour.BLUE)
+    with pytest.raises(ValidationError):
+        TOOL.validate_python({"weights": {"vector": 1}})
+
+
+def test_the_page_and_the_settings_follow() -> None:
+    assert boxes_of(Paint) == {"gloss": Box(name="g", label="Gloss", hint="shiny")}
+
+    @dataclass(frozen=True)
+    class Usual:
+        coats: int = usual(Paint, "coats", 1)
+
+    (setting,) = fields(Usual)
+    assert setting.metadata == {"name": "search.limit", "help": "number of coats"}
+
+
+@pytest.mark.parametrize("name", ["half_life", "every_word", "threshold", "analysis"])
+def test_no_way_in_names_a_plain_option(name: str) -> None:
+    """They come from the declaration. Boxes and mappings may have a place of their own."""
+    for shell in ("cli/search.py", "http", "mcp", "web/state.py"):
+        place = PACKAGE / shell
+        for path in place.rglob("*.py") if place.is_dir() else [place]:
+            if name == "analysis" and path.name in ("answers.py", "tools.py"):
+                continue  # of a result, not of a request
+            assert f"{name}=" not in path.read_text(), path
+            assert f"{name}:" not in path.read_text(), path

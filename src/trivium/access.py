@@ -67,6 +67,11 @@ class Caller:
     def sees_all(self) -> bool:
         return self.audiences is None and self.collections is None
 
+    @property
+    def is_owner(self) -> bool:
+        """Whether they may see and change everything."""
+        return self.sees_all and Right.MANAGE in self.rights
+
     def require(self, right: Right) -> None:
         if right not in self.rights:
             raise RightMissing(f"This token has no right to {right}.")

@@ -78,6 +78,15 @@ class Offered:
 
 
 @dataclass(frozen=True, slots=True)
+class Retryable:
+    """Something a job was offered, and may be again."""
+
+    key: bytes
+    by: str  # the token that sent it; empty: the owner at the local machine
+    ended: bool  # nobody works on it unless someone asks
+
+
+@dataclass(frozen=True, slots=True)
 class TaskProgress:
     """How far a document is."""
 

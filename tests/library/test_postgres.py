@@ -252,12 +252,12 @@ def test_judged_sets(library: Library) -> None:
 def test_uploads(library: Library) -> None:
     report = library.uploads.receive(LOCAL_OWNER, "note.txt", BytesIO(b"A note on lanterns."))
     assert report.count(Fate.ADDED) == 1
-    assert library.backend.spool.names() == []
+    assert library.backend.spool.sizes() == {}
     job = library.uploads.receive_later(LOCAL_OWNER, "later.txt", BytesIO(b"A later note."))
-    assert len(library.backend.spool.names()) == 1
+    assert len(library.backend.spool.sizes()) == 1
     assert library.jobs.work_next()
     assert library.jobs.get(job.id).state is JobState.DONE
-    assert library.backend.spool.names() == []
+    assert library.backend.spool.sizes() == {}
     assert len(library.documents.all()) == 2
 
 

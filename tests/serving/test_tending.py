@@ -15,15 +15,15 @@ from tests import models
 from tests.endpoint import ScriptedEndpoint
 from tests.serving.shelf import client, shelve, until
 
-from trivium.access import LOCAL_OWNER
+from trivium.access import LOCAL_OWNER, Caller
 from trivium.config import Settings
-from trivium.errors import LibraryBusy
+from trivium.errors import LibraryBusy, ServerBusy
 from trivium.ingest.reembed import Progress
 from trivium.library import Library
 from trivium.library.tending import Tender
 from trivium.sources.folder import FolderSource
 from trivium.types import Labels
-from trivium.work import UPLOAD, JobState
+from trivium.work import UPLOAD, Job, JobState
 
 
 @pytest.fixture(scope="module")
@@ -187,26 +187,48 @@ def test_what_is_left_over_is_swept(tmp_path: Path) -> None:
         assert list(incoming.iterdir()) == [], "it is done with"
 
 
-def test_what_waits_and_what_failed_has_a_limit(tmp_path: Path) -> None:
-    settings = Settings(serve_incoming_bytes=10)
+def test_nobody_fills_the_space_for_uploads_for_others(tmp_path: Path) -> None:
+    """Failed uploads of one token kept everyone, the owner included, from uploading for good."""
+    settings = Settings(serve_incoming_bytes=4_000)
     with shelve(tmp_path / "library", settings) as library:
-        library.uploads.receive_later(LOCAL_OWNER, "empty.md", io.BytesIO(b"  \n"))
-        assert library.jobs.work_next()
+        tokens = [library.tokens.create(audiences=(), rights=["add"])[1] for _ in range(6)]
+        callers = [library.tokens.caller(token) for token in tokens]
         incoming = library.backend.folder / "incoming"
-        (failed,) = incoming.iterdir()
-        assert failed.stat().st_size == 3, "it may be retried"
-        with client(library, settings=settings) as opened:
-            sent = {"file": ("new.md", b"# Quay 7")}
-            answer = opened.post("/v1/documents", files=sent)
+
+        def send(caller: Caller, size: int, name: str) -> Job:
+            return library.uploads.receive_later(caller, name, io.BytesIO(b" " * size))
+
+        def fail(caller: Caller, size: int, name: str = "blank.md") -> Job:
+            job = send(caller, size, name)
+            assert library.jobs.work_next()
+            assert library.jobs.get(job.id).state is JobState.FAILED
+            return job
+
+        with pytest.raises(ServerBusy, match="a token may have 1,000"):
+            send(callers[0], 1_001, "too much.md")
+        first, second = fail(callers[0], 400), fail(callers[0], 500)
+        third = fail(callers[0], 600)
+        assert sorted(p.stat().st_size for p in incoming.iterdir()) == [600], "the oldest went"
+        library.jobs.retry(first.id)
+        assert library.jobs.work_next()
+        (task,) = library.jobs.tasks(first.id)
+        assert (task.code, "Send it again" in task.message) == ("file.unreadable", True)
+        assert second.id < third.id
+        for caller in callers[1:5]:
+            fail(caller, 1_000)
+        assert sum(p.stat().st_size for p in incoming.iterdir()) == 4_000, "the oldest of all went"
+        for caller in callers[:4]:
+            send(caller, 1_000, "waits.md")
+        assert sum(p.stat().st_size for p in incoming.iterdir()) == 4_000
+        with client(library, tokens[5], settings=settings) as other:
+            answer = other.post("/v1/documents?wait=false", files={"file": ("a.md", b"# A")})
             assert (answer.status_code, answer.json()["code"]) == (503, "server.busy")
-            assert "trivium jobs clear" in answer.json()["fix"]
             assert "Retry-After" in answer.headers
-            assert list(incoming.iterdir()) == [failed], "nothing is left of it"
-            assert len(library.jobs.all()) == 1
-            library.jobs.clear()
-            os.utime(failed, (0, 0))
-            assert library.uploads.sweep() == 1
-            assert opened.post("/v1/documents", files=sent).status_code in (200, 201)
+        assert len(list(incoming.iterdir())) == 4, "nothing is left of it"
+        with client(library, settings=settings) as owner:
+            sent = {"file": ("new.md", b"# Quay 7" + b" " * 5_000)}
+            answer = owner.post("/v1/documents?wait=false", files=sent)
+            assert answer.status_code == 202, "the owner always can"
 
 
 def test_a_change_of_the_model_is_gone_on_with(tmp_path: Path) -> None:

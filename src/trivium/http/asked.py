@@ -115,13 +115,9 @@ def _may(right: Right) -> Callable[[Caller], Awaitable[Caller]]:
     return check
 
 
-def is_owner(caller: Caller) -> bool:
-    return caller.sees_all and Right.MANAGE in caller.rights
-
-
 async def _owner(caller: Annotated[Caller, Depends(_may(Right.MANAGE))]) -> Caller:
     """A caller who may see everything, for answers that name documents of every audience."""
-    if not is_owner(caller):
+    if not caller.is_owner:
         raise RightMissing("You need a token for all audiences and collections.")
     return caller
 

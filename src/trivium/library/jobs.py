@@ -219,12 +219,15 @@ class Jobs:
     def work_next(self) -> bool:
         """Run the queue to the end of the first job, and delete its uploads. False: there is
         nothing to do now, or another thread or process does it."""
-        sent = self._backend.jobs.keys(UPLOAD)
+        sent = self._upload_keys()
         worked = self._work_next()
         if worked:
-            for key in {*sent} - {*self._backend.jobs.keys(UPLOAD)}:
+            for key in sent - self._upload_keys():
                 self._backend.spool.drop(spool_name(key))  # a removed document leaves nothing
         return worked
+
+    def _upload_keys(self) -> set[bytes]:
+        return {one.key for one in self._backend.jobs.retryable(UPLOAD)}
 
     def _work_next(self) -> bool:
         left = [job for job in self._backend.jobs.all(ended=False) if job.kind != REEMBED]

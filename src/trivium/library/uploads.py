@@ -10,12 +10,12 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from threading import Event
 from typing import BinaryIO
 
 from trivium.access import Caller, Right
-from trivium.errors import DocumentExists
+from trivium.errors import DocumentExists, ServerBusy
 from trivium.ingest.progress import Fate, Outcome
 from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
@@ -35,6 +35,7 @@ _UNWANTED = re.compile(
 )
 # Seconds after which what no job names is left over: between a file and its job lie milliseconds.
 _SETTLED = 600.0
+_SHARES = 4  # of the space for uploads: a token has one at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ class Uploads:
 
     def sweep(self) -> int:
         """Drop files that were sent in and that no job needs any more; how many."""
-        needed = [spool_name(key) for key in self._backend.jobs.keys(UPLOAD)]
+        needed = [spool_name(one.key) for one in self._backend.jobs.retryable(UPLOAD)]
         return self._backend.spool.sweep(needed, _SETTLED)
 
     def _enqueued(
@@ -130,7 +131,8 @@ class Uploads:
     ) -> tuple[Job, str]:
         """The job, and where the spool has the file."""
         labels = self._labels(caller, uri, wanted)
-        kept = self._backend.spool.keep(file)
+        self._make_room(caller, _size(file))
+        kept = self._backend.spool.keep(file, limited=not caller.is_owner)
         try:
             source = SpoolSource(self._backend.spool, [spool_key(kept, uri, name)])
             what, first = f"add {name}", Priority.INTERACTIVE
@@ -165,6 +167,31 @@ class Uploads:
         notes = self._documents.near_notes(_fresh(report), caller.within())
         return replace(report, notes=tuple(notes))
 
+    def _make_room(self, caller: Caller, size: int) -> None:
+        """Drop the oldest failed uploads while there is too much: the token's own, then any. Each
+        token has a share of the space, so that nobody fills it for the others. The owner can always
+        upload. Raises ServerBusy; the spool itself refuses what would be too much of all."""
+        most = self._model.settings.serve_incoming_bytes
+        share = most // _SHARES
+        spool, sizes = self._backend.spool, self._backend.spool.sizes()
+        kept = [
+            (spool_name(one.key), one.by == caller.id, one.ended)
+            for one in self._backend.jobs.retryable(UPLOAD)
+        ]
+        mine = sum(sizes.get(name, 0) for name, is_mine, _ in kept if is_mine) + size
+        total = sum(sizes.values()) + size
+        for name, is_mine, _ in sorted((one for one in kept if one[2]), key=lambda one: not one[1]):
+            if total > most or (is_mine and mine > share):
+                spool.drop(name)
+                total -= sizes.get(name, 0)
+                mine -= sizes.get(name, 0) if is_mine else 0
+        if mine > share and not caller.is_owner:
+            raise ServerBusy(
+                f"Your uploads that wait would take {mine:,} bytes; a token may have {share:,}, a"
+                " quarter of `serve.incoming_bytes`.",
+                fix="Try again when they are added.",
+            )
+
     def _with_document(self, outcome: Outcome, collection: str) -> Outcome:
         """If another thread did the work, only the queue knows the outcome."""
         if outcome.document is not None or outcome.error is not None:
@@ -189,6 +216,12 @@ class Uploads:
             return before.audience
         caller.require(Right.MANAGE)
         return asked
+
+
+def _size(file: BinaryIO) -> int:
+    size = file.seek(0, SEEK_END)
+    file.seek(0)
+    return size
 
 
 def _checked(wanted: Wanted | None) -> Wanted:

@@ -45,6 +45,7 @@ from trivium.work import (
     KeptSource,
     Offered,
     Priority,
+    Retryable,
     SyncFailure,
     SyncPoint,
     SyncRun,
@@ -380,8 +381,8 @@ class Jobs(Protocol):
         listed once it has ended."""
         ...
 
-    def keys(self, kind: str) -> list[bytes]:
-        """Keys of everything that unfinished or failed jobs of this kind were offered: it may be
+    def retryable(self, kind: str) -> list[Retryable]:
+        """Everything that unfinished or failed jobs of this kind were offered, by age: it may be
         tried again."""
         ...
 
@@ -583,9 +584,9 @@ class Originals(Protocol):
 class Spool(Protocol):
     """Uploads that wait to be read."""
 
-    def keep(self, file: BinaryIO) -> str:
+    def keep(self, file: BinaryIO, *, limited: bool = True) -> str:
         """Store it durably, then return a name that any process can read it by. Raises ServerBusy
-        if all uploads together would take too much space."""
+        if all uploads together would take too much space, unless it isn't `limited`."""
         ...
 
     def size(self, name: str) -> int:
@@ -604,8 +605,8 @@ class Spool(Protocol):
         """Delete all others not touched for `older` seconds; returns how many."""
         ...
 
-    def names(self) -> list[str]:
-        """Names of all uploads."""
+    def sizes(self) -> dict[str, int]:
+        """Bytes of all uploads, by name."""
         ...
 
     def put_back(self, name: str, data: bytes) -> None:

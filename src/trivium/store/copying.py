@@ -165,7 +165,7 @@ def _copy_originals(
 
 def _copy_beside(here: Backend, there: Backend) -> None:
     """Files that were sent in, and judged sets."""
-    for name in here.spool.names():
+    for name in sorted(here.spool.sizes()):
         there.spool.put_back(name, here.spool.read(name))
     for name in here.shelf.names():
         with here.shelf.reading(name) as found, there.shelf.writing(name) as folder:

@@ -27,15 +27,16 @@ class ObjectSpool:
         self._most = most
         self._objects.check()
 
-    def keep(self, file: BinaryIO) -> str:
+    def keep(self, file: BinaryIO, *, limited: bool = True) -> str:
         name = uuid4().hex
         self._objects.put(_path(name), file)
         # Afterwards: two that come at once may both be too much, never one too many kept.
-        held = sum(found.size for _, found in self._all()) if self._most is not None else 0
-        if self._most is not None and held > self._most:
+        limit = self._most if limited else None
+        held = sum(self.sizes().values()) if limit is not None else 0
+        if limit is not None and held > limit:
             self._objects.delete(_path(name))
             raise ServerBusy(
-                f"Waiting uploads would take {held:,} bytes; the limit is {self._most:,}"
+                f"Waiting uploads would take {held:,} bytes; the limit is {limit:,}"
                 " (`serve.incoming_bytes`).",
                 fix="Try again when they are added. Retry failed ones with `trivium jobs retry`,"
                 " or delete them with `trivium jobs clear`.",
@@ -43,8 +44,8 @@ class ObjectSpool:
             )
         return name
 
-    def names(self) -> list[str]:
-        return sorted(name for name, _ in self._all())
+    def sizes(self) -> dict[str, int]:
+        return {name: found.size for name, found in self._all()}
 
     def put_back(self, name: str, data: bytes) -> None:
         self._objects.put_new(_path(name), data)

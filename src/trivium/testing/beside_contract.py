@@ -317,6 +317,9 @@ class SpoolContract:
         first = backend.spool.keep(BytesIO(b"x" * 60))
         with pytest.raises(ServerBusy):
             backend.spool.keep(BytesIO(b"x" * 60))
+        second = backend.spool.keep(BytesIO(b"x" * 60), limited=False)
+        assert backend.spool.sizes() == {first: 60, second: 60}
+        backend.spool.drop(second)
         backend.spool.drop(first)
         backend.spool.keep(BytesIO(b"x" * 60))
 
@@ -330,7 +333,7 @@ class SpoolContract:
         name = "0123456789abcdef" * 2
         for data in (b"first", b"second"):
             backend.spool.put_back(name, data)
-        assert (backend.spool.names(), backend.spool.read(name)) == ([name], b"first")
+        assert (backend.spool.sizes(), backend.spool.read(name)) == ({name: 5}, b"first")
 
 
 class ShelfContract:

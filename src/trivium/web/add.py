@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 
 from trivium.access import Caller
 from trivium.errors import RequestInvalid, TriviumError
-from trivium.http.asked import Adder, Here, Owner, Server, is_owner
+from trivium.http.asked import Adder, Here, Owner, Server
 from trivium.http.routes.files import fetched
 from trivium.library.uploads import Wanted
 from trivium.operations.searching import LONGEST_QUERY
@@ -166,7 +166,7 @@ async def _page(
     found = await server.read(partial(jobs.views, library, caller))
     collections = await server.read(partial(library.documents.collections, caller.within()))
     folders: list[dict[str, Any]] = []
-    if is_owner(caller):
+    if caller.is_owner:
         kept = await server.read(library.folders.all)
         folders = [_folder(server, one) for one in kept]
     values = {

@@ -20,7 +20,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from trivium.access import Caller
 from trivium.errors import TriviumError
-from trivium.http.asked import Adder, Here, Owner, Server, is_owner
+from trivium.http.asked import Adder, Here, Owner, Server
 from trivium.http.streaming import (
     HEADERS,
     LONGEST_SECONDS,
@@ -154,7 +154,7 @@ class PanelWatch:
         working = at_work(task for one in found for task in one.at_work)
         added = [task for one in found for task in one.added]
         told = Panel(
-            is_owner(self._caller),
+            self._caller.is_owner,
             tuple(one.job for one in found),
             sum(one.done for one in found),
             sum(
@@ -216,7 +216,7 @@ def _seconds(earlier: str, later: str) -> float:
 
 def shown(library: Library, caller: Caller, most: int = SHOWN) -> list[Job]:
     """The newest jobs that this caller may see."""
-    if is_owner(caller):
+    if caller.is_owner:
         return library.jobs.all(limit=most)
     every = library.jobs.all(limit=_LOOKED_AT)
     return [job for job in every if caller.id and job.options.get("by") == caller.id][:most]
@@ -229,13 +229,13 @@ def view(library: Library, caller: Caller, job: Job) -> JobView:
     if not job.state.has_ended:
         claimed = library.jobs.tasks(job.id, states=[TaskState.WORKING], limit=_CLAIMED)
         named = at_work(claimed)[:_AT_WORK]
-        return JobView(job, is_owner(caller), {}, tuple(failures), tuple(named))
+        return JobView(job, caller.is_owner, {}, tuple(failures), tuple(named))
     document = None
     if job.tasks == 1:
         ended = library.jobs.tasks(job.id, states=[TaskState.DONE], limit=1)
         document = ended[0].document if ended else None
     return JobView(
-        job, is_owner(caller), library.jobs.fates(job.id), tuple(failures), document=document
+        job, caller.is_owner, library.jobs.fates(job.id), tuple(failures), document=document
     )
 
 

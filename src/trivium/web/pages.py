@@ -100,7 +100,7 @@ def _frame(request: Request, caller: Caller | None) -> dict[str, object]:
         "may_search": Right.SEARCH in rights,
         "may_add": Right.ADD in rights,
         "may_manage": Right.MANAGE in rights,
-        "is_owner": bool(caller and caller.sees_all and Right.MANAGE in rights),
+        "is_owner": bool(caller and caller.is_owner),
         "signed_in": bool(caller and caller.id and COOKIE in request.cookies),
         "theme": theme if theme in ("light", "dark") else "",
         "path": request.url.path,

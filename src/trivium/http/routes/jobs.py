@@ -20,7 +20,7 @@ from starlette.responses import StreamingResponse
 from trivium.access import Caller
 from trivium.errors import JobNotFound, RightMissing, TriviumError
 from trivium.http.answers import Answered, JobsAnswer, TasksAnswer
-from trivium.http.asked import Anyone, Here, Owner, Server, is_owner
+from trivium.http.asked import Anyone, Here, Owner, Server
 from trivium.http.problems import responses
 from trivium.http.routes.documents import Cursor, PageLimit, after
 from trivium.http.streaming import (
@@ -65,7 +65,7 @@ async def job(server: Here, caller: Anyone, id: Number) -> Answered:  # noqa: A0
 
 async def _seen(server: Server, caller: Caller, id_: int) -> Job:
     """A job that this caller may see. Others can't tell whether it exists."""
-    if is_owner(caller):
+    if caller.is_owner:
         return await server.read(partial(server.library.jobs.get, id_))
     with suppress(JobNotFound):
         found = await server.read(partial(server.library.jobs.get, id_))
@@ -76,7 +76,7 @@ async def _seen(server: Server, caller: Caller, id_: int) -> Job:
 
 def _told(job: Job, caller: Caller) -> JobAnswer:
     """Leave out the notes, which may name documents that only the owner sees."""
-    return JobAnswer.of(job if is_owner(caller) else replace(job, notes=()))
+    return JobAnswer.of(job if caller.is_owner else replace(job, notes=()))
 
 
 @router.get("/jobs/{id}/tasks", response_model=TasksAnswer, responses=responses(404))
@@ -95,7 +95,7 @@ async def tasks(
         partial(server.library.jobs.tasks, id, states=state, offset=first, limit=limit + 1)
     )
     more = str(first + limit) if len(found) > limit else None
-    if not is_owner(caller):  # how long a step took depends on documents that they may not see
+    if not caller.is_owner:  # how long a step took depends on documents that they may not see
         found = [replace(task, seconds={}) for task in found]
     return Answered(TasksAnswer([TaskAnswer.of(task) for task in found[:limit]], more))
 

@@ -34,12 +34,12 @@ class FolderSpool:
         self._folder = library / "incoming"
         self._most = most
 
-    def keep(self, file: BinaryIO) -> str:
+    def keep(self, file: BinaryIO, *, limited: bool = True) -> str:
         check_there(self._library)  # storing the file would create the folder again
         with translated(self._library):  # a full disk isn't our fault
-            return self._keep(file)
+            return self._keep(file, limited)
 
-    def _keep(self, file: BinaryIO) -> str:
+    def _keep(self, file: BinaryIO, limited: bool) -> str:
         self._folder.mkdir(parents=True, exist_ok=True)
         name = uuid4().hex
         new = self._folder / f"{_UNFINISHED}{name}"
@@ -51,7 +51,8 @@ class FolderSpool:
             # Finding room and reserving it is one step, whoever else stores something at the same
             # time.
             with FileLock(self._folder.with_name(f"{self._folder.name}.lock")):
-                self._check_room(new.stat().st_size)
+                if limited:
+                    self._check_room(new.stat().st_size)
                 new.replace(self._folder / name)
         except BaseException:
             new.unlink(missing_ok=True)
@@ -85,8 +86,13 @@ class FolderSpool:
                     dropped += 1
         return dropped
 
-    def names(self) -> list[str]:
-        return sorted(p.name for p in self._folder.glob("*") if _NAME.fullmatch(p.name))
+    def sizes(self) -> dict[str, int]:
+        found = {}
+        for path in self._folder.glob("*"):
+            if _NAME.fullmatch(path.name):  # files that are still being written come later
+                with suppress(FileNotFoundError):
+                    found[path.name] = path.stat().st_size
+        return found
 
     def put_back(self, name: str, data: bytes) -> None:
         path = self._path(name)
@@ -97,11 +103,7 @@ class FolderSpool:
             new.replace(path)
 
     def _check_room(self, size: int) -> None:
-        held = size
-        for path in self._folder.glob("*"):
-            if _NAME.fullmatch(path.name):  # files that are still being written come later
-                with suppress(FileNotFoundError):
-                    held += path.stat().st_size
+        held = size + sum(self.sizes().values())
         if self._most is not None and held > self._most:
             raise ServerBusy(
                 f"Waiting uploads would take {held:,} bytes; the limit is {self._most:,}"

@@ -212,10 +212,10 @@ class MemorySpool:
         self._most = most
         self._files: dict[str, tuple[bytes, float]] = {}  # with the time they came
 
-    def keep(self, file: BinaryIO) -> str:
+    def keep(self, file: BinaryIO, *, limited: bool = True) -> str:
         data, name = file.read(), token_hex(16)
         held = sum(len(one) for one, _ in self._files.values()) + len(data)
-        if self._most is not None and held > self._most:
+        if limited and self._most is not None and held > self._most:
             raise ServerBusy(
                 f"Waiting uploads would take {held:,} bytes; the limit is {self._most:,}."
             )
@@ -240,8 +240,8 @@ class MemorySpool:
             self.drop(name)
         return len(gone)
 
-    def names(self) -> list[str]:
-        return sorted(self._files)
+    def sizes(self) -> dict[str, int]:
+        return {name: len(data) for name, (data, _) in self._files.items()}
 
     def put_back(self, name: str, data: bytes) -> None:
         self._files.setdefault(name, (data, monotonic()))

@@ -22,6 +22,7 @@ from trivium.work import (
     JobState,
     Offered,
     Priority,
+    Retryable,
     Step,
     Task,
     TaskEnd,
@@ -140,10 +141,15 @@ class MemoryJobs:
         found = [t for t in self._books.of(job) if states is None or t.state in states]
         return found[offset:][:limit]
 
-    def keys(self, kind: str) -> list[bytes]:
-        jobs = [j.id for j in self._books.jobs.values() if j.kind == kind]
-        open_ = [j for j in jobs if self._books.jobs[j].state is not JobState.DONE]
-        return [t.key for j in open_ for t in self._books.of(j) if t.key and not t.parent]
+    def retryable(self, kind: str) -> list[Retryable]:
+        jobs = [job for job in self._books.jobs.values() if job.kind == kind]
+        return [
+            Retryable(task.key, job.options.get("by", ""), job.state.has_ended)
+            for job in sorted(jobs, key=lambda job: job.id)
+            if job.state is not JobState.DONE
+            for task in self._books.of(job.id)
+            if task.key and not task.parent
+        ]
 
     def fates(self, job: JobId) -> dict[str, int]:
         found = Counter(task.fate for task in self._books.of(job) if task.fate)

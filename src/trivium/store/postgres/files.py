@@ -107,14 +107,15 @@ class RowSpool:
         self._engine = engine
         self._most = most
 
-    def keep(self, file: BinaryIO) -> str:
+    def keep(self, file: BinaryIO, *, limited: bool = True) -> str:
         data, name = file.read(), uuid4().hex
         with self._engine.begin() as connection:
             # Finding room and reserving it is one step, whoever else stores something at the same
             # time.
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_ROOM})"))
             held = connection.scalar(text("SELECT coalesce(sum(size), 0) FROM incoming"))
-            self._check_room(int(held or 0) + len(data))
+            if limited:
+                self._check_room(int(held or 0) + len(data))
             connection.execute(
                 text("INSERT INTO incoming (name, data, size) VALUES (:name, :data, :size)"),
                 {"name": name, "data": data, "size": len(data)},
@@ -131,9 +132,10 @@ class RowSpool:
                 on_page="Try again when they are added. You can retry failed ones on Add.",
             )
 
-    def names(self) -> list[str]:
+    def sizes(self) -> dict[str, int]:
         with self._engine.connect() as connection:
-            return list(connection.scalars(text("SELECT name FROM incoming ORDER BY name")))
+            rows = connection.execute(text("SELECT name, size FROM incoming")).all()
+        return {row.name: int(row.size) for row in rows}
 
     def put_back(self, name: str, data: bytes) -> None:
         insertion = text(

@@ -38,6 +38,7 @@ from trivium.work import (
     JobId,
     JobState,
     Priority,
+    Retryable,
     Step,
     Task,
     TaskId,
@@ -87,13 +88,19 @@ class SqlJobs:
         with self._engine.connect() as connection:
             return [task_of(row) for row in connection.execute(query)]
 
-    def keys(self, kind: str) -> list[bytes]:
-        """Keys of everything that unfinished or failed jobs of this kind were offered: it may be
+    def retryable(self, kind: str) -> list[Retryable]:
+        """Everything that unfinished or failed jobs of this kind were offered, by age: it may be
         tried again."""
-        query = select(tasks.c.key).join(jobs, tasks.c.job == jobs.c.id)
+        query = select(tasks.c.key, jobs.c.options, jobs.c.state).join(
+            jobs, tasks.c.job == jobs.c.id
+        )
         open_ = (jobs.c.kind == kind) & (jobs.c.state != JobState.DONE) & (tasks.c.parent == 0)
         with self._engine.connect() as connection:
-            return [key for key in connection.scalars(query.where(open_)) if key]
+            return [
+                Retryable(row.key, row.options.get("by", ""), JobState(row.state).has_ended)
+                for row in connection.execute(query.where(open_).order_by(tasks.c.id))
+                if row.key
+            ]
 
     def fates(self, job: JobId) -> dict[str, int]:
         """How many of its documents were added, updated, unchanged, ..."""

@@ -77,7 +77,11 @@ class Settings(AskSettings):
         "",
         "address of an OpenAI-compatible API for embedding, or bedrock:; empty: a local model",
     )
-    embed_model: str = _setting("embed.model", "", "name of the model at embed.url")
+    embed_model: str = _setting(
+        "embed.model",
+        "",
+        "name of the embedding model: one that `trivium models` lists, or with embed.url one there",
+    )
     embed_dimensions: int = _setting(
         "embed.dimensions",
         0,
@@ -105,7 +109,11 @@ class Settings(AskSettings):
     rerank_url: str = _setting(
         "rerank.url", "", "address of a Cohere-style API for reranking, or bedrock:"
     )
-    rerank_model: str = _setting("rerank.model", "", "name of the model at rerank.url")
+    rerank_model: str = _setting(
+        "rerank.model",
+        "",
+        "name of the reranker: one that `trivium models` lists, or with rerank.url one there",
+    )
     rerank_seconds: float = _setting(
         "rerank.seconds",
         2.0,

@@ -53,6 +53,7 @@ def trivium(tmp_path: Path, hub: Hub, *arguments: object) -> Answer:
 def test_every_model_is_listed() -> None:
     listed = call("models")
     assert listed.code == 0
+    assert max(map(len, listed.out.splitlines())) <= 80
     for model in MODELS:
         assert f"\n{model.name} " in listed.out
     rows = call("models", "--json").json["models"]
@@ -109,6 +110,23 @@ def test_a_library_comes_to_a_model_by_name_and_works_offline(
     assert again.code == 0, again
 
 
+def test_a_new_library_takes_a_model_by_its_name(tmp_path: Path, hub: Hub) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "lantern.md").write_text("A lantern burns at the harbour.")
+    named_so = ["--set", "embed.model=e5-small-v2"]
+    assert trivium(tmp_path, hub, "models", "e5-small-v2", "--get").code == 0
+    added = trivium(tmp_path, hub, "add", tmp_path / "d", *named_so)
+    assert added.code == 0, added
+    found = trivium(tmp_path, hub, "search", "lantern", "--mode", "semantic", "--json")
+    assert found.json["results"], "the library remembers its model"
+    library = trivium(tmp_path, hub, "models", "--json").json["library"]
+    assert library["model"].startswith("e5-small-v2-")
+    other = trivium(tmp_path, hub, "search", "lantern", "--set", "embed.model=leaf-ir", "--json")
+    assert "leaf-ir isn't on this machine" in str(other.json["notes"]), "said, not ignored"
+    unknown = trivium(tmp_path, hub, "add", tmp_path / "d", "--set", "embed.model=none", "--json")
+    assert unknown.error["code"] == "setting.bad"
+
+
 def test_without_a_network_the_library_stays_as_it_is(tmp_path: Path, place: Path) -> None:
     nowhere = ["--set", f"cache={tmp_path / 'c'}", "--set", "models.hub=http://127.0.0.1:9"]
     failed = call("--library", place, "reembed", "--model", "leaf-ir", "--json", *nowhere)
@@ -127,14 +145,14 @@ def test_a_reranker_makes_no_vectors(tmp_path: Path, place: Path) -> None:
     ("name", "layout"),
     [
         ("ettin-17m", "ettin-judge"),
-        ("ms-marco-MiniLM", "bert-judge"),
+        ("ms-marco-minilm-l6", "bert-judge"),
         ("LateOn-Code-edge", "pylate-late"),
     ],
 )
 def test_a_reranker_by_name_judges_results(
     tmp_path: Path, place: Path, name: str, layout: str
 ) -> None:
-    named_so = ["--set", f"rerank.folder={name}", "--set", "rerank.seconds=240"]
+    named_so = ["--set", f"rerank.model={name}", "--set", "rerank.seconds=240"]
     search = ["search", "lantern harbour", "--mode", "keyword", "--rerank", "--json", *named_so]
     with served(tmp_path, layout, name) as hub:
         before = trivium(tmp_path, hub, *search)

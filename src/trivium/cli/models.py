@@ -30,8 +30,9 @@ def models_command(shell: Shell, name: str | None, get: bool) -> None:
 
     Embedding models make the vectors: `trivium reembed --model NAME` downloads one and changes the
     library to it. Rerankers and late interaction models read the top results again: set
-    rerank.folder to the name of one that you downloaded. Once a model is downloaded, nothing needs
-    the network.
+    rerank.model to the name of one that you downloaded. Once a model is downloaded, nothing needs
+    the network. Some models also come with a Python package: `trivium models NAME` shows the
+    command.
 
     \b
     trivium models                    list models, and what this library uses
@@ -59,9 +60,9 @@ def models_command(shell: Shell, name: str | None, get: bool) -> None:
 
 def download(shell: Shell, settings: Settings, model: Known) -> Path:
     """The model's folder, with a progress bar while it is downloaded."""
-    from trivium.models.hub import fetch, kept
+    from trivium.models.hub import carrier_folder, fetch, kept
 
-    if kept(model, settings.cache) is None:
+    if kept(model, settings.cache) is None and carrier_folder(model) is None:
         size = f" ({model.megabytes} MB)" if model.megabytes else ""
         shell.note(f"Downloading {model.name}{size} from {settings.models_hub}")
     with _progress(shell) as report:
@@ -76,22 +77,21 @@ def _list(shell: Shell, settings: Settings, models: tuple[Known, ...]) -> None:
     if shell.json:
         shell.emit({"library": library, "built_in": NAME, "models": rows})
         return
-    shell.table(
-        ("name", "kind", ">MB", ">dimensions", "languages", "licence", "score", "here"),
+    shell.table(  # fits 80 columns; the details are in `trivium models NAME`
+        ("name", "kind", ">MB", "languages", "quality", "here"),
         [
             (
                 row["name"],
                 row["kind"],
                 str(row["megabytes"] or "?"),
-                str(row["dimensions"] or ""),
                 row["languages"],
-                row["licence"],
-                row["score"],
+                f"{row['quality']:.3f}".lstrip("0") if row["quality"] else "",
                 "yes" if row["folder"] else "",
             )
             for row in rows
         ],
     )
+    shell.say("Quality: mean nDCG@10 of our eleven test sets; empty: not tried yet.")
     shell.say(f"Built in: {NAME}, which every library uses until you choose another.")
     if library:
         shell.say(f"This library uses {library['model'] or 'no embedding model yet'}.")
@@ -102,7 +102,7 @@ def _list(shell: Shell, settings: Settings, models: tuple[Known, ...]) -> None:
 def _told(model: Known, settings: Settings) -> dict[str, Any]:
     """Describe a model; if it is downloaded, by its own files."""
     from trivium.errors import TriviumError
-    from trivium.models.hub import kept
+    from trivium.models.hub import carrier_folder, kept
     from trivium.models.layout import read, receipt
 
     told: dict[str, Any] = {
@@ -119,12 +119,17 @@ def _told(model: Known, settings: Settings) -> dict[str, Any]:
         "pooling": model.pooling,
         "score": model.score or _UNKNOWN,
         "source": model.source,
+        "quality": model.trial.quality if model.trial else None,
+        "speed": model.trial.speed if model.trial else "not tried",
+        "install": model.carrier.command if model.carrier else "",
         "use": _use(model),
         "folder": "",
     }
-    folder = kept(model, settings.cache)
+    folder = kept(model, settings.cache) or carrier_folder(model)
     if folder is None:
         return told
+    if not receipt(folder):  # installed, and copied when it is first used
+        return told | {"folder": str(folder)}
     told |= {"folder": str(folder), "revision": receipt(folder)["revision"]}
     if model.kind == "embedding":
         try:
@@ -143,7 +148,7 @@ def _told(model: Known, settings: Settings) -> dict[str, Any]:
 def _use(model: Known) -> str:
     if model.kind == "embedding":
         return f"trivium reembed --model {model.name}"
-    return f"trivium models {model.name} --get, then set rerank.folder={model.name}"
+    return f"trivium models {model.name} --get, then set rerank.model={model.name}"
 
 
 def _of_library(settings: Settings) -> dict[str, Any] | None:

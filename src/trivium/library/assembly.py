@@ -28,6 +28,7 @@ from trivium.models.bedrock.client import BedrockClient, BedrockEndpoint
 from trivium.models.bedrock.embedder import BedrockEmbedder
 from trivium.models.bedrock.generator import BedrockGenerator
 from trivium.models.bedrock.reranker import BedrockReranker
+from trivium.models.catalogue import embedding_named
 from trivium.models.colbert import ColbertReranker, is_colbert
 from trivium.models.cross_encoder import CrossEncoder
 from trivium.models.docling import Docling
@@ -35,11 +36,12 @@ from trivium.models.document_intelligence import DocumentIntelligence
 from trivium.models.endpoint import Endpoint, is_bedrock
 from trivium.models.generator import RemoteGenerator
 from trivium.models.http import Client
-from trivium.models.hub import model_folder
+from trivium.models.hub import model_folder, need
 from trivium.models.late import LateReranker
 from trivium.models.local import LocalEmbedder
 from trivium.models.remote_embedder import RemoteEmbedder
 from trivium.models.remote_reranker import RemoteReranker
+from trivium.models.weights import NAME as BUILT_IN
 from trivium.ports import (
     Backend,
     Chunker,
@@ -73,7 +75,7 @@ def embedder_for(settings: Settings) -> LocalEmbedder | RemoteEmbedder | Bedrock
 
 def local_embedder_for(settings: Settings) -> LocalEmbedder:
     return LocalEmbedder(
-        settings.embed_folder,
+        settings.embed_folder or _folder_by_name(settings),
         settings.cache,
         settings.embed_threads,
         settings.embed_max_tokens,
@@ -82,6 +84,13 @@ def local_embedder_for(settings: Settings) -> LocalEmbedder:
         settings.embed_dimensions,
         device=settings.embed_device,
     )
+
+
+def _folder_by_name(settings: Settings) -> Path | None:
+    """Of the model that `embed.model` names; None: the built-in one."""
+    if settings.embed_model in ("", BUILT_IN):
+        return None
+    return need(embedding_named(settings.embed_model), settings.cache)
 
 
 def _remote_embedder(settings: Settings) -> RemoteEmbedder | BedrockEmbedder:
@@ -148,8 +157,9 @@ def reranker_for(settings: Settings, embedder: Embedder, store: Backend) -> Rera
     where that model has none."""
     if settings.rerank_url:
         return remote_reranker_for(settings)
-    if settings.rerank_folder is not None:
-        folder = model_folder(settings.rerank_folder, settings.cache)
+    given = settings.rerank_folder or (settings.rerank_model and Path(settings.rerank_model))
+    if given:
+        folder = model_folder(given, settings.cache)
         if is_colbert(folder):
             return ColbertReranker(folder, settings.cache, settings.embed_threads)
         return CrossEncoder(folder, settings.embed_threads, cache=settings.cache)

@@ -56,8 +56,11 @@ def with_model(settings: Settings, described: Mapping[str, str]) -> Settings:
 def settings_for(settings: Settings, manifest: Manifest) -> Settings:
     """Settings that name a model win; the manifest fills in the rest."""
     given, described = _named(settings), manifest.settings
+    # The name of a model that Trivium knows is a place too: nobody needs to name another.
+    by_name = "embed.url" not in given and catalogue.known(settings.embed_model) is not None
+    places = (*_PLACES, "embed.model") if by_name else _PLACES
     elsewhere = any(
-        name in given and description(settings)[name] != described.get(name) for name in _PLACES
+        name in given and description(settings)[name] != described.get(name) for name in places
     )
     if elsewhere or not described:
         return settings
@@ -117,12 +120,8 @@ def _naming(settings: Settings, model: str) -> Settings:
     local = {name: text for name, text in named.items() if name not in _REMOTE}
     known = catalogue.known(model)
     if known is not None:
-        if known.kind != "embedding":
-            raise BadSetting(
-                f"{known.name} is a {known.kind} model: it can rerank, but not embed passages.",
-                fix=f"Set `rerank.folder` to {known.name}, and choose an embedding model.",
-            )
-        folder = hub.fetch(known, settings.cache, settings.models_hub)
+        wanted = catalogue.embedding_named(model)
+        folder = hub.fetch(wanted, settings.cache, settings.models_hub)
         return with_model(settings, {**local, "embed.folder": os.path.abspath(folder)})
     if Path(model).expanduser().is_dir():
         return with_model(settings, {**local, "embed.folder": str(Path(model).expanduser())})

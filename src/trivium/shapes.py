@@ -325,6 +325,8 @@ class SyncFailureAnswer(_Part):
     code: str
     message: str
     at: str
+    tries: int = said("How often it failed.")
+    not_before: str = said("When a server tries it again; empty: with the next run.")
 
 
 class SyncAnswer(Shape):
@@ -338,7 +340,7 @@ class SyncAnswer(Shape):
     added_at: str
     state: str = said("running, paused, waiting, failed, idle or new.")
     items: int = said("Number of items in the library.")
-    failed: int = said("Number of items that couldn't be added; the next run retries them.")
+    failed: int = said("Number of items that couldn't be added; later runs try them again.")
     run: SyncRunAnswer = said("The current run, or the last one.")
 
     @classmethod

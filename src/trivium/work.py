@@ -249,12 +249,15 @@ class SyncPoint:
 
 @dataclass(frozen=True, slots=True)
 class SyncFailure:
-    """An item of a source that isn't in the library, and why. The next run tries it again."""
+    """An item of a source that isn't in the library as it is there, and why. Later runs try it
+    again, with growing pauses."""
 
     item: str
     code: str
     message: str
     at: str = ""  # ISO 8601, UTC
+    tries: int = 1
+    not_before: str = ""  # a server tries it again then: ISO 8601, UTC; empty: with the next run
 
 
 @dataclass(frozen=True, slots=True)

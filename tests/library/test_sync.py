@@ -208,6 +208,50 @@ def test_what_fails_is_kept_and_tried_again(backend: Backend) -> None:
     assert sync.failures("work") == []
 
 
+def test_a_server_tries_what_fails_again_later_and_later(backend: Backend) -> None:
+    source = Retrying()
+    sync = syncing(backend, source)
+    source.script = [Failed("bad", "No.")]
+    source.now["bad"] = Failed("bad", "Still not.")
+    patient = SyncOptions(patient=True)
+    tries = []
+    for _ in range(3):  # the second try comes with the next run, the third after 10 minutes
+        sync.run("work", patient)
+        (failure,) = sync.failures("work")
+        tries.append((failure.tries, bool(failure.not_before)))
+    assert tries == [(1, False), (2, True), (2, True)]
+    sync.run("work")  # a person doesn't wait
+    assert sync.failures("work")[0].tries == 3
+    sync.ask("work")
+    sync.run("work", patient)
+    assert sync.failures("work")[0].tries == 4
+
+
+def test_nothing_goes_because_a_listing_was_incomplete(backend: Backend) -> None:
+    source = Retrying()
+    sync = syncing(backend, source)
+    source.script = [message("a", "Fog."), message("b", "Rain."), message("c", "Hail.")]
+    sync.run("work")
+    source.script = [message("a", "Fog."), Failed("list", "No more.", partial=True)]
+    source.now = {"b": message("b", "Rain."), "c": Gone("c"), "list": Failed("list", "No more.")}
+    sync.run("work", SyncOptions(full=True))
+    assert sorted(held(backend)) == ["a", "b"]
+    assert [one.item for one in sync.failures("work")] == ["list"]
+    assert "b" not in {one.item for one in sync.verify("work").differences}
+
+
+def test_bytes_that_are_not_those_announced_are_not_in_step(
+    sync: Sync, source: Scripted, backend: Backend
+) -> None:
+    source.script = [Put("f", "f.txt", lambda: b"Fog.", audience="all", size=4)]
+    sync.run("work")
+    assert sync.verify("work").in_step
+    source.script = [Put("f", "f.txt", lambda: b"Fog.", audience="all", size=5)]
+    (found,) = sync.verify("work").differences
+    assert (found.kind, found.item) == ("unreadable", "f")
+    assert "announces 5 bytes, but sent 4" in found.reason
+
+
 def test_a_longer_pause_than_allowed_ends_the_run_until_then(sync: Sync, source: Scripted) -> None:
     source.script = [message("a", "Fog."), Checkpoint("", 1, 3), Wait(60, "Once a minute.")]
     run = sync.run("work", SyncOptions(longest_wait=5))

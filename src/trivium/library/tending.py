@@ -171,7 +171,7 @@ class Tender:
                 return False
             self._library.upkeep.check_there()
             try:
-                options = SyncOptions(longest_wait=_WAIT_SECONDS)
+                options = SyncOptions(longest_wait=_WAIT_SECONDS, patient=True)
                 run = self._library.sync.run(source.name, options, stop=self._stop)
                 log.info("synced %s: %s %s", source.name, dict(run.counts), run.message)
             except LibraryBusy:

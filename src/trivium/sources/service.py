@@ -206,6 +206,11 @@ class Service:
                     f"{self.name} sent a web page, such as a sign-in page, instead of the file.",
                     fix="Check that the token may read files.",
                 )
+            if len(answer.data) < size:
+                raise UrlFailed(
+                    f"{self.name} sent {len(answer.data):,} of the file's {size:,} bytes.",
+                    fix="The next run tries again.",
+                )
             return answer.data
         raise UrlFailed(f"{self.name} redirects too often.")
 

@@ -437,7 +437,7 @@ class SlackSource:
         link = str(file.get("permalink") or about.get("link", ""))
         is_page = {file.get("mode"), file.get("filetype")} & {*_PAGES}
         media_type = "" if is_page else str(file.get("mimetype") or "application/octet-stream")
-        size = whole_number(file.get("size"))
+        size = 0 if is_page else whole_number(file.get("size"))
         return Put(
             id_,
             str(file.get("name") or file["id"]),

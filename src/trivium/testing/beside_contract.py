@@ -109,8 +109,9 @@ class SourcesContract:
         a, b = SyncFailure("a", "x", "first", "1"), SyncFailure("b", "x", "second", "1")
         backend.sources.settle("work", [b, a], [])
         backend.sources.settle("more", [a], [])
-        backend.sources.settle("work", [replace(b, message="again", at="2")], [])
-        assert backend.sources.failures("work") == [a, replace(b, message="again", at="2")]
+        again = replace(b, message="again", at="2", tries=2, not_before="3")
+        backend.sources.settle("work", [again], [])
+        assert backend.sources.failures("work") == [a, again]
         backend.sources.settle("work", [], ["b", "c"])
         assert backend.sources.failures("work") == [a]
         backend.sources.settle("work", [b], None)

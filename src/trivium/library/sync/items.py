@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
+from trivium.errors import FileUnreadable
 from trivium.extract.cleaning import cleaned, cleaned_metadata
 from trivium.ingest.identity import text_digest
 from trivium.ports import Backend, Gone, Only, Put, SourceItem
@@ -43,11 +44,18 @@ def item_of(source: KeptSource, put: Put) -> SourceItem:
 
 
 def digest_of(item: SourceItem) -> tuple[str, str | None]:
-    """The same digest as the pipeline's; and the text, if it needs no extraction."""
+    """The same digest as the pipeline's; and the text, if it needs no extraction. Raises
+    ReadError, also if the bytes aren't as many as the source announced."""
     if isinstance(item.content, Extraction):
         read = cleaned(item.content)
         return text_digest(read, item.metadata), read.text
-    return hashlib.sha256(item.content()).hexdigest(), None
+    data = item.content()
+    if item.size and len(data) != item.size:
+        raise FileUnreadable(
+            f"The source announces {item.size:,} bytes, but sent {len(data):,}.",
+            fix="Open it at the source, to see what is there.",
+        )
+    return hashlib.sha256(data).hexdigest(), None
 
 
 def uris_of(backend: Backend, source: KeptSource, changes: Sequence[Gone | Only]) -> list[str]:

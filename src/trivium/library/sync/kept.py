@@ -31,7 +31,7 @@ from trivium.types import Labels
 from trivium.work import KeptSource, SyncFailure, SyncPoint, SyncRun
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-_EVERY = re.compile(r"(\d+)\s*(s|m|h|d)?")
+_EVERY = re.compile(r"(\d{1,9})\s*(s|m|h|d)?")
 _SECONDS: dict[str | None, int] = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, None: 1}
 
 
@@ -148,6 +148,8 @@ class Sync:
             raise SourcePaused(f"{name} is paused.")
         if full:
             self._backend.sources.advance(SyncPoint(name, ""))
+        now_due = [replace(one, not_before="") for one in self._backend.sources.failures(name)]
+        self._backend.sources.settle(name, now_due, [])
         self._backend.sources.record(name, replace(source.run, not_before=now(), code=""))
         return self.get(name)
 

@@ -43,6 +43,8 @@ from trivium.work import KeptSource, SyncFailure, SyncPoint, SyncRun
 
 WAITED = "waiting"
 _LIST_HOURS = 24  # between two comparisons of all ids, if a source doesn't report deletions
+# Seconds until a server tries a failed item again: with the next run, then later and later.
+_PAUSES = (0, 600, 3_600, 21_600, 86_400)
 _SHORT_WAIT = 30.0  # seconds: longer pauses end the processes that read files
 
 
@@ -65,6 +67,7 @@ class SyncOptions:
     compare: bool = False  # compare all ids, and remove what the source doesn't have
     force: bool = False  # even if the source lists nothing at all
     longest_wait: float | None = None  # seconds; a longer pause ends the run
+    patient: bool = False  # try failed items again only after their pause
 
 
 INCREMENTAL = SyncOptions()
@@ -96,6 +99,7 @@ class Run:
         self._counts: Counter[str] = Counter()
         self._failing: set[str] = set()  # in the current segment
         self._failed: set[str] = set()  # in this run
+        self._tries: dict[str, int] = {}  # of items that failed before this run
         self._hidden: set[str] = set()  # the source couldn't read items whose ids begin like this
         self._is_partial = False  # a listing failed: what isn't listed may still exist
         self._ends = ""  # why the run ends before the source has reported everything
@@ -170,7 +174,10 @@ class Run:
 
     def _work(self) -> str:
         """When all ids were last compared; empty: the next run must compare them."""
-        failed = [one.item for one in self._backend.sources.failures(self._source.name)]
+        known = self._backend.sources.failures(self._source.name)
+        self._tries = {one.item: one.tries for one in known}
+        at = now()
+        failed = [one.item for one in known if not self._options.patient or one.not_before <= at]
         if failed and isinstance(self._opened, RetryingSource) and not self._options.full:
             self._follow(self._opened.again(failed))
         cursor = "" if self._options.full else self._source.cursor
@@ -275,7 +282,10 @@ class Run:
         self._counts[Fate.FAILED.value] += 1
         self._failing.add(item)
         self._failed.add(item)
-        said = SyncFailure(item, code, clean_text(message))
+        tries = self._tries.get(item, 0) + 1
+        pause = _PAUSES[min(tries, len(_PAUSES)) - 1]
+        later = now(pause) if pause else ""
+        said = SyncFailure(item, code, clean_text(message), tries=tries, not_before=later)
         self._backend.sources.settle(self._source.name, [said], [])
         self._on_event(SyncEvent(Fate.FAILED.value, item, message))
 

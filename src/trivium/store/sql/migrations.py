@@ -199,6 +199,11 @@ def _add_progress(connection: Connection) -> None:
         connection.execute(update(jobs).values(read=jobs.c.ended, read_size=jobs.c.ended_size))
 
 
+def _add_pauses(connection: Connection) -> None:
+    """How often an item of a source failed, and when it is tried again."""
+    _add_columns(connection, source_failures, "tries", "not_before")
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
@@ -222,5 +227,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_sources,
     _add_queries,
     _add_progress,
+    _add_pauses,
 )
 SCHEMA = len(MIGRATIONS)

@@ -57,7 +57,8 @@ class SqlSources:
 
     def failures(self, name: str) -> list[SyncFailure]:
         failed = source_failures.c
-        query = select(failed.item, failed.code, failed.message, failed.at)
+        columns = (failed.item, failed.code, failed.message, failed.at, failed.tries)
+        query = select(*columns, failed.not_before)
         with self._engine.connect() as connection:
             rows = connection.execute(query.where(failed.source == name).order_by(failed.item))
             return [SyncFailure(*row) for row in rows]

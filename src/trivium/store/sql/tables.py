@@ -285,6 +285,8 @@ source_failures = Table(
     Column("code", Bytewise, nullable=False),
     Column("message", Text, nullable=False),
     Column("at", Bytewise, nullable=False),
+    Column("tries", Integer, nullable=False, server_default=text("1")),
+    Column("not_before", Bytewise, nullable=False, server_default=text("''")),
 )
 
 query_log = Table(

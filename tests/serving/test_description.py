@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import schemathesis
+from fastapi.routing import APIRoute
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
@@ -20,7 +21,20 @@ from tests.serving.shelf import shelve
 
 from trivium.config import Settings
 from trivium.http.app import create_app
+from trivium.http.asked import Adder, Anyone, Keeper, Owner, Reader
+from trivium.http.routes import (
+    documents,
+    evaluations,
+    files,
+    jobs,
+    query,
+    search,
+    sources,
+    sync,
+    tokens,
+)
 from trivium.library import Library
+from trivium.operations.catalogue import OPERATIONS
 
 CHECKS = [
     not_a_server_error,
@@ -59,6 +73,33 @@ def test_every_route_keeps_its_word(api: Any) -> None:
         ask()
         asked += 1
     assert asked > 40
+
+
+def test_every_route_is_an_operation_of_the_catalogue(shelf: Library) -> None:
+    """OpenAPI has its id and its line, and the route asks for the right that it needs."""
+    app = create_app(shelf, Settings(), open_to_all=True)
+    callers = {Owner: "owner", Keeper: "manage", Adder: "add", Reader: "search", Anyone: "token"}
+    checks = {caller.__metadata__[0].dependency: needs for caller, needs in callers.items()}
+    described = {
+        one["operationId"]: one["summary"]
+        for path in app.openapi()["paths"].values()
+        for one in path.values()
+    }
+    asked = {
+        route.name: [
+            checks[dependency.call]
+            for dependency in route.dependant.dependencies
+            if dependency.call in checks
+        ]
+        for module in (search, query, documents, files, jobs, sources, sync, evaluations, tokens)
+        for route in module.router.routes
+        if isinstance(route, APIRoute)
+    }
+    for operation in OPERATIONS.values():
+        assert described.pop(operation.id) == operation.says
+        assert asked.pop(operation.id, [operation.needs]) == [operation.needs], operation.id
+    assert set(described) == {"healthz", "readyz", "metrics"}
+    assert not asked
 
 
 def test_the_description_is_complete(api: Any) -> None:

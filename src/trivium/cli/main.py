@@ -16,24 +16,25 @@ import click
 
 from trivium import __version__
 from trivium.cli.output import Shell, shared_options
+from trivium.operations.catalogue import OPERATIONS
 
 # Each group, and in it each command: its name, the module it lives in, and its line in
 # `trivium --help`, which is read without loading anything.
 GROUPS = {
     "Start here": {
-        "add": ("add", "Add files and folders to the library."),
-        "search": ("search", "Search by meaning, words and spelling."),
-        "ask": ("ask", "Answer a question from your documents, with citations."),
+        "add": ("add", OPERATIONS["add"].says),
+        "search": ("search", OPERATIONS["search"].says),
+        "ask": ("ask", OPERATIONS["ask"].says),
         "serve": ("serve", "Open the library in a browser; serve HTTP and MCP."),
     },
     "Documents": {
-        "list": ("documents", "List documents."),
-        "show": ("documents", "Show one document: metadata, text, passages."),
-        "similar": ("similar", "Find documents or passages like a given one."),
+        "list": ("documents", OPERATIONS["list_documents"].says),
+        "show": ("documents", OPERATIONS["show_document"].says),
+        "similar": ("similar", OPERATIONS["similar"].says),
         "duplicates": ("duplicates", "List documents that are nearly the same."),
         "contradictions": ("contradictions", "List passages that may disagree with each other."),
-        "collections": ("collections", "List collections and how they are split into passages."),
-        "remove": ("documents", "Remove documents from the library."),
+        "collections": ("collections", OPERATIONS["list_collections"].says),
+        "remove": ("documents", OPERATIONS["remove"].says),
         "conversations": ("conversations", "List, show or delete saved conversations."),
     },
     "Keeping up": {
@@ -44,9 +45,9 @@ GROUPS = {
         "alert": ("alert", "Save searches and learn when something new matches."),
     },
     "Versions": {
-        "history": ("history", "List the interpretations (versions) of a document."),
-        "diff": ("history", "Show what changed between two interpretations."),
-        "restore": ("history", "Make an old interpretation active again."),
+        "history": ("history", OPERATIONS["history"].says),
+        "diff": ("history", OPERATIONS["diff"].says),
+        "restore": ("history", OPERATIONS["restore"].says),
         "prune": ("history", "Delete old interpretations for good."),
     },
     "Sharing": {
@@ -58,7 +59,7 @@ GROUPS = {
     },
     "Upkeep": {
         "log": ("log", "Show what people search for and don't find."),
-        "config": ("config", "Show every setting, its value and where it comes from."),
+        "config": ("config", OPERATIONS["list_settings"].says),
         "doctor": ("doctor", "Check versions, model, indexes and archive; repair them."),
         "models": ("models", "List models, download one, see which one the library uses."),
         "reembed": ("reembed", "Change the embedding model while the library stays in use."),
@@ -67,7 +68,7 @@ GROUPS = {
         "compact": ("care", "Rewrite the library without removed documents."),
     },
     "Measuring": {
-        "eval": ("evaluate", "Measure search quality on a judged set of queries."),
+        "eval": ("evaluate", OPERATIONS["run_evaluation"].says),
         "judge": ("judge", "Say which results are relevant, or generate queries."),
         "tune": ("tune", "Fit the fusion to judged queries and test whether it helps."),
     },

@@ -38,6 +38,7 @@ from trivium.http.streaming import LONGEST_SECONDS
 from trivium.library import Library
 from trivium.library.tending import Tender
 from trivium.mcp.http import Mounted
+from trivium.operations.catalogue import OPERATIONS
 
 _COMPRESSED = 1_000  # bytes: less fits into one packet anyway
 # Threads that write, or wait until another writes: waiting costs a look every .2 s. The library
@@ -96,6 +97,7 @@ def create_app(
         docs_url=None,  # its page would fetch scripts from another host
         redoc_url=None,
         separate_input_output_schemas=False,
+        generate_unique_id_function=lambda route: route.name,
     )
     app.state.server = server
     explained(app)
@@ -178,7 +180,8 @@ def listed(text: str) -> list[str]:
 
 
 def _described(app: FastAPI) -> dict[str, Any]:
-    """FastAPI's description, with our problem documents instead of its validation errors."""
+    """FastAPI's description, with the catalogue's line for each operation and our problem documents
+    instead of its validation errors."""
     if app.openapi_schema is None:
         told = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes
@@ -187,5 +190,9 @@ def _described(app: FastAPI) -> dict[str, Any]:
         for name in ("HTTPValidationError", "ValidationError"):
             schemas.pop(name, None)
         schemas["Problem"] = Problem.model_json_schema()
+        for described in (one for path in told["paths"].values() for one in path.values()):
+            if operation := OPERATIONS.get(described["operationId"]):
+                described["summary"] = operation.says
+                described.setdefault("description", operation.says)
         app.openapi_schema = told
     return app.openapi_schema

@@ -24,7 +24,7 @@ health = APIRouter(tags=["health"])
 
 
 @router.get("/caller", response_model=CallerAnswer, responses=responses())
-async def caller(caller: Anyone) -> Answered:
+async def show_caller(caller: Anyone) -> Answered:
     """Show who you are: what your token may see and do."""
     return Answered(
         CallerAnswer(
@@ -37,7 +37,7 @@ async def caller(caller: Anyone) -> Answered:
 
 
 @router.get("/settings", response_model=SettingsAnswer, responses=responses())
-async def settings(server: Here, caller: Owner) -> Answered:
+async def list_settings(server: Here, caller: Owner) -> Answered:
     """List every setting, its value and where it comes from. Keys are not settings, so they are
     never shown."""
     told = [
@@ -55,7 +55,7 @@ async def settings(server: Here, caller: Owner) -> Answered:
 
 
 @router.get("/presets", response_model=PresetsAnswer, responses=responses())
-async def presets(caller: Anyone) -> Answered:
+async def list_presets(caller: Anyone) -> Answered:
     """List the presets: settings of known systems, by name."""
     return Answered(PresetsAnswer({name: dict(sets) for name, sets in PRESETS.items()}))
 

@@ -46,7 +46,7 @@ Filter = Annotated[
 
 
 @router.get("/documents", response_model=DocumentsAnswer, responses=responses())
-async def documents(
+async def list_documents(
     server: Here, caller: Reader, where: Filter = "", cursor: Cursor = "", limit: PageLimit = 50
 ) -> Answered:
     """List documents by id, a page at a time."""
@@ -77,7 +77,7 @@ def after(cursor: str) -> int:
 
 
 @router.get("/documents/{id}", response_model=DocumentAnswer, responses=responses(404))
-async def document(server: Here, caller: Reader, id: Id) -> Answered:  # noqa: A002
+async def show_document(server: Here, caller: Reader, id: Id) -> Answered:  # noqa: A002
     """Show a document without its text."""
     found = await server.read(partial(server.library.documents.get, id, caller.within()))
     return Answered(DocumentAnswer.of(found))
@@ -88,7 +88,7 @@ async def document(server: Here, caller: Reader, id: Id) -> Answered:  # noqa: A
     response_class=PlainTextResponse,
     responses=responses(404) | {304: {"description": "Unchanged since `If-None-Match`."}},
 )
-async def text(
+async def read_text(
     server: Here,
     caller: Reader,
     request: Request,
@@ -106,7 +106,7 @@ async def text(
 
 
 @router.get("/documents/{id}/passages", response_model=PassagesAnswer, responses=responses(404))
-async def passages(
+async def list_passages(
     server: Here,
     caller: Reader,
     id: Id,  # noqa: A002
@@ -124,7 +124,7 @@ async def passages(
 @router.get(
     "/documents/{id}/passages/{index}", response_model=PassageAnswer, responses=responses(404)
 )
-async def passage(
+async def show_passage(
     server: Here,
     caller: Reader,
     id: Id,  # noqa: A002
@@ -180,7 +180,7 @@ async def similar(
 @router.get(
     "/documents/{id}/interpretations", response_model=HistoryAnswer, responses=responses(404)
 )
-async def interpretations(server: Here, caller: Reader, id: Id) -> Answered:  # noqa: A002
+async def history(server: Here, caller: Reader, id: Id) -> Answered:  # noqa: A002
     """List all interpretations (versions) by number; the last one is active."""
     found = await server.read(partial(server.library.history.of, id, caller.within()))
     return Answered(HistoryAnswer(id, [InterpretationAnswer.of(one) for one in found]))

@@ -44,8 +44,7 @@ def _judged_sets(server: Server) -> JudgedSets:
 
 
 @router.get("/evaluations", response_model=SetsAnswer, responses=responses())
-async def sets(server: Here, caller: Owner) -> Answered:
-    """List the judged sets in the library."""
+async def list_evaluations(server: Here, caller: Owner) -> Answered:
     found = await server.read(_judged_sets(server).all)
     return Answered(SetsAnswer(found))
 
@@ -53,7 +52,7 @@ async def sets(server: Here, caller: Owner) -> Answered:
 @router.post(
     "/evaluations", response_model=JudgedSet, status_code=201, responses=responses(408, 413)
 )
-async def make_up(server: Here, caller: Owner, body: SyntheticBody) -> Answered:
+async def generate_evaluation(server: Here, caller: Owner, body: SyntheticBody) -> Answered:
     """Generate a set of queries from the documents; no person asks or judges them."""
     made = await server.judging.run(partial(_make_up, server, body))
     return Answered(made, 201)
@@ -65,8 +64,7 @@ def _make_up(server: Server, body: SyntheticBody) -> JudgedSet:
 
 
 @router.get("/evaluations/{name}/runs", response_model=RunsAnswer, responses=responses(404))
-async def runs(server: Here, caller: Owner, name: Name) -> Answered:
-    """List the saved evaluations of a set, newest first."""
+async def list_runs(server: Here, caller: Owner, name: Name) -> Answered:
     found = await server.read(partial(_judged_sets(server).runs, name))
     return Answered(
         RunsAnswer([RunAnswer(run.id, EvaluationAnswer.of(run.found)) for run in found])
@@ -82,7 +80,7 @@ async def runs(server: Here, caller: Owner, name: Name) -> Answered:
         *("progress", "done", "error"),
     ),
 )
-async def measure(
+async def run_evaluation(
     server: Here, caller: Owner, request: Request, name: Name, body: RunBody
 ) -> StreamingResponse:
     """Measure each signal, the fused and the reranked results on a set, and save the run."""
@@ -120,14 +118,13 @@ class _Progress:
 @router.get(
     "/evaluations/{name}/runs/{run}", response_model=WholeRunAnswer, responses=responses(404)
 )
-async def run(server: Here, caller: Owner, name: Name, run: RunId) -> Answered:
-    """Get one saved evaluation, with the values of every query."""
+async def show_run(server: Here, caller: Owner, name: Name, run: RunId) -> Answered:
     found = await server.read(partial(_judged_sets(server).run, name, run))
     return Answered(WholeRunAnswer(found.id, WholeEvaluation.of(found.found)))
 
 
 @router.get("/evaluations/{name}/compare", response_model=WholeComparison, responses=responses(404))
-async def compare(
+async def compare_runs(
     server: Here,
     caller: Owner,
     name: Name,
@@ -144,8 +141,7 @@ async def compare(
 @router.get(
     "/evaluations/{name}/judgments", response_model=JudgmentsAnswer, responses=responses(404)
 )
-async def judgments(server: Here, caller: Owner, name: Name, query: _Asked) -> Answered:
-    """List the judgments for one query."""
+async def list_judgments(server: Here, caller: Owner, name: Name, query: _Asked) -> Answered:
     return Answered(await server.read(partial(_judged, server, name, query)))
 
 

@@ -69,7 +69,7 @@ _FORM = {
         "requestBody": {"required": True, "content": {"multipart/form-data": {"schema": _FORM}}}
     },
 )
-async def upload(
+async def add(
     server: Here,
     caller: Adder,
     request: Request,
@@ -215,14 +215,13 @@ _NOT_MODIFIED = {304: {"description": "Not changed since `If-None-Match`."}}
         307: {"description": "A link to it in the object store, valid for some seconds."},
     },
 )
-async def original(
+async def download_original(
     server: Here,
     caller: Reader,
     request: Request,
     id: Id,  # noqa: A002
     interpretation: Number = None,
 ) -> Response:
-    """Download the original file from the archive."""
     library, within = server.library, caller.within()
     found = await server.read(partial(library.documents.get, id, within))
     etag = tag(found, "original", interpretation or found.interpretation)
@@ -254,7 +253,7 @@ async def original(
     | _NOT_MODIFIED
     | {200: {"content": {"image/png": {}}, "description": "The page."}},
 )
-async def page(
+async def show_page(
     server: Here,
     caller: Reader,
     request: Request,

@@ -46,20 +46,18 @@ Number = Annotated[int, Path(ge=1, le=2**53)]
 
 
 @router.get("/jobs", response_model=JobsAnswer, responses=responses())
-async def jobs(
+async def list_jobs(
     server: Here,
     caller: Owner,
     ended: Annotated[bool, Query(description="Include finished jobs.")] = True,
     limit: Annotated[int, Query(ge=1, le=MOST_RESULTS)] = 50,
 ) -> Answered:
-    """List jobs, newest first."""
     found = await server.read(partial(server.library.jobs.all, ended=ended, limit=limit))
     return Answered(JobsAnswer([JobAnswer.of(job) for job in found]))
 
 
 @router.get("/jobs/{id}", response_model=JobAnswer, responses=responses(404))
-async def job(server: Here, caller: Anyone, id: Number) -> Answered:  # noqa: A002
-    """Show a job."""
+async def show_job(server: Here, caller: Anyone, id: Number) -> Answered:  # noqa: A002
     return Answered(_told(await _seen(server, caller, id), caller))
 
 
@@ -80,7 +78,7 @@ def _told(job: Job, caller: Caller) -> JobAnswer:
 
 
 @router.get("/jobs/{id}/tasks", response_model=TasksAnswer, responses=responses(404))
-async def tasks(
+async def list_tasks(
     server: Here,
     caller: Anyone,
     id: Number,  # noqa: A002
@@ -101,14 +99,13 @@ async def tasks(
 
 
 @router.post("/jobs/{id}/cancel", response_model=JobAnswer, responses=responses(404))
-async def cancel(server: Here, caller: Owner, id: Number) -> Answered:  # noqa: A002
+async def cancel_job(server: Here, caller: Owner, id: Number) -> Answered:  # noqa: A002
     """Stop a job at its next document. Documents already added stay."""
     return Answered(JobAnswer.of(await server.read(partial(server.library.jobs.cancel, id))))
 
 
 @router.post("/jobs/{id}/retry", response_model=JobAnswer, responses=responses(404))
-async def retry(server: Here, caller: Owner, id: Number) -> Answered:  # noqa: A002
-    """Retry the failed documents of a job."""
+async def retry_job(server: Here, caller: Owner, id: Number) -> Answered:  # noqa: A002
     await server.read(partial(server.library.jobs.retry, id))
     server.wake()
     return Answered(JobAnswer.of(await server.read(partial(server.library.jobs.get, id))))
@@ -125,7 +122,7 @@ async def retry(server: Here, caller: Owner, id: Number) -> Answered:  # noqa: A
         "error",
     ),
 )
-async def events(
+async def follow_job(
     server: Here,
     caller: Anyone,
     request: Request,

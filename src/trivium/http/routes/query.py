@@ -34,7 +34,7 @@ _EVENTS = (
     responses=responses(408, 413)
     | described(_EVENTS, "step", "token", "citation", "usage", "done", "error"),
 )
-async def query(server: Here, caller: Reader, request: Request, body: Ask) -> Response:
+async def ask(server: Here, caller: Reader, request: Request, body: Ask) -> Response:
     """Answer a question from the documents, with citations for every statement. Without a language
     model the answer quotes the documents, and says so."""
     b, name = body, body.conversation
@@ -76,7 +76,7 @@ def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:
 
 
 @router.get("/conversations", response_model=ConversationsAnswer, responses=responses())
-async def conversations(server: Here, caller: Reader) -> Answered:
+async def list_conversations(server: Here, caller: Reader) -> Answered:
     """List your saved conversations; with access to everything, those of everyone."""
     found = await server.read(partial(server.library.conversations.all, caller.within()))
     told = [(caller.conversation_seen(one.name), one) for one in found]
@@ -86,8 +86,7 @@ async def conversations(server: Here, caller: Reader) -> Answered:
 
 
 @router.get("/conversations/{name:path}", response_model=TurnsAnswer, responses=responses(404))
-async def conversation(server: Here, caller: Reader, name: Name) -> Answered:
-    """Show the turns of a conversation, oldest first."""
+async def show_conversation(server: Here, caller: Reader, name: Name) -> Answered:
     called = caller.conversation(name)
     found = await server.read(partial(server.library.conversations.get, called, caller.within()))
     return Answered(TurnsAnswer(name, found))
@@ -96,8 +95,7 @@ async def conversation(server: Here, caller: Reader, name: Name) -> Answered:
 @router.delete(
     "/conversations/{name:path}", response_model=ForgottenAnswer, responses=responses(404)
 )
-async def forget(server: Here, caller: Reader, name: Name) -> Answered:
-    """Delete a conversation."""
+async def forget_conversation(server: Here, caller: Reader, name: Name) -> Answered:
     called = caller.conversation(name)
     gone = await server.read(partial(server.library.conversations.forget, called, caller.within()))
     return Answered(ForgottenAnswer(gone))

@@ -50,7 +50,7 @@ async def suggest(
 
 
 @router.get("/collections", response_model=CollectionsAnswer, responses=responses())
-async def collections(server: Here, caller: Reader) -> Answered:
+async def list_collections(server: Here, caller: Reader) -> Answered:
     """List collections, with what this caller may see of them."""
     found = await server.read(partial(server.library.documents.collections, caller.within()))
     return Answered(CollectionsAnswer(found))

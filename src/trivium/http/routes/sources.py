@@ -19,8 +19,7 @@ router = APIRouter(prefix="/v1", tags=["sources"])
 
 
 @router.get("/sources", response_model=SourcesAnswer, responses=responses())
-async def sources(server: Here, caller: Owner) -> Answered:
-    """List the watched folders."""
+async def list_folders(server: Here, caller: Owner) -> Answered:
     found = await server.read(server.library.folders.all)
     return Answered(SourcesAnswer([_told(server, folder) for folder in found]))
 
@@ -28,7 +27,7 @@ async def sources(server: Here, caller: Owner) -> Answered:
 @router.post(
     "/sources", response_model=SourceAnswer, status_code=201, responses=responses(408, 413)
 )
-async def add(server: Here, caller: Owner, body: SourceBody) -> Answered:
+async def watch_folder(server: Here, caller: Owner, body: SourceBody) -> Answered:
     """Watch a folder on the server's machine: the server adds its files and keeps up as they
     change."""
     call = partial(
@@ -43,7 +42,7 @@ async def add(server: Here, caller: Owner, body: SourceBody) -> Answered:
 
 
 @router.delete("/sources/{id}", response_model=ForgottenSourceAnswer, responses=responses(404))
-async def remove(
+async def unwatch_folder(
     server: Here,
     caller: Owner,
     id: Annotated[str, Path(min_length=1, max_length=50)],  # noqa: A002

@@ -31,15 +31,14 @@ Name = Annotated[str, Path(min_length=1, max_length=64)]
 
 
 @router.get("/sync", response_model=SyncsAnswer, responses=responses())
-async def sources(server: Here, caller: Owner) -> Answered:
+async def list_syncs(server: Here, caller: Owner) -> Answered:
     """List the synced sources with their state and last run."""
     found = await server.read(lambda: [told(server.library, s) for s in server.library.sync.all()])
     return Answered(SyncsAnswer(found))
 
 
 @router.get("/sync-kinds", response_model=SyncKindsAnswer, responses=responses())
-async def kinds(server: Here, caller: Owner) -> Answered:
-    """List the kinds of sources, with their options."""
+async def list_sync_kinds(server: Here, caller: Owner) -> Answered:
     found = await server.read(lambda: [known.kind_of(name) for name in known.entries()])
     shapes = [
         SyncKindAnswer(k.name, k.help, dict(k.options), list(k.required), list(k.secrets))
@@ -54,7 +53,7 @@ async def kinds(server: Here, caller: Owner) -> Answered:
     status_code=201,
     responses=responses(404, 408, 409, 413, 502),
 )
-async def add(server: Here, caller: Owner, body: SyncBody) -> Answered:
+async def add_sync(server: Here, caller: Owner, body: SyncBody) -> Answered:
     """Add a source to sync. Its first run reads everything."""
     source = KeptSource(
         body.name,
@@ -71,8 +70,7 @@ async def add(server: Here, caller: Owner, body: SyncBody) -> Answered:
 
 
 @router.get("/sync/{name}", response_model=SyncDetailAnswer, responses=responses(404))
-async def one(server: Here, caller: Owner, name: Name) -> Answered:
-    """Show a source and the items that failed."""
+async def show_sync(server: Here, caller: Owner, name: Name) -> Answered:
 
     def look() -> SyncDetailAnswer:
         sync = server.library.sync
@@ -88,25 +86,24 @@ async def one(server: Here, caller: Owner, name: Name) -> Answered:
     status_code=202,
     responses=responses(404, 408, 409, 413),
 )
-async def run(server: Here, caller: Owner, name: Name, body: SyncRunBody) -> Answered:
+async def run_sync(server: Here, caller: Owner, name: Name, body: SyncRunBody) -> Answered:
     """Start a run now; the answer doesn't wait for it."""
     return await _changed(server, partial(server.library.sync.ask, name, full=body.full), 202)
 
 
 @router.post("/sync/{name}/pause", response_model=SyncAnswer, responses=responses(404))
-async def pause(server: Here, caller: Owner, name: Name) -> Answered:
+async def pause_sync(server: Here, caller: Owner, name: Name) -> Answered:
     """Pause a source: stop the current run and start no new one."""
     return await _changed(server, partial(server.library.sync.pause, name))
 
 
 @router.post("/sync/{name}/resume", response_model=SyncAnswer, responses=responses(404))
-async def resume(server: Here, caller: Owner, name: Name) -> Answered:
-    """Resume a paused source."""
+async def resume_sync(server: Here, caller: Owner, name: Name) -> Answered:
     return await _changed(server, partial(server.library.sync.resume, name))
 
 
 @router.get("/sync/{name}/verify", response_model=VerifiedAnswer, responses=responses(404, 502))
-async def verify(
+async def verify_sync(
     server: Here,
     caller: Owner,
     name: Name,
@@ -120,13 +117,12 @@ async def verify(
 
 
 @router.delete("/sync/{name}", response_model=RemovedSyncAnswer, responses=responses(404))
-async def remove(
+async def remove_sync(
     server: Here,
     caller: Owner,
     name: Name,
     keep_documents: Annotated[bool, Query(description="Keep its documents.")] = False,
 ) -> Answered:
-    """Remove a source and its documents."""
     act = partial(server.library.sync.remove, name, keep_documents=keep_documents)
     return Answered(RemovedSyncAnswer(name, await server.read(act)))
 

@@ -17,7 +17,7 @@ router = APIRouter(prefix="/v1", tags=["tokens"])
 
 
 @router.get("/tokens", response_model=TokensAnswer, responses=responses())
-async def tokens(server: Here, caller: Owner) -> Answered:
+async def list_tokens(server: Here, caller: Owner) -> Answered:
     """List tokens and what each may see and do. The secrets are not stored."""
     found = await server.read(server.library.tokens.all)
     return Answered(TokensAnswer([TokenAnswer.of(token) for token in found], _needed(server)))
@@ -26,7 +26,7 @@ async def tokens(server: Here, caller: Owner) -> Answered:
 @router.post(
     "/tokens", response_model=NewTokenAnswer, status_code=201, responses=responses(408, 413)
 )
-async def create(server: Here, caller: Owner, body: TokenBody) -> Answered:
+async def create_token(server: Here, caller: Owner, body: TokenBody) -> Answered:
     """Create a token. Only this answer contains its secret."""
     b = body
     call = partial(
@@ -43,7 +43,7 @@ async def create(server: Here, caller: Owner, body: TokenBody) -> Answered:
 
 
 @router.delete("/tokens/{id}", response_model=RevokedAnswer, responses=responses(404))
-async def revoke(
+async def revoke_token(
     server: Here,
     caller: Owner,
     id: Annotated[str, Path(min_length=1, max_length=50)],  # noqa: A002

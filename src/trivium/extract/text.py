@@ -12,10 +12,12 @@ from trivium.extract.sniff import binary_kind
 from trivium.ports import Blob
 from trivium.text.boundaries import paragraphs
 from trivium.text.languages import detect_language
-from trivium.text.titles import identifies
+from trivium.text.titles import names
 from trivium.types import Element, Extraction
 
 MAX_TITLE_CHARS = 100  # a longer first line is a paragraph, not a title
+
+MAX_WRAPPED = 3  # words over a line that begins small: a title still, and no half of a sentence
 
 
 class TextExtractor:
@@ -32,8 +34,10 @@ class TextExtractor:
             Element(kind="paragraph", start=start, end=end, paragraph=number)
             for number, (start, end) in enumerate(_paragraphs(text), start=1)
         )
-        first_line = text.split("\n", 1)[0].strip()
-        is_title = len(first_line) <= MAX_TITLE_CHARS and identifies(first_line)
+        first_line, second_line, *_ = (*(line.strip() for line in text.split("\n", 2)), "")
+        is_title = len(first_line) <= MAX_TITLE_CHARS and names(first_line)
+        is_wrapped = second_line[:1].islower() and len(first_line.split()) > MAX_WRAPPED
+        is_title = is_title and not is_wrapped and "\t" not in first_line
         return Extraction(
             text=text,
             elements=elements,

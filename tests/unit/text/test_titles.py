@@ -7,7 +7,7 @@ import pytest
 from trivium.extract.detect import read
 from trivium.extract.pdf.front import is_generic
 from trivium.ports import Blob
-from trivium.text.titles import first_title, followed, identifies, placed
+from trivium.text.titles import first_title, followed, identifies, names, placed
 
 
 @pytest.mark.parametrize(
@@ -101,3 +101,66 @@ def test_a_file_name_that_says_nothing_comes_with_its_folder(
 )
 def test_a_title_from_the_file_name_follows_it(title: str, new: str, shown: str) -> None:
     assert followed(title, "/x/boats/test.md", new) == shown
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("Dear Ms Roe,", "Dear Mr. and Mrs. Roe", "Dear fellow shareholders", "Hi all,", "Hello!"),
+        *("To whom it may concern", "Sehr geehrte Damen und Herren", "Liebe Anna,", "Chère Marie,"),
+        *(
+            "FOR IMMEDIATE RELEASE",
+            "For Immediate Release – 4 May 2021",
+            "PRESS RELEASE",
+            "Media Contact",
+        ),
+        *(
+            "Heritage Reporting Corporation",
+            "Jane Roe, Official Court Reporter",
+            "Reported by: J. Roe",
+        ),
+        *("Date Description Amount", "Item | Qty | Price", "Name, Address, Phone", "Datum Betrag"),
+        *("STRICTLY PRIVATE AND CONFIDENTIAL", "Untitled spreadsheet"),
+    ],
+)
+def test_what_stands_above_the_name_is_no_title(line: str) -> None:
+    assert not identifies(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("pulleys, provided the inner race is clamped", "job or system optimization."),
+        *("A Comparison of", "The Harbour, the Quay and", "Boats for the"),
+        *("Source: https://example.org/a", "MIME-Version: 1.0", "https://example.org"),
+        *("1 import layoutparser as lp", "#+INCLUDE: file", "<p>Simple</p>", ".LP"),
+        *("0.19 0.28 CNN + 0.27", "We meet at the quay at noon and sail then."),
+    ],
+)
+def test_half_a_sentence_is_no_title_where_nobody_says_so(line: str) -> None:
+    assert not names(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("Dear Evan Hansen", "Press Release: Acme buys Bolt and Nut", "Hello World", "Hi-Fi"),
+        *("Court Reporting in Wales", "The Price of Salt", "Total War", "Name of the Rose"),
+        *(
+            "A Comparison of Boats",
+            "What Dreams Are Made Of",
+            "Vitamin A",
+            "eBay Inc.",
+            "3M Company",
+        ),
+        *(
+            "All quiet on the western front.",
+            "“Hands-free” card",
+            "2021 in review",
+            "iPhone manual",
+        ),
+        *("Confidential Computing with Enclaves", "Log in", "Date palms of Egypt", "龍", "مرحبا"),
+    ],
+)
+def test_names_that_look_a_little_like_it_stay(line: str) -> None:
+    assert names(line)

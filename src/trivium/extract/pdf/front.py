@@ -13,7 +13,7 @@ from trivium.extract.pdf.characters import clean
 from trivium.extract.pdf.headings import KNOWN, NUMBER, bare, is_parted
 from trivium.extract.pdf.marks import Block, Line
 from trivium.extract.pdf.typography import Typography, join_lines
-from trivium.text.titles import identifies
+from trivium.text.titles import identifies, is_cut, names
 
 MAX_TITLE = 300
 MAX_ENTITY = 80  # characters of a company's name
@@ -111,6 +111,8 @@ def identify(lines: list[Line], printed: str, declared: str) -> str:
     """A title that identifies this document; empty if its first page has none. `printed`: the
     largest text on that page; `declared`: the file's own title."""
     known = declared if is_title(declared) and not is_generic(declared) else ""
+    if not names(printed):
+        printed = ""
     if printed and not is_generic(printed) and not _COMPANY.search(printed):
         return printed
     entity = _entity(lines)
@@ -126,7 +128,7 @@ def first_heading(blocks: list[Block]) -> str:
             break
         text = block.text
         plain = block.role == "heading" and not KNOWN.match(text) and not NUMBER.match(text)
-        if plain and not is_generic(text):
+        if plain and names(text) and not is_generic(text):
             return text
     return ""
 
@@ -174,7 +176,8 @@ def first_page(lines: list[Line]) -> list[Line]:
 
 def _goes_on(line: Line, above: Line) -> bool:
     same = abs(line.peak - above.peak) < 0.4
-    return same and 0 < line.base - above.base < 1.9 * above.size
+    reach = 3.5 if is_cut(above.text) else 1.9
+    return same and 0 < line.base - above.base < reach * above.size
 
 
 def is_title(text: str) -> bool:

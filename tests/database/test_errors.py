@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -34,6 +35,16 @@ from trivium.testing.samples import TOY, sample
 from trivium.types import OWNER
 
 SECRET = "tr0ub4dor"
+# As Citus says it (citusdata/citus: connection/remote_commands.c, transaction/remote_transaction.c,
+# commands/multi_copy.c).
+NODE_AWAY = [
+    (
+        "connection to the remote node postgres@node:5432 failed with the following error: x",
+        "08006",
+    ),
+    ("failure on connection marked as essential: node:5432", "XX000"),
+    ("failed to COPY to shard 102008 on node:5432", "58030"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +115,11 @@ def test_no_library_there(place: DatabaseAddress) -> None:
         "postgresql://me@host/team?schema=Team",
         "postgresql://me@host/team?schema=a;drop",
         "postgresql://me@host/team?replicas=a%20b",
+        "postgresql://me@host:99999/team",
+        "postgresql://me@one:5432,two:5433,three:5434/team?port=1,2",
+        "postgresql://me@host/team?connect_timeout=soon",
+        "postgresql://me@host/team?conect_timeout=3",
+        "postgresql://me@host/te%zzam",
     ],
 )
 def test_an_address_that_makes_no_sense(url: str) -> None:
@@ -118,7 +134,7 @@ def test_no_password_is_ever_shown(form: str) -> None:
     place = place_of(f"postgresql://{form.format(SECRET)}")
     assert isinstance(place, DatabaseAddress)
     parsed = parse(place)
-    assert (parsed.url.username, parsed.url.password) == ("me", SECRET)
+    assert (parsed.user, parsed.parts["password"]) == ("me", SECRET)
     for shown in (str(place), repr(place), str(parsed), repr(parsed)):
         assert SECRET not in shown
         assert "me" in shown
@@ -127,7 +143,64 @@ def test_no_password_is_ever_shown(form: str) -> None:
 def test_the_schema_of_an_address() -> None:
     assert parse(DatabaseAddress("postgresql://db/team")).schema == "trivium"
     named = parse(DatabaseAddress("postgres://db/team?schema=ours&sslmode=require"))
-    assert (named.schema, dict(named.url.query)) == ("ours", {"sslmode": "require"})
+    assert (named.schema, named.parts["sslmode"]) == ("ours", "require")
+
+
+def test_what_an_address_says_reaches_the_server(place: DatabaseAddress) -> None:
+    """`options` comes after our own, but doesn't change the schema."""
+    url = f"{place.url}&connect_timeout=7&application_name=ours&keepalives_idle=5"
+    address = parse(
+        DatabaseAddress(f"{url}&options=-c%20geqo%3Doff%20-c%20search_path%3Delsewhere")
+    )
+    engine = open_database(address)
+    with engine.connect() as connection:
+        driver: Any = connection.connection.driver_connection
+        said = driver.info.get_parameters()
+        shown = [connection.scalar(text(f"SHOW {name}")) for name in ("geqo", "search_path")]
+    engine.dispose()
+    wanted = {"connect_timeout": "7", "application_name": "ours", "keepalives_idle": "5"}
+    assert {name: said[name] for name in wanted} == wanted
+    assert shown == ["off", f"{address.schema},public"]
+
+
+def test_several_hosts_as_psql_writes_them(place: DatabaseAddress) -> None:
+    """The first that is a primary and answers. One that became a replica is left, and the next try
+    reaches the new primary."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        away = f"127.0.0.1:{taken.getsockname()[1]}"
+        server = parse(place)
+        here = f"{server.parts['host']}:{server.parts['port']}"
+        url = place.url.replace(f"@{here}/", f"@{away},{here}/")
+        assert parse(DatabaseAddress(url)).hosts == ["127.0.0.1", server.parts["host"]]
+        assert f"@{away},{here}/" in str(parse(DatabaseAddress(url)))
+        backend = open_postgres(parse(DatabaseAddress(url)))
+        batch = [sample("hosts.md", "Two hosts.")]
+        try:
+            demoted = sabotage(server.schema, "chunks", "RAISE read_only_sql_transaction;")
+            with demoted, pytest.raises(DatabaseAway, match="no longer the primary"):
+                backend.writer.put(batch, TOY.fingerprint)
+            [put] = backend.writer.put(batch, TOY.fingerprint)
+            backend.writer.remove([put.id])
+        finally:
+            backend.close()
+
+
+def test_forms_of_addresses_that_libpq_reads() -> None:
+    socket_ = parse(DatabaseAddress("postgresql:///team?host=/run/postgresql"))
+    assert (socket_.hosts, socket_.database) == (["/run/postgresql"], "team")
+    assert str(socket_) == "postgresql://%2Frun%2Fpostgresql/team (schema trivium)"
+    six = parse(DatabaseAddress("postgresql://me@[::1]:5433/team?replicas=[::2]:5434,db2"))
+    assert str(six) == "postgresql://me@[::1]:5433/team (schema trivium)"
+    assert [six.replica(one).parts["host"] for one in six.replicas] == ["::2", "db2"]
+    assert [six.replica(one).parts["port"] for one in six.replicas] == ["5434", "5433"]
+    assert parse(DatabaseAddress("postgresql://me:p%40s%25s@db/team")).parts["password"] == "p@s%s"
+    assert parse(DatabaseAddress("postgresql:///?service=team")).parts["service"] == "team"
+
+
+def test_a_wrong_value_in_an_address() -> None:
+    url = f"{postgres.address()}?sslmode=perhaps"
+    assert "sslmode" in failing(url, DatabaseUnsuitable).message
 
 
 def test_a_database_without_pgvector_and_a_user_who_cannot_add_it() -> None:
@@ -230,6 +303,10 @@ def test_a_user_who_may_only_read(place: DatabaseAddress, backend: Backend) -> N
         ("chunks", "RAISE lock_not_available;", LibraryBusy),
         ("chunks", "RAISE serialization_failure;", LibraryBusy),
         ("chunks", "RAISE unique_violation;", LibraryBusy),
+        *(
+            ("chunks", f"RAISE EXCEPTION '{said}' USING ERRCODE = '{code}';", DatabaseAway)
+            for said, code in NODE_AWAY
+        ),
     ],
 )
 def test_a_put_that_breaks_off_leaves_nothing_and_can_be_repeated(

@@ -70,7 +70,7 @@ def test_replicas_that_are_away_are_passed_over(caplog: pytest.LogCaptureFixture
             assert found(library, "lantern") == ["a.md"]
             assert found(library, "lantern") == ["a.md"]
     assert caplog.text.count(f"Not searching on the replica {away}") == 1, "not asked each time"
-    password = parse(address).url.password
+    password = parse(address).parts["password"]
     assert f":{password}@" not in caplog.text
 
 

@@ -84,7 +84,7 @@ def test_the_terminal_copies_searches_and_examines(
         source.writer.put([sample("a.md", "A lantern burns.", embedded=False)], "")
     source.close()
     with postgres.library() as address:
-        password = parse(address).url.password or ""
+        password = parse(address).parts["password"]
         copied = call("copy", place, address.url, "--json")
         assert (copied.code, copied.json["documents"]) == (0, 1)
         again = call("copy", place, address.url)

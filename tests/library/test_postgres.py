@@ -435,7 +435,7 @@ def test_no_password_in_the_log_or_in_findings(
     kept: Library, place: DatabaseAddress, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    password = parse(place).url.password
+    password = parse(place).parts["password"]
     assert password
     with opened(place) as library:
         library.search("lantern")

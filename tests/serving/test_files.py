@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests.serving.shelf import client, shelve
 from tests.unit.extract.test_pdf_maker import PdfMaker, column
 
 from trivium.access import LOCAL_OWNER
+from trivium.config import Settings
 from trivium.library import Library
 from trivium.library.uploads import safe_name
 from trivium.sources.web import Fetched
@@ -231,3 +233,22 @@ def test_only_pdf_files_have_pages(keeper: TestClient) -> None:
 def test_without_its_file_there_is_no_page(keeper: TestClient, tmp_path: Path) -> None:
     answer = keeper.get("/v1/documents/1/pages/1")
     assert (answer.status_code, answer.json()["code"]) == (404, "document.original_missing")
+
+
+def test_an_archive_that_hangs_is_named(shelf: Library, keeper: TestClient) -> None:
+    """A pipe that nobody writes to is read for ever, as a file of a network disk that is away."""
+    document = send(keeper, "hanging.md", b"# Hanging\n\nGardens.")["document"]
+    assert isinstance(document, dict)
+    kept = shelf.documents.get(document["id"], OWNER).original
+    assert shelf.backend.folder is not None
+    (file,) = [
+        path for path in shelf.backend.folder.rglob("*") if path.is_file() and path.name in kept
+    ]
+    file.unlink()
+    os.mkfifo(file)
+    with client(shelf, settings=Settings(serve_seconds=2.0)) as hurried:
+        answer = hurried.get(f"/v1/documents/{document['id']}/original")
+        file.open("wb").close()  # whoever reads goes on
+    assert (answer.status_code, answer.json()["code"]) == (503, "archive.away")
+    assert "results" not in answer.json()["detail"]
+    shelf.remove([document["id"]])

@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from trivium.access import Caller
-from trivium.errors import DocumentNotFound, RequestInvalid
+from trivium.errors import ArchiveAway, DeadlinePassed, DocumentNotFound, RequestInvalid
 from trivium.http.answers import AddedAnswer, Answered, OutcomeAnswer, TakenAnswer
 from trivium.http.asked import Adder, Here, Reader, Server
 from trivium.http.caching import not_modified, tag
@@ -202,6 +202,8 @@ def _outcome(server: Server, caller: Caller, outcome: Outcome) -> OutcomeAnswer:
     )
 
 
+_HANGS = "The archive with the original file didn't answer in time."
+_HANGS_FIX = "Try again. If it keeps happening, check the archive's disk or object store."
 _NOT_MODIFIED = {304: {"description": "Not changed since `If-None-Match`."}}
 
 
@@ -234,9 +236,12 @@ async def download_original(
         )
         if link is not None:  # it opens the bytes to whoever has it, so nobody keeps it
             return RedirectResponse(link, status_code=307, headers={"Cache-Control": "no-store"})
-    data = await server.read(
-        partial(library.history.original, id, within, interpretation=interpretation)
-    )
+    try:
+        data = await server.read(
+            partial(library.history.original, id, within, interpretation=interpretation)
+        )
+    except DeadlinePassed:
+        raise ArchiveAway(_HANGS, fix=_HANGS_FIX) from None
     name = quote(safe_name(found.uri))
     disposition = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
     return Response(

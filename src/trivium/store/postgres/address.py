@@ -1,70 +1,136 @@
 """Where a library in PostgreSQL is: `postgresql://user@host:5432/database?schema=name`.
 
-Beside what PostgreSQL itself understands, an address may name the schema (else `trivium`) and
-replicas to search on (`replicas=host:port,host:port`). Knows nothing of connections.
+libpq reads the address, so everything that `psql` accepts works here too: several hosts, sockets,
+`sslmode`, `connect_timeout`, `service`. Beside that, an address may name the schema (else
+`trivium`) and replicas to search on (`replicas=host:port,host:port`). Knows nothing of connections.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from urllib.parse import parse_qsl, quote, urlencode
 
-from sqlalchemy import URL, make_url
-from sqlalchemy.exc import ArgumentError
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
 
 from trivium.errors import BadSetting
 from trivium.places import DatabaseAddress
 
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+_REPLICA = re.compile(r"(?P<host>[\w.-]+|\[[0-9a-fA-F:.]+\])(:(?P<port>\d{1,5}))?")
 _FORM = "postgresql://user:password@host:5432/database"
+_LAST_PORT = 65_535
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Address:
-    url: URL
+    parts: Mapping[str, str]  # by libpq's names: host, port, user, password, dbname, sslmode, ...
     schema: str
     replicas: tuple[str, ...] = ()  # host or host:port, with the same database and user
 
     def __str__(self) -> str:
         """For people: without the password."""
-        return f"{self.url.render_as_string(hide_password=True)} (schema {self.schema})"
+        user = f"{quote(self.user)}@" if self.user else ""
+        hosts, ports = self.hosts, self.parts.get("port", "").split(",")
+        ports = ports * len(hosts) if len(ports) == 1 else ports
+        told = [_host(h) + (f":{p}" if p else "") for h, p in zip(hosts, ports, strict=True)]
+        return f"postgresql://{user}{','.join(told)}/{self.database} (schema {self.schema})"
+
+    def __repr__(self) -> str:
+        return f"Address({str(self)!r})"
+
+    @property
+    def user(self) -> str:
+        """Empty: libpq decides."""
+        return self.parts.get("user", "")
+
+    @property
+    def database(self) -> str:
+        return self.parts.get("dbname", "")
+
+    @property
+    def hosts(self) -> list[str]:
+        return self.parts.get("host", "").split(",")
 
     def replica(self, place: str) -> Address:
-        host, _, port = place.partition(":")
-        url = self.url.set(host=host, port=int(port or self.url.port or 5432))
-        return replace(self, url=url, replicas=())
+        found = _REPLICA.fullmatch(place)
+        assert found is not None, "checked by parse"
+        primary = ("hostaddr", "target_session_attrs", "load_balance_hosts")
+        parts = {name: value for name, value in self.parts.items() if name not in primary}
+        port = found["port"] or parts.get("port", "5432").partition(",")[0]
+        return replace(
+            self, parts=parts | {"host": found["host"].strip("[]"), "port": port}, replicas=()
+        )
 
 
 def parse(place: DatabaseAddress) -> Address:
     """Raises BadSetting. The error doesn't repeat the address: it may contain a password."""
+    base, _, query = place.url.partition("?")
+    given = parse_qsl(query, keep_blank_values=True)
+    ours = {name: value for name, value in given if name in ("schema", "replicas")}
+    theirs = [(name, value) for name, value in given if name not in ours]
     try:
-        url = make_url(place.url)
-    except (ArgumentError, ValueError):
-        raise BadSetting(
-            "Couldn't read the library's address.", fix=f"Write it as {_FORM}."
-        ) from None
-    if not url.database:
-        raise BadSetting("The library's address has no database name.", fix=f"Write it as {_FORM}.")
-    query = dict(url.query)
-    schema = _only(query.pop("schema", "trivium"))
+        read = conninfo_to_dict(f"{base}?{urlencode(theirs, quote_via=quote)}" if theirs else base)
+    except psycopg.ProgrammingError as reason:
+        raise _unreadable(str(reason)) from None
+    parts = {name: str(value) for name, value in read.items() if value is not None}
+    _check(parts)
+    schema = ours.get("schema", "trivium")
     if not _SCHEMA.fullmatch(schema):
         raise BadSetting(
             f"{schema!r} can't be the name of a schema.",
             fix="Use lower-case letters, digits and _, and begin with a letter.",
         )
-    replicas = tuple(filter(None, _only(query.pop("replicas", "")).split(",")))
+    replicas = tuple(filter(None, ours.get("replicas", "").split(",")))
     for one in replicas:
-        if not re.fullmatch(r"[\w.-]+(:\d{1,5})?", one):
+        if not _REPLICA.fullmatch(one):
             raise BadSetting(
                 f"{one!r} isn't the address of a replica.",
                 fix="Write replicas=HOST:PORT,HOST:PORT.",
             )
-    # In one place, so that whoever shows an address leaves the password out.
-    username, password = _only(query.pop("user", "")), _only(query.pop("password", ""))
-    url = url.set(drivername="postgresql+psycopg", query=query)
-    url = url.set(username=username or url.username, password=password or url.password)
-    return Address(url, schema, replicas)
+    return Address(parts, schema, replicas)
 
 
-def _only(value: str | tuple[str, ...]) -> str:
-    return value if isinstance(value, str) else value[-1]
+def _check(parts: Mapping[str, str]) -> None:
+    if not parts.get("dbname") and not parts.get("service"):
+        raise BadSetting("The library's address has no database name.", fix=f"Write it as {_FORM}.")
+    ports = parts.get("port", "").split(",")
+    if any(port and not (port.isdecimal() and 0 < int(port) <= _LAST_PORT) for port in ports):
+        raise BadSetting(
+            f"The port in the library's address isn't a number from 1 to {_LAST_PORT}.",
+            fix=f"Write it as {_FORM}.",
+        )
+    if len(ports) not in (1, len(parts.get("host", "").split(","))):
+        raise BadSetting(
+            "The library's address has another number of ports than of hosts.",
+            fix="Write HOST:PORT,HOST:PORT, or one port for all of them.",
+        )
+    if not re.fullmatch(r"-?\d{1,9}", parts.get("connect_timeout", "0")):
+        raise BadSetting(
+            "`connect_timeout` in the library's address isn't a number.",
+            fix="Write seconds: connect_timeout=10.",
+        )
+
+
+def _unreadable(said: str) -> BadSetting:
+    """libpq repeats the part that it can't read, which may be the password: only an unknown name
+    is told."""
+    unknown = re.match(r'invalid URI query parameter: "(\w{1,40})"', said)
+    if unknown:
+        return BadSetting(
+            f"PostgreSQL's addresses have no part {unknown[1]!r}.",
+            fix="Check its spelling; docs/postgresql.md lists what Trivium adds.",
+        )
+    return BadSetting(
+        "Couldn't read the library's address.",
+        fix=f"Write it as {_FORM}, with %40 for an @ in the password, %3A for a colon and %25 for"
+        " a percent sign.",
+    )
+
+
+def _host(name: str) -> str:
+    if ":" in name:
+        return f"[{name}]"
+    return quote(name, safe="") if name.startswith("/") else name

@@ -33,7 +33,7 @@ from trivium.errors import (
 from trivium.store.postgres.address import Address
 
 T = TypeVar("T")
-CONNECT_SECONDS = 10
+CONNECT_SECONDS = 10  # for one host, unless the address says otherwise
 AT_ONCE, SPARE = 10, 30  # connections that a process keeps, and how many more it may open
 STATEMENT_SECONDS = 300  # no search takes that long; merges and builds set their own limit
 _ATTEMPTS = 5  # at a change that collides with another one
@@ -41,7 +41,7 @@ _UNUSED_SECONDS = 1  # a search uses five connections: checking each would cost 
 # How much of the graph a search sees before filtering: measured for recall, see decision 009.
 _OPTIONS = (
     "-c hnsw.iterative_scan=relaxed_order -c hnsw.ef_search={ef} -c hnsw.max_scan_tuples=100000"
-    " -c statement_timeout={seconds}s -c jit=off -c search_path={schema},public"
+    " -c statement_timeout={seconds}s -c jit=off"
     # Settings of Citus; a server without it ignores them: the coordinator, which has the documents,
     # joins rows of nodes, and settings of a transaction apply on the nodes too. Four connections to
     # each node stay open: with one, every search of 8 shards on 2 nodes opened and closed others
@@ -49,7 +49,24 @@ _OPTIONS = (
     " -c citus.local_table_join_policy=prefer-distributed -c citus.propagate_set_commands=local"
     " -c citus.max_cached_conns_per_worker=4"
 )
+# A network that fails says nothing: without these a search waits two hours for its answer.
+_ALIVE = {
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "60000",  # milliseconds
+}
 EF_SEARCH = 400
+
+
+_READ_ONLY = "25006"
+# What Citus says if a node is away: with a code for connections, as an "internal error" (XX000), or
+# as an error of a disk (58030), which would blame the document.
+_NODE_AWAY = re.compile(
+    "remote node|connection marked as essential|failed to COPY to shard"
+    "|could not connect to any active placement",
+    re.IGNORECASE,
+)
 
 
 class Crossed(LibraryBusy):
@@ -65,7 +82,7 @@ _TOLD: dict[str, tuple[type[StoreError], str, str | None]] = {
     "55P03": (LibraryBusy, "Another process is changing the same thing.", "Try again."),
     "28P01": (DatabaseRefused, "The database refused the user or password: {said}.", None),
     "28000": (DatabaseRefused, "The database refused the user or password: {said}.", None),
-    "25006": (
+    _READ_ONLY: (
         LibraryReadOnly,
         "You can only read the database: the server is a replica, or this user may not write.",
         "Name the primary server and a user who may write.",
@@ -112,19 +129,15 @@ logging.getLogger(f"{__name__}.{_Pool.__name__}").setLevel(logging.WARNING)
 def open_database(address: Address, *, patience: int = CONNECT_SECONDS) -> Engine:
     """Opens connections when needed and checks them before reuse, so that a restart of the server
     fails no request. `patience`: how many seconds a connection may take."""
-    options = _OPTIONS.format(ef=EF_SEARCH, seconds=STATEMENT_SECONDS, schema=address.schema)
     engine = create_engine(
-        address.url,
+        # For errors, which name both; the password is only among the arguments.
+        URL.create("postgresql+psycopg", username=address.user, database=address.database),
         poolclass=_Pool,
         pool_size=AT_ONCE,
         max_overflow=SPARE,
         pool_timeout=30,
         hide_parameters=True,  # the parameters are text of documents
-        connect_args={
-            "options": options,
-            "connect_timeout": patience,
-            "application_name": "trivium",
-        },
+        connect_args=_arguments(address, patience),
     )
 
     @event.listens_for(engine, "handle_error")
@@ -132,7 +145,9 @@ def open_database(address: Address, *, patience: int = CONNECT_SECONDS) -> Engin
         error = context.sqlalchemy_exception
         if isinstance(error, DBAPIError):
             lost = error.connection_invalidated
-            told = _of_postgres(error.orig, address.url, lost=lost)
+            if getattr(error.orig, "sqlstate", "") == _READ_ONLY and len(address.hosts) > 1:
+                context.is_disconnect = lost = True  # another host is the primary by now
+            told = _of_postgres(error.orig, engine.url, lost=lost)
             if told is not None:
                 raise told from error
 
@@ -147,6 +162,22 @@ def open_database(address: Address, *, patience: int = CONNECT_SECONDS) -> Engin
             raise InvalidatePoolError  # the pool opens new ones
 
     return engine
+
+
+def _arguments(address: Address, patience: int) -> dict[str, str]:
+    """What the address says, and our own defaults. Of several hosts the primary is used, as `psql`
+    does if it is told to."""
+    options = _OPTIONS.format(ef=EF_SEARCH, seconds=STATEMENT_SECONDS)
+    theirs = address.parts.get("options", "")
+    chosen = {"target_session_attrs": "primary"} if len(address.hosts) > 1 else {}
+    return {
+        "application_name": "trivium",
+        "connect_timeout": str(patience),
+        **_ALIVE,
+        **chosen,
+        **address.parts,
+        "options": f"{options} {theirs} -c search_path={address.schema},public",
+    }
 
 
 def _is_there(connection: PGconn, *, ask: bool) -> bool:
@@ -213,11 +244,19 @@ def _of_postgres(error: BaseException | None, url: URL, *, lost: bool) -> StoreE
             fix="Use a role with the rights that docs/postgresql.md lists.",
             on_page="Ask the person who runs this server to give its database user more rights.",
         )
+    if lost and state == _READ_ONLY:
+        return DatabaseAway("The database server is no longer the primary.", fix="Try again.")
+    if not state and re.search(r"^(connection is bad: )?invalid \S+ value", said):
+        return DatabaseUnsuitable(
+            f"A part of the library's address has a wrong value: {said}.",
+            fix="Correct it: PostgreSQL's documentation lists the values of each part.",
+        )
     if state in _TOLD:
         kind, told, fix = _TOLD[state]
         return kind(told.format(said=said, user=url.username), fix=fix)
-    gone = lost or state[:2] in ("08", "57")
+    of_node = _NODE_AWAY.search(said) is not None
+    gone = lost or of_node or state[:2] in ("08", "57")
     if gone or (not state and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)):
-        what = "a node of the database" if "remote node" in said else "the database"
+        what = "a node of the database" if of_node else "the database"
         return DatabaseAway(f"Couldn't reach {what}: {said}.")
     return None

@@ -40,11 +40,11 @@ test: .venv/test.stamp browser azurite check
 test-quick: .venv/test.stamp check
 	$(BIN)/python -m pytest -n auto --dist loadfile -x tests/unit tests/architecture tests/contract
 
-# New examples for every property test, where `make test` tries the same ones: bounded, some ten minutes.
+# New examples for every property test, where `make test` tries the same ones all day: bounded, some ten minutes.
 EXPLORE_SECONDS ?= 900
 .PHONY: explore
 explore: .venv/test.stamp
-	timeout $(EXPLORE_SECONDS) $(BIN)/python -m pytest -n auto --hypothesis-profile explore \
+	timeout $(EXPLORE_SECONDS) $(BIN)/python -m pytest -n auto --hypothesis-seed $$(date +%s) \
 	  tests/property tests/contract/test_congruence.py tests/unit/chunk/test_properties.py tests/unit/text
 
 # Small models as sentence-transformers saves them, with its answers, for tests/unit/models. Needs torch,
@@ -90,6 +90,11 @@ bench: .venv/run.stamp
 # Ratios and instruction counts against the stored ones; fails on a regression. Under 3 minutes.
 bench-quick: .venv/run.stamp
 	$(BIN)/python -m bench.quick
+
+# The sdist and the wheel in dist/, tried in a new environment: the README's first minutes, and every extra.
+.PHONY: release
+release: .venv/test.stamp
+	deploy/release.sh $(BIN)/python
 
 clean:
 	rm -rf .venv build

@@ -4,6 +4,7 @@ Hypothesis looks for examples."""
 import gc
 import os
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,14 +17,34 @@ from trivium.ingest import batches
 
 ROOT = Path(__file__).parent.parent
 
-# The same examples in every run, and no limit of time: a machine that stalls for the .2 s that
-# Hypothesis allows an example, or an example that nobody met before, must not fail a change that
-# has nothing to do with it. `pytest --hypothesis-profile explore` looks for new ones.
+# No limit of time: a machine that stalls for the .2 s that Hypothesis allows an example must not
+# fail a change that has nothing to do with it.
 settings.register_profile(
-    "steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "daily", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
-settings.register_profile("explore", settings.get_profile("steady"), derandomize=False)
-settings.load_profile("steady")
+settings.load_profile("daily")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """New examples every day, and the same ones in all runs of a day. `--hypothesis-seed` repeats
+    a day that failed; `make explore` looks for more."""
+    if config.getoption("--hypothesis-seed") is None:
+        config.option.hypothesis_seed = f"{datetime.now(UTC):%Y%m%d}"
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    seed = config.getoption("--hypothesis-seed")
+    terminalreporter.line(f"Property tests ran with --hypothesis-seed={seed}.")
+    skipped = terminalreporter.stats.get("skipped", [])
+    citus = sum("test_citus" in report.nodeid for report in skipped)
+    if citus:
+        terminalreporter.line(
+            f"{citus} tests need a Citus cluster and did not run: set TRIVIUM_TEST_CITUS to the"
+            " address of a coordinator."
+        )
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -469,7 +469,7 @@ class LibraryNotFound(StoreError):
 
 class LibraryTooNew(StoreError):
     code = "library.too_new"
-    fix = "Upgrade Trivium: pip install --upgrade trivium."
+    fix = "Upgrade Trivium: run git pull and pip install . in your clone."
 
 
 class LibraryDamaged(StoreError):
@@ -560,6 +560,11 @@ class DatabaseUnsuitable(DatabaseError):
     """The database works, but can't hold a library as it is."""
 
     code = "database.unsuitable"
+
+
+def install(extra: str) -> str:
+    """How to install an extra. From the clone: Trivium isn't on a package index yet."""
+    return f"In your clone of Trivium, run: pip install '.[{extra}]'"
 
 
 def as_input_error(error: BaseException) -> InputError | None:

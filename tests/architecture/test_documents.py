@@ -23,10 +23,11 @@ def error_types() -> list[type[errors.TriviumError]]:
     return [c for c in found if "." in c.code]
 
 
-@pytest.mark.parametrize("kind", error_types(), ids=lambda kind: kind.__name__)
-def test_every_error_is_documented(kind: type[errors.TriviumError]) -> None:
-    assert f"| `{kind.code}` | {kind.__name__} |" in (ROOT / "docs" / "errors.md").read_text()
-    assert re.search(rf"─ {kind.__name__} +{re.escape(kind.code)}\n", errors.__doc__ or "")
+def test_every_error_is_documented() -> None:
+    page, tree = (ROOT / "docs" / "errors.md").read_text(), errors.__doc__ or ""
+    for kind in error_types():
+        assert f"| `{kind.code}` | {kind.__name__} |" in page
+        assert re.search(rf"─ {kind.__name__} +{re.escape(kind.code)}\n", tree), kind.__name__
 
 
 def test_error_codes_are_unique() -> None:
@@ -34,13 +35,12 @@ def test_error_codes_are_unique() -> None:
     assert len(codes) == len(set(codes))
 
 
-@pytest.mark.parametrize("row", config.described(), ids=lambda row: row[0])
-def test_every_setting_is_documented(row: tuple[str, str, str, str]) -> None:
-    name, _, variable, help_ = row
+def test_every_setting_is_documented() -> None:
     rows = (ROOT / "docs" / "settings.md").read_text().splitlines()
-    (described,) = [one for one in rows if one.startswith(f"| `{name}` | `{variable}` |")]
-    assert help_
-    assert help_ in described
+    for name, _, variable, help_ in config.described():
+        (described,) = [row for row in rows if row.startswith(f"| `{name}` | `{variable}` |")]
+        assert help_, name
+        assert help_ in described
 
 
 @pytest.mark.parametrize("page", sorted({page for page, _ in tables.TABLES.values()}))
@@ -58,9 +58,16 @@ def test_every_folder_has_its_heading() -> None:
     assert parts - {"__init__.py", "__pycache__/", "py.typed"} <= named
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_files_say_what_they_are_for(path: Path) -> None:
-    assert path.read_text().startswith('"""')
+def test_files_say_what_they_are_for() -> None:
+    assert [path for path in SOURCES if not path.read_text().startswith('"""')] == []
+
+
+def test_nobody_is_told_to_install_trivium_from_an_index_that_lacks_it() -> None:
+    pages = [*SOURCES, *ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    wrong = re.compile(r"pip install (?:-U |--upgrade )?['\"]?trivium\b")
+    assert [
+        page for page in pages if page.name != "log.md" and wrong.search(page.read_text())
+    ] == []
 
 
 def test_nobody_makes_up_what_a_caller_may_see() -> None:
@@ -96,17 +103,21 @@ def measuring_commands() -> list[str]:
     return sorted({found for page in pages for found in _BENCH.findall(page.read_text())})
 
 
-@pytest.mark.parametrize("command", measuring_commands())
-def test_every_command_for_a_figure_has_a_quick_form(command: str) -> None:
+def test_every_command_for_a_figure_has_a_quick_form() -> None:
     """`tests/bench/test_commands.py` runs those; so no command of a document rots."""
+    for command in measuring_commands():
+        _check_quick_form(command)
+
+
+def _check_quick_form(command: str) -> None:
     module, *rest = command.split()
     module = module.rstrip(".,;:)")
     assert (ROOT / "bench" / f"{module.removeprefix('bench.')}.py").exists()
     part = f"{module} {rest[0]}" if rest and f"{module} {rest[0]}" in QUICK else module
     forms = [options for name, options in QUICK.items() if name == part or name.split()[0] == part]
-    assert forms, "add its quick form to tests/bench/commands.py"
+    assert forms, f"add a quick form of {command} to tests/bench/commands.py"
     named = {word for word in rest if word.startswith("--")} - _ASIDE
-    assert any(named <= set(options) for options in forms), "no quick form has these options"
+    assert any(named <= set(options) for options in forms), f"no quick form: {command}"
 
 
 def test_every_make_target_of_a_document_exists() -> None:

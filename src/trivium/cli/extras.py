@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 @contextmanager
 def needs(extra: str) -> Iterator[None]:
-    """Imports inside need `pip install trivium[extra]`."""
-    from trivium.errors import ExtraMissing
+    """Imports inside need an extra of Trivium."""
+    from trivium.errors import ExtraMissing, install
 
     try:
         yield
@@ -18,5 +18,5 @@ def needs(extra: str) -> Iterator[None]:
             raise  # ours, and a fault
         raise ExtraMissing(
             f"This needs the package {reason.name}, which isn't installed.",
-            fix=f"pip install 'trivium[{extra}]'",
+            fix=install(extra),
         ) from reason

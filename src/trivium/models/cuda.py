@@ -17,7 +17,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trivium.errors import BadSetting, ExtraMissing, ModelUnavailable
+from trivium.errors import BadSetting, ExtraMissing, ModelUnavailable, install
 from trivium.models.late import EVERY, FORMAT
 from trivium.models.layout import Layout
 from trivium.models.token_processes import PIECE, TokenProcesses
@@ -54,7 +54,7 @@ def check(device: str) -> None:
     if missing:
         raise ExtraMissing(
             f"`embed.device` is cuda, which needs the package {missing[0]}.",
-            fix="pip install 'trivium[cuda]'",
+            fix=install("cuda"),
             on_page="Ask the person who runs this server to install it.",
         )
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 from uuid import uuid4
 
-from trivium.errors import ArchiveAway, ArchiveRefused, BadSetting, ExtraMissing
+from trivium.errors import ArchiveAway, ArchiveRefused, BadSetting, ExtraMissing, install
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -162,7 +162,7 @@ def _store(place: str, patience: timedelta) -> ObjectStore:
     except ImportError as reason:
         raise ExtraMissing(
             "To keep the archive in an object store, install obstore.",
-            fix="pip install 'trivium[objects]'",
+            fix=install("objects"),
             on_page="Ask the person who runs this server to install it.",
         ) from reason
     try:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from trivium.errors import BadSetting, ExtraMissing
+from trivium.errors import BadSetting, ExtraMissing, install
 from trivium.places import DatabaseAddress, LibraryPlace
 from trivium.ports import Backend, Blobs, Spool, Waiting
 from trivium.store.blobs import FolderBlobs
@@ -72,8 +72,8 @@ def _open_postgres(where: DatabaseAddress, options: BackendOptions) -> Backend:
     except ImportError as reason:
         raise ExtraMissing(
             "To keep a library in PostgreSQL, install psycopg.",
-            fix="pip install 'trivium[postgres]'",
-            on_page="Ask the person who runs this server to install trivium[postgres].",
+            fix=install("postgres"),
+            on_page="Ask the person who runs this server to install the postgres extra.",
         ) from reason
     from trivium.store.postgres.address import parse
 

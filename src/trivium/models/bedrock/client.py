@@ -22,6 +22,7 @@ from trivium.errors import (
     ModelRefused,
     ModelUnavailable,
     ModelUnreachable,
+    install,
 )
 from trivium.models.endpoint import BEDROCK, Endpoint
 from trivium.models.http import MAX_BYTES, retry_after
@@ -177,7 +178,7 @@ class BedrockClient:
         except ModuleNotFoundError as reason:
             raise ModelUnavailable(
                 f"{self.endpoint} needs the package {reason.name}, which isn't installed.",
-                fix="pip install 'trivium[bedrock]'",
+                fix=install("bedrock"),
                 on_page="Ask the person who runs this server to install it.",
             ) from reason
         with self._lock:

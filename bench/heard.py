@@ -21,7 +21,7 @@ from trivium.evaluate.dataset import Dataset, load_dataset
 from trivium.evaluate.subject import opened
 from trivium.library import Library
 from trivium.library.asking import request_for
-from trivium.library.grasp import kept, renew
+from trivium.library.grasp import Grasps, kept
 from trivium.options import SearchOptions
 from trivium.search.coverage import coverage
 from trivium.search.decide import decide_anew
@@ -78,7 +78,7 @@ class Listener:
         self._store, self._embedder = library.backend, library.embedder
         options = SearchOptions(limit=JUDGED, hyde=False)
         self._request = request_for(settings, self._embedder.fingerprint, ("-",), OWNER, options)
-        renew(self._store, self._embedder)
+        Grasps(self._store, self._embedder).renew()
         known = kept(self._store, self._embedder.fingerprint)
         self._passages = known.shape if known else Passages()
 

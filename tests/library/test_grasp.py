@@ -3,13 +3,20 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from click.testing import CliRunner
 
 from trivium import Library
+from trivium.access import LOCAL_OWNER, Caller, Right
 from trivium.cli.main import cli
+from trivium.config import Settings
 from trivium.library.grasp import GROWN, kept
+from trivium.models.weights import NAME
+from trivium.options import Filters, SearchOptions
 from trivium.search.grasp import LEAST
+from trivium.store.embedded.backend import open_embedded
+from trivium.testing.samples import ToyEmbedder, sample
 
 _PLACES = ("harbour", "tower", "orchard", "quarry", "library", "bakery", "forge")
 
@@ -73,3 +80,49 @@ def test_what_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
         ):  # fmt: skip
             library.backend.models.keep_grasp(text)
             assert kept(library.backend, "m") is None
+
+
+class NamedToy(ToyEmbedder):
+    """Counts as the model whose cosines were fitted."""
+
+    fingerprint = f"{NAME}-toy"
+
+
+def told(
+    library: Library, caller: Caller, query: str, where: str = "", **options: Any
+) -> list[Any]:
+    found = library.search(
+        query,
+        options=SearchOptions(**options),
+        filters=Filters(where=where),
+        within=caller.within(),
+    )
+    return [found.analyses, [(one.score, one.match, one.found.document.uri) for one in found]]
+
+
+def test_other_collections_change_nothing_for_a_caller_limited_to_some(tmp_path: Path) -> None:
+    """Public documents in another collection moved weights, scores and matches."""
+    rules = [
+        sample(f"r{n}.md", f"The {_PLACES[n % 7]} number {n} of rule {n * 31}.", collection="rules")
+        for n in range(LEAST + 5)
+    ]
+    vault = [
+        sample(f"v{n}.md", f"Silver {n} " * (n % 30 + 3), collection="vault") for n in range(400)
+    ]
+    caller = Caller("t", "", frozenset(), frozenset({"rules"}), frozenset({Right.SEARCH}))
+    model, found = NamedToy(), []
+    for name, documents in (("alone", rules), ("beside", [*vault, *rules])):
+        with Library(open_embedded(tmp_path / name), model, Settings()) as library:
+            with library.backend.writer.writing():
+                library.backend.writer.put(documents, model.fingerprint)
+            library._model.renew_grasp()
+            answers = [
+                told(library, caller, query, **options)
+                for query in ("harbour rule 31", "quarry", "forge number")
+                for options in ({}, {"where": "language:en"}, {"by": "document"}, {"rerank": True})
+            ]
+            owner = told(library, LOCAL_OWNER, "harbour rule 31", where="collection:rules")
+            found.append((answers, owner))
+    assert found[0][0] == found[1][0]
+    assert "This library:" in str(found[0][0]), "it was measured"
+    assert found[0][1] != found[1][1], "the owner sees both"

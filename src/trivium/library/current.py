@@ -4,20 +4,19 @@ embed the library again at any time; callers of this class follow."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import monotonic
 from typing import TypeVar
 
 from trivium.config import Settings
 from trivium.errors import ModelChanged
 from trivium.library.assembly import generator_for, reranker_for
-from trivium.library.grasp import kept, renew
+from trivium.library.grasp import Grasps
 from trivium.library.model import embedder_or_missing, with_model
 from trivium.ports import Backend, Embedder
 from trivium.search.grasp import Passages
 from trivium.search.run import Searcher
+from trivium.types import Where
 
 T = TypeVar("T")
-_GRASP_SECONDS = 60.0  # that a search goes by what it last read of it
 _SWITCHES = 3  # of the model during one search; even two would take someone in a great hurry
 
 
@@ -37,27 +36,22 @@ class CurrentModel:
         self.settings = settings
         self.generator = generator_for(settings)
         reranker = reranker_for(settings, embedder, self._backend)
-        self._read_grasp()
+        self._grasps = Grasps(self._backend, embedder)
         self.searcher = Searcher(
             self._backend, embedder, self.generator, reranker, self._grasp, self._passages
         )
 
     def renew_grasp(self) -> None:
         """After documents were added."""
-        renew(self._backend, self.embedder)
-        self._read_grasp()
+        self._grasps.renew()
 
-    def _grasp(self) -> float | None:
-        if monotonic() > self._stale:  # another process may have measured it
-            self._read_grasp()
-        return None if self._known is None else self._known.grasp
+    def _grasp(self, where: Where) -> float | None:
+        found = self._grasps.of(where)
+        return None if found is None else found.grasp
 
-    def _passages(self) -> Passages:
-        return Passages() if self._known is None else self._known.shape
-
-    def _read_grasp(self) -> None:
-        self._known = kept(self._backend, self.embedder.fingerprint)
-        self._stale = monotonic() + _GRASP_SECONDS
+    def _passages(self, where: Where) -> Passages:
+        found = self._grasps.of(where)
+        return Passages() if found is None else found.shape
 
     def follow(self) -> None:
         """Use the model that the library's vectors are of by now, whatever the settings named when

@@ -7,6 +7,8 @@ import json
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from threading import Lock
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from trivium.errors import ModelChanged, ModelError
@@ -22,12 +24,14 @@ from trivium.search.grasp import (
     usual_length,
     usual_likeness,
 )
-from trivium.types import EVERYONE, OWNER, ChunkId, DocumentId, Hit, Probe, Query, Signal
+from trivium.types import EVERYONE, OWNER, ChunkId, DocumentId, Hit, Probe, Query, Signal, Where
 
 if TYPE_CHECKING:
     from trivium.types import Vector
 
 GROWN = 1.5  # times as many passages as were there: time to look again
+_SECONDS = 60.0  # that a search goes by what it last read or measured
+_MOST_KNOWN = 1_000  # sets of collections
 # Only public documents: no caller's ranking may reveal documents they can't see.
 _PUBLIC = OWNER.held_by(frozenset({EVERYONE}))
 
@@ -57,31 +61,65 @@ def kept(backend: Backend, model: str) -> Grasp | None:
     return None
 
 
-def renew(backend: Backend, embedder: Embedder) -> None:
-    """Measure if the library is new or has grown much. Only the model whose cosines were fitted
-    uses it, and a search works without it."""
-    if not embedder.fingerprint.startswith(NAME):
-        return
-    count, ids = backend.signals.sample(PASSAGES, _PUBLIC)
-    before = kept(backend, embedder.fingerprint)
-    if count < LEAST:
-        return
-    if before is not None and before.alike is not None and count < GROWN * before.passages:
-        return
+class Grasps:
+    """What was measured, by what a caller may see. Threads may share it."""
 
-    def nearest(vector: Vector) -> list[Hit]:
-        probe = Probe(Query(""), vector, model=embedder.fingerprint)
-        return backend.signals.search(Signal.VECTOR, probe, _PUBLIC, NEIGHBOURS + 1)
+    def __init__(self, backend: Backend, embedder: Embedder) -> None:
+        self._backend = backend
+        self._embedder = embedder
+        self._fitted = embedder.fingerprint.startswith(NAME)  # only this model's cosines were
+        self._known: dict[frozenset[str] | None, tuple[Grasp | None, float]] = {}
+        self._lock = Lock()
 
-    def documents(found: Collection[ChunkId]) -> dict[ChunkId, DocumentId]:
-        return {c.id: c.document.id for c in backend.documents.chunks(sorted(found), _PUBLIC)}
+    def renew(self) -> None:
+        """Measure if the library is new or has grown much. A search works without it."""
+        before = kept(self._backend, self._embedder.fingerprint)
+        found = self._measured(_PUBLIC, before) if self._fitted else None
+        if found is not None and found != before:
+            self._backend.models.keep_grasp(json.dumps(asdict(found)))
+        with self._lock:
+            self._known.pop(None, None)
 
-    with suppress(ModelError, ModelChanged):
-        passages = backend.documents.chunks(ids, _PUBLIC)
-        vectors = backend.signals.vectors(ids, _PUBLIC)
-        found = measure(passages, vectors, embedder.embed_query)
-        if found is not None:
-            near = alike(passages, vectors, nearest, documents)
-            length = usual_length(passages)
-            told = asdict(Grasp(found, embedder.fingerprint, count, length, near))
-            backend.models.keep_grasp(json.dumps(told))
+    def of(self, where: Where) -> Grasp | None:
+        """Of the public passages in the caller's collections, so that passages elsewhere change
+        nothing. For a caller limited to some, it is measured by the first search: .6 s of a
+        processor, once in a process and whenever they have grown much."""
+        collections = where.collections
+        with self._lock:
+            found, stale = self._known.get(collections, (None, 0.0))
+            if monotonic() < stale or not self._fitted:
+                return found
+            if collections is None:  # another process may have measured it
+                found = kept(self._backend, self._embedder.fingerprint)
+            else:
+                found = self._measured(where.access.held_by(_PUBLIC.audiences), found)
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[collections] = (found, monotonic() + _SECONDS)
+            return found
+
+    def _measured(self, public: Where, before: Grasp | None) -> Grasp | None:
+        """A new measurement if there are many more passages than before, else that one."""
+        backend, embedder = self._backend, self._embedder
+        count, ids = backend.signals.sample(PASSAGES, public)
+        if count < LEAST:
+            return before
+        if before is not None and before.alike is not None and count < GROWN * before.passages:
+            return before
+
+        def nearest(vector: Vector) -> list[Hit]:
+            probe = Probe(Query(""), vector, model=embedder.fingerprint)
+            return backend.signals.search(Signal.VECTOR, probe, public, NEIGHBOURS + 1)
+
+        def documents(found: Collection[ChunkId]) -> dict[ChunkId, DocumentId]:
+            return {c.id: c.document.id for c in backend.documents.chunks(sorted(found), public)}
+
+        with suppress(ModelError, ModelChanged):
+            passages = backend.documents.chunks(ids, public)
+            vectors = backend.signals.vectors(ids, public)
+            found = measure(passages, vectors, embedder.embed_query)
+            if found is not None:
+                near = alike(passages, vectors, nearest, documents)
+                length = usual_length(passages)
+                return Grasp(found, embedder.fingerprint, count, length, near)
+        return before

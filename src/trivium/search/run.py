@@ -102,11 +102,11 @@ class Searcher:
         embedder: Embedder,
         generator: Generator | None = None,
         reranker: Reranker | None = None,
-        grasp: Callable[[], float | None] = lambda: None,
-        passages: Callable[[], Passages] = Passages,
+        grasp: Callable[[Where], float | None] = lambda where: None,
+        passages: Callable[[Where], Passages] = lambda where: Passages(),
     ) -> None:
-        """`grasp`: how well the model tells the library's passages apart, if known; `passages`: how
-        long and how alike they are."""
+        """`grasp`: how well the model tells the passages that a caller may see apart, if known;
+        `passages`: how long and how alike they are."""
         self._backend = backend
         self._embedder = embedder
         self._generator = generator
@@ -161,7 +161,8 @@ class Searcher:
 
     def _searched(self, request: SearchRequest) -> Results:
         if request.evidence is not None:
-            request = replace(request, evidence=request.evidence.in_library(self._grasp()))
+            grasp = self._grasp(request.where)
+            request = replace(request, evidence=request.evidence.in_library(grasp))
         progress = Progress()
         self._backend.signals.refresh()
         progress.clock.lap("refresh")
@@ -217,7 +218,8 @@ class Searcher:
         documents = {chunk.id: chunk.document.uri for chunk in held}
         for signal, hits in lists.items():  # leave out what has been removed since
             lists[signal] = [hit for hit in hits if hit.chunk_id in documents]
-        return Heard(query, corrected, lists, documents, tuple(progress.notes), self._grasp())
+        grasp = self._grasp(request.where)
+        return Heard(query, corrected, lists, documents, tuple(progress.notes), grasp)
 
     def judge(self, query: str, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, float]:
         """The reranker's scores of these passages, however long it takes. Raises ModelError."""
@@ -357,8 +359,9 @@ class Searcher:
         if request.match is None:
             return by_rule([asked.query for asked, _ in prepared])
         asked = [one for one, _ in prepared]
+        passages = self._passages(request.where)
         return Matching(
-            self._backend, self._embedder, request, request.match, asked, progress, self._passages()
+            self._backend, self._embedder, request, request.match, asked, progress, passages
         )
 
     def _reranked(

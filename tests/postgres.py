@@ -128,7 +128,7 @@ def empty(connection: Connection, schema: str) -> None:
     if emptied:
         connection.execute(text(f"TRUNCATE {emptied} RESTART IDENTITY CASCADE"))
         connection.execute(text(f"UPDATE {schema}.counters SET value = 0"))
-        kept = "('schema', 'postgres_schema')"
+        kept = "('schema', 'postgres_schema', 'readable_from')"
         connection.execute(text(f"DELETE FROM {schema}.settings WHERE name NOT IN {kept}"))
 
 

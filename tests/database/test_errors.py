@@ -25,6 +25,7 @@ from trivium.errors import (
     LibraryTooNew,
     StoreError,
 )
+from trivium.http.problems import status_of
 from trivium.places import DatabaseAddress, place_of
 from trivium.ports import Backend
 from trivium.store.postgres.address import parse
@@ -246,10 +247,18 @@ def test_servers_that_will_not_do() -> None:
 
 @pytest.mark.parametrize("name", ["schema", "postgres_schema"])
 def test_tables_of_a_newer_release(place: DatabaseAddress, backend: Backend, name: str) -> None:
+    """Release 999 says which others can use its tables: a server that runs says at `/readyz` that
+    it can't, and one that can starts again in the middle of an upgrade."""
     schema = parse(place).schema
-    with changed_setting(schema, name, "999"), pytest.raises(LibraryTooNew) as failed:
-        open_postgres(parse(place))
-    assert "999" in failed.value.message
+    with changed_setting(schema, name, "999"):
+        open_postgres(parse(place)).close()
+        backend.upkeep.check_there()
+        with changed_setting(schema, "readable_from", "999.999"):
+            for use in (lambda: open_postgres(parse(place)), backend.upkeep.check_there):
+                with pytest.raises(LibraryTooNew) as failed:
+                    use()
+                assert "999" in failed.value.message
+                assert status_of(failed.value) == 503
     open_postgres(parse(place)).close()
 
 

@@ -60,6 +60,7 @@ _STATUS: tuple[tuple[type[TriviumError], int], ...] = (
     (errors.ArchiveAway, 503),
     (errors.ArchiveRefused, 503),
     (errors.LibraryNotFound, 503),
+    (errors.LibraryTooNew, 503),
     (errors.ModelError, 503),
     (errors.LibraryReadOnly, 503),
     (errors.DatabaseAway, 503),

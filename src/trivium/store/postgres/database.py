@@ -28,6 +28,7 @@ from trivium.errors import (
     LibraryBusy,
     LibraryNotFound,
     LibraryReadOnly,
+    LibraryTooNew,
     StoreError,
 )
 from trivium.store.postgres.address import Address
@@ -94,6 +95,11 @@ _TOLD: dict[str, tuple[type[StoreError], str, str | None]] = {
         LibraryNotFound,
         "The database no longer has the library's tables: {said}.",
         "Check the database and schema in the library's address.",
+    ),
+    "42703": (
+        LibraryTooNew,
+        "A newer version of Trivium has changed the library's tables: {said}.",
+        None,
     ),
     "58P01": (DatabaseUnsuitable, "The database has lost a file: {said}.", ""),
 }

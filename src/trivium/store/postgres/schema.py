@@ -12,8 +12,8 @@ from sqlalchemy.exc import DBAPIError
 from trivium.errors import DatabaseUnsuitable, LibraryNotFound, LibraryTooNew, StoreError
 from trivium.store.postgres.address import Address
 from trivium.store.sql.migrations import SCHEMA
-from trivium.store.sql.schema import migrate, schema_of
-from trivium.store.sql.statements import set_setting, setting
+from trivium.store.sql.schema import migrate
+from trivium.store.sql.statements import set_setting
 
 OLDEST = 15  # the server's major version
 OLDEST_VECTOR = (0, 8, 4)  # 0.8.2 fixed an overflow, 0.8.3 the corruption of HNSW by vacuum
@@ -128,6 +128,11 @@ ALTER TABLE chunks ADD CONSTRAINT chunks_interpretation_fkey FOREIGN KEY (docume
 """,
 )
 _STEPS = (_TABLES, _NOTIFY, _BY_DOCUMENT)  # only ever appended
+# The oldest release that can use these tables, by the tables that it knows: every library's, and
+# our own. Rises with a step that takes something away, never with one that adds.
+READABLE_FROM = (21, 3)
+_READABLE = "readable_from"  # the setting
+_FORMATS = f"SELECT name, value FROM settings WHERE name IN ('schema', '{_OWN}', '{_READABLE}')"
 
 
 def prepare(engine: Engine, address: Address, *, create: bool) -> None:
@@ -145,6 +150,8 @@ def prepare(engine: Engine, address: Address, *, create: bool) -> None:
         alone.execute(text("SELECT pg_advisory_lock(:key)"), {"key": _LOCK})
         alone.commit()
         try:
+            if there and _is_current(engine):  # another process was faster, perhaps a newer one
+                return
             with engine.begin() as connection:
                 _add_schema(connection, address.schema)
                 _add_extension(connection)
@@ -186,21 +193,26 @@ def check_server(version: int, *, is_replica: bool = False, vector: str = "") ->
         )
 
 
+def check_format(connection: Connection) -> tuple[int, int]:
+    """The formats of the tables. Raises LibraryTooNew if this release can't use them: a newer one
+    may have changed them since this process started."""
+    found = {row.name: row.value for row in connection.execute(text(_FORMATS))}
+    formats = (int(found.get("schema", 0)), int(found.get(_OWN, 0)))
+    known = (SCHEMA, len(_STEPS))
+    readable = tuple(map(int, found.get(_READABLE, "").split("."))) if _READABLE in found else ()
+    for number, (there, most) in enumerate(zip(formats, known, strict=True)):
+        if there > most and not (readable and readable[number] <= most):
+            raise LibraryTooNew(
+                f"This library's tables have format {formats[0]}.{formats[1]}; this version of"
+                f" Trivium reads up to {known[0]}.{known[1]}."
+            )
+    return formats
+
+
 def _is_current(engine: Engine) -> bool:
-    if schema_of(engine) < SCHEMA:
-        return False
-    return _own_version(engine) == len(_STEPS)
-
-
-def _own_version(engine: Engine) -> int:
     with engine.connect() as connection:
-        found = int(setting(connection, _OWN) or 0)
-    if found > len(_STEPS):
-        raise LibraryTooNew(
-            f"This library's PostgreSQL tables have format {found}; this version of Trivium reads"
-            f" up to {len(_STEPS)}."
-        )
-    return found
+        schema, own = check_format(connection)
+    return schema >= SCHEMA and own >= len(_STEPS)
 
 
 def _add_schema(connection: Connection, name: str) -> None:
@@ -226,9 +238,12 @@ def _add_extension(connection: Connection) -> None:
 
 
 def _add_own_tables(engine: Engine) -> None:
-    found = _own_version(engine)
+    with engine.connect() as connection:
+        _, found = check_format(connection)
     for number, step in enumerate(_STEPS[found:], start=found + 1):
         with engine.begin() as connection:
             for statement in step:
                 connection.exec_driver_sql(statement)
             set_setting(connection, _OWN, str(number))
+    with engine.begin() as connection:
+        set_setting(connection, _READABLE, ".".join(map(str, READABLE_FROM)))

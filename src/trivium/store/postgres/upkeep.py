@@ -16,6 +16,7 @@ from trivium.store.embedded.backup import DATABASE, EVALUATION, write_backup
 from trivium.store.embedded.database import open_database as open_file
 from trivium.store.originals import KeptOriginals
 from trivium.store.postgres.files import RowShelf
+from trivium.store.postgres.schema import check_format
 from trivium.store.postgres.shards import size_on_nodes
 from trivium.store.postgres.snapshots import Snapshots
 from trivium.store.postgres.vectors import VectorTables
@@ -62,6 +63,7 @@ class PostgresUpkeep:
         with self._engine.connect() as connection:
             if not connection.scalar(text("SELECT to_regclass('settings')")):
                 raise LibraryNotFound("The database no longer has the library's tables.")
+            check_format(connection)
 
     def health(self) -> dict[str, int]:
         snapshot = self._snapshots.current()

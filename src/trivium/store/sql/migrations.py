@@ -193,10 +193,20 @@ def _add_progress(connection: Connection) -> None:
     _add_columns(connection, tasks, "passages", "embedded", "tokens")
     counts = ("read", "read_size", "tokens", "tokens_done", "run_tokens")
     if _add_columns(connection, jobs, *counts):
-        connection.execute(text("ALTER TABLE jobs DROP COLUMN run_size"))
+        _retire(connection, jobs, "run_size")
         over = tasks.c.state.in_(("done", "failed", "cancelled"))
         connection.execute(update(tasks).where(over).values(passages=0))
         connection.execute(update(jobs).values(read=jobs.c.ended, read_size=jobs.c.ended_size))
+
+
+def _retire(connection: Connection, table: Table, column: str) -> None:
+    """Nobody writes this column any more. In PostgreSQL it stays, because servers of the release
+    before still write it; a later release may drop it."""
+    if connection.dialect.name == "postgresql":
+        default = f"ALTER TABLE {table.name} ALTER COLUMN {column} SET DEFAULT 0"
+        connection.execute(text(default))
+    else:
+        connection.execute(text(f"ALTER TABLE {table.name} DROP COLUMN {column}"))
 
 
 def _add_pauses(connection: Connection) -> None:
@@ -205,7 +215,9 @@ def _add_pauses(connection: Connection) -> None:
 
 
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
-# has all tables from the first on: later steps add what is not there.
+# has all tables from the first on: later steps add what is not there. A step takes nothing away and
+# adds no column without a default: servers of the last release go on while new ones start. What is
+# no longer used goes one release later, which raises `READABLE_FROM` of the PostgreSQL tables.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _create,
     _add_summaries,

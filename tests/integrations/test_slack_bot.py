@@ -9,15 +9,17 @@ import pytest
 from tests.sources.server import Asked, Reply, Server, serving
 from websockets.sync.server import ServerConnection, serve
 
+from trivium.answers import Answer, AnswerKind, Citation
 from trivium.config import Settings
-from trivium.errors import SourceRefused
-from trivium.integrations.slack_bot import SlackBot
+from trivium.errors import SourceRefused, TriviumError
+from trivium.integrations.slack_bot import SlackBot, told
 from trivium.library import Library
 from trivium.ports import SourceItem
 from trivium.sources.service import Service
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY
-from trivium.types import Element, Extraction, Labels, Place
+from trivium.types import ChunkId, DocumentId, Element, Extraction, Labels, Place
+from trivium.work import KeptSource
 
 SAID = {
     "all": "The lamp is kept in the tower.",
@@ -25,6 +27,21 @@ SAID = {
     "slack/G2": "The lamp code is seven.",
     "finance": "The lamp costs much silver.",
 }
+
+
+# As users.info tells about them: slackapi/java-slack-sdk, json-logs/samples/api/users.info.json.
+USERS: dict[str, dict[str, Any]] = {
+    "U1": {"id": "U1", "team_id": "T1"},
+    "UGUEST": {"id": "UGUEST", "team_id": "T1", "is_restricted": True},
+    "USINGLE": {"id": "USINGLE", "team_id": "T1", "is_ultra_restricted": True},
+    "UOTHER": {"id": "UOTHER", "team_id": "T2"},
+    "USTRANGER": {"id": "USTRANGER", "team_id": "T1", "is_stranger": True},
+    "UBOT": {"id": "UBOT", "team_id": "T1", "is_bot": True},
+}
+
+
+OUTSIDERS = ("UGUEST", "USINGLE", "UOTHER", "USTRANGER", "UBOT", "UNKNOWN")
+DIRECT = {"type": "message", "channel_type": "im"}
 
 
 class _Said:
@@ -40,7 +57,9 @@ class _Said:
 
 @pytest.fixture(scope="module")
 def library() -> Iterator[Library]:
-    with Library(open_memory(), TOY, Settings()) as made:
+    backend = open_memory()
+    backend.sources.keep(KeptSource("finance", "slack"))  # its label is for its members
+    with Library(backend, TOY, Settings()) as made:
         for label in SAID:
             made.add_from(_Said(label), Labels(audience=label))
         yield made
@@ -57,9 +76,23 @@ def slack() -> Iterator[tuple[Server, list[dict[str, Any]]]]:
                     {"ok": True, "channels": [], "response_metadata": {"next_cursor": "more"}}
                 )
             return Reply({"ok": True, "channels": [{"id": "G1"}]})
+        if asked.path.endswith("users.info"):
+            user = USERS.get(asked.params["user"])
+            return Reply({"ok": True, "user": user} if user else
+                         {"ok": False, "error": "user_not_found"})  # fmt: skip
+        if asked.path.endswith("auth.test"):
+            return Reply({"ok": True, "team_id": "T1", "enterprise_id": None})
+        if asked.path.endswith("conversations.info"):
+            shared = asked.params["channel"] == "C9"
+            return Reply({"ok": True, "channel": {"id": "C1", "is_ext_shared": shared}})
         if asked.path.endswith("chat.postMessage"):
+            if asked.body["channel"] == "CARCHIVED":
+                return Reply({"ok": False, "error": "is_archived"})
+            if len(asked.body["text"]) > 40_000:
+                return Reply({"ok": False, "error": "msg_too_long"})
             posted.append(asked.body)
-        return Reply({"ok": True})
+            return Reply({"ok": True})
+        return Reply({"ok": False, "error": "unknown_method"})
 
     with serving(answer) as server:
         yield server, posted
@@ -71,8 +104,8 @@ def bot(library: Library, url: str) -> SlackBot:
 
 
 def event(channel: str, text: str, **more: Any) -> dict[str, Any]:
-    told = {"type": "app_mention", "user": "U1", "channel": channel, "text": text, "ts": "1.5"}
-    return {"event_id": f"E{channel}{text}", "event": {**told, **more}}
+    said = {"type": "app_mention", "user": "U1", "channel": channel, "text": text, "ts": "1.5"}
+    return {"event_id": f"E{channel}{text}", "event": {**said, **more}}
 
 
 def replied(
@@ -97,9 +130,12 @@ def test_it_answers_in_the_thread_with_citations(
 @pytest.mark.parametrize(
     ("where", "seen"),
     [
-        ({"channel": "C1"}, {"all"}),
-        ({"channel": "G2"}, {"all", "slack/G2"}),
-        ({"channel": "D1", "type": "message", "channel_type": "im"}, {"all", "slack/G1"}),
+        ({"channel": "C1"}, {"all", "finance"}),
+        ({"channel": "C9"}, {"all"}),  # shared with another organisation
+        ({"channel": "G2"}, {"all", "finance", "slack/G2"}),
+        ({"channel": "D1", **DIRECT}, {"all", "finance", "slack/G1"}),
+        *(({"channel": "G2", "user": user}, {"all", "slack/G2"}) for user in OUTSIDERS),
+        *(({"channel": "D1", "user": user, **DIRECT}, {"all", "slack/G1"}) for user in OUTSIDERS),
     ],
 )
 def test_it_answers_from_what_every_reader_may_see(
@@ -108,11 +144,53 @@ def test_it_answers_from_what_every_reader_may_see(
     where: dict[str, str],
     seen: set[str],
 ) -> None:
-    told = {**event("", "lamp")["event"], **where}
-    (reply,) = replied(library, slack, {"event_id": "E", "event": told})
+    said = {**event("", "what does the lamp cost in silver?")["event"], **where}
+    (reply,) = replied(library, slack, {"event_id": "E", "event": said})
     for label, text in SAID.items():
         if label not in seen:
             assert text not in reply["text"], label
+    member = seen > {"all"} and "finance" in seen
+    assert ("silver" in reply["text"]) is member
+
+
+def test_a_reply_that_slack_refuses_does_not_end_it(
+    library: Library, slack: tuple[Server, list[dict[str, Any]]]
+) -> None:
+    replies = replied(library, slack, event("CARCHIVED", "lamp"), event("C1", "lamp"))
+    assert [one["channel"] for one in replies] == ["C1"]
+
+
+def test_an_event_without_a_channel_is_no_question(
+    library: Library, slack: tuple[Server, list[dict[str, Any]]]
+) -> None:
+    assert replied(library, slack, {"event": {"type": "app_mention", "user": "U1"}}, {}) == []
+
+
+@pytest.mark.parametrize(
+    ("link", "shown"),
+    [
+        ("https://x.org/a?b=1&c=2", "<https://x.org/a?b=1&amp;c=2|A>"),
+        ("https://x.org/> <!channel> <", "<https://x.org/%3E%20%3C!channel%3E%20%3C|A>"),
+        ("https://x.org/|<!here", "<https://x.org/%7C%3C!here|A>"),
+        ("http<!channel>", "A"),
+        ("javascript:alert(1)", "A"),
+    ],
+)
+def test_a_link_of_a_document_cannot_mention_a_channel(link: str, shown: str) -> None:
+    cited = Citation(1, ChunkId(1), DocumentId(1), 0, "A", "u", "c", (), (), None, link, "x")
+    answer = Answer("q", "q", AnswerKind.EXTRACTED, "x [1]", (cited,), (cited,), ())
+    assert told(answer).splitlines()[-1] == f"[1] {shown}"
+
+
+def test_what_goes_wrong_is_escaped(
+    library: Library, slack: tuple[Server, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise TriviumError("No <!channel> & more.")
+
+    monkeypatch.setattr(library, "ask", fail)
+    (reply,) = replied(library, slack, event("C1", "lamp"))
+    assert reply["text"] == "I couldn't answer that: No &lt;!channel&gt; &amp; more."
 
 
 def test_it_hears_no_bots_and_no_edits(

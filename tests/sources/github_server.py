@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.sources.server import Asked, Reply, at
@@ -26,6 +26,9 @@ class Hub:
     discussions: dict[int, dict[str, Any]] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     url: str = ""
+    summaries: dict[int, list[dict[str, Any]]] = field(default_factory=dict)  # reviews, by number
+    refused: dict[str, Reply] = field(default_factory=dict)  # what a path answers instead
+    most_entries: int = 100_000  # of a tree; more and GitHub says that it is truncated
 
     def now(self) -> str:
         self.clock += self.step
@@ -65,9 +68,20 @@ class Hub:
             "closed": False, "labels": {"nodes": [{"name": "big"}]}, "comments": nodes,
         }  # fmt: skip
 
-    def answer(self, asked: Asked) -> Reply:
+    def answer(self, asked: Asked) -> Reply:  # noqa: C901
+        if reply := self.refused.get(asked.path):
+            return reply
         if asked.headers.get("authorization") != f"Bearer {self.token}":
             return Reply({"message": "Bad credentials"}, 401)
+        if int(asked.params.get("per_page", 30)) > 100:
+            return Reply({"message": "Validation Failed"}, 422)
+        if asked.path.startswith("/repositories/7"):  # where a renamed repository is
+            asked = replace(asked, path=asked.path.replace("/repositories/7", "/repos/o/r"))
+        elif asked.path.startswith("/repos/o/old"):
+            rest = asked.path.removeprefix("/repos/o/old")
+            query = "&".join(f"{n}={v}" for n, v in asked.params.items())
+            headers = {"Location": f"{self.url}repositories/7{rest}?{query}"}
+            return Reply({"message": "Moved Permanently"}, 301, headers)
         if asked.path == "/graphql":
             return self._graphql(asked.body["variables"])
         path = asked.path.removeprefix("/repos/o/r").strip("/")
@@ -80,11 +94,9 @@ class Hub:
         if path in lists:
             return self._page(asked, list(lists[path].values()))
         if path.startswith("git/trees/"):
-            tree = [
-                {"path": name, "type": "blob", "size": len(text), "sha": text.encode().hex()}
-                for name, text in self.files.items()
-            ]
-            return Reply({"tree": [*tree, {"path": "docs", "type": "tree", "sha": "d"}]})
+            return self._tree(path.rpartition("/")[2], "recursive" in asked.params)
+        if path.startswith("pulls/") and path.endswith("/reviews"):
+            return Reply(self.summaries.get(int(path.split("/")[1]), []))
         if path.startswith("git/blobs/"):
             data = bytes.fromhex(path.rpartition("/")[2])
             return Reply({"content": base64.b64encode(data).decode(), "encoding": "base64"})
@@ -92,6 +104,27 @@ class Hub:
         if above in lists and last.isdecimal() and int(last) in lists[above]:
             return Reply(lists[above][int(last)])
         return Reply({"message": "Not Found"}, 404)
+
+    def _tree(self, sha: str, recursive: bool) -> Reply:
+        """A folder's sha is its path in hex: the ref is the root."""
+        above = "" if sha == "main" else bytes.fromhex(sha).decode()
+        tree: dict[str, dict[str, Any]] = {}
+        for name, text in self.files.items():
+            if not name.startswith(above):
+                continue
+            rest = name.removeprefix(above)
+            parts = rest.split("/")
+            folders = ["/".join(parts[:n]) for n in range(1, len(parts))]
+            for folder in folders if recursive else folders[:1]:
+                sha = f"{above}{folder}/".encode().hex()
+                tree[folder] = {"path": folder, "type": "tree", "mode": "040000", "sha": sha}
+            if recursive or len(parts) == 1:
+                tree[rest] = {"path": rest, "type": "blob", "mode": "100644", "size": len(text),
+                              "sha": text.encode().hex()}  # fmt: skip
+        entries = list(tree.values())
+        truncated = recursive and len(entries) > self.most_entries
+        return Reply({"tree": entries[: self.most_entries if recursive else None],
+                      "truncated": truncated, "sha": sha})  # fmt: skip
 
     def _page(self, asked: Asked, found: list[dict[str, Any]]) -> Reply:
         since = asked.params.get("since", "")

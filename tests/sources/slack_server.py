@@ -22,6 +22,9 @@ class Workspace:
     messages: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
     infos: dict[str, dict[str, Any]] = field(default_factory=dict)  # files of other organisations
+    strangers: dict[str, dict[str, Any]] = field(default_factory=dict)  # not in the list of users
+    lost: set[str] = field(default_factory=set)  # threads that can't be read
+    bots: dict[str, str] = field(default_factory=dict)
     hides_files: bool = False  # the app has no right to read them
     closed: set[str] = field(default_factory=set)  # channels that the app isn't a member of
     token: str = TOKEN
@@ -66,7 +69,12 @@ class Workspace:
         if asked.headers.get("authorization") != f"Bearer {self.token}":
             return Reply({"ok": False, "error": "invalid_auth"})
         method = asked.path.rpartition("/")[2]
-        return Reply(getattr(self, "_" + method.replace(".", "_"))(asked.params))
+        answer = getattr(self, "_" + method.replace(".", "_"), None)
+        if answer is None or "." not in method:
+            return Reply({"ok": False, "error": "unknown_method", "req_method": method})
+        if not asked.params.get("limit", "1").isdigit() or int(asked.params.get("limit", 1)) > 999:
+            return Reply({"ok": False, "error": "invalid_limit"})
+        return Reply(answer(asked.params))
 
     def _auth_test(self, _: dict[str, str]) -> dict[str, Any]:
         return {"ok": True, "url": "https://x.slack.com/", "user_id": "UBOT", "team": "x"}
@@ -108,6 +116,8 @@ class Workspace:
                 continue
             found.append(self._shown(channel, stamp))
         size = min(int(params.get("limit", 100)), self.most)
+        if oldest and not latest:  # then Slack may begin with the messages next to `oldest`
+            found = found[-size:] + found[:-size]
         answer = {"ok": True, "messages": found[:size], "has_more": len(found) > size}
         if answer["has_more"]:
             answer["response_metadata"] = {"next_cursor": "opaque"}
@@ -115,11 +125,20 @@ class Workspace:
 
     def _conversations_replies(self, params: dict[str, str]) -> dict[str, Any]:
         channel, thread = params["channel"], params["ts"]
-        if thread not in self.messages[channel]:
+        if thread not in self.messages[channel] or thread in self.lost:
             return {"ok": False, "error": "thread_not_found"}
         stamps = [thread, *self._replies(channel, thread)]
         shown = [self._shown(channel, stamp) for stamp in stamps]
         return self._page(shown, "messages", params, self.most)
+
+    def _users_info(self, params: dict[str, str]) -> dict[str, Any]:
+        told = self.strangers.get(params["user"])
+        return {"ok": True, "user": told} if told else {"ok": False, "error": "user_not_found"}
+
+    def _bots_info(self, params: dict[str, str]) -> dict[str, Any]:
+        name = self.bots.get(params["bot"])
+        told = {"id": params["bot"], "deleted": False, "name": name, "app_id": "A1"}
+        return {"ok": True, "bot": told} if name else {"ok": False, "error": "bot_not_found"}
 
     def _files_info(self, params: dict[str, str]) -> dict[str, Any]:
         told = self.infos.get(params["file"])

@@ -157,7 +157,8 @@ def test_old_messages_are_looked_through_a_few_pages_at_a_time(
         assert cursor is not None
         cursor = apply(state, slack(server).changes(cursor))
         history = [one for one in server.asked if one.path.endswith("history")]
-        assert len([one for one in history if "oldest" not in one.params]) <= 2
+        assert all({"oldest", "latest"} <= one.params.keys() for one in history)
+        assert len([one for one in history if one.params["oldest"] == "0"]) <= 2
     assert 2 <= runs <= 5  # 13 messages are older than the lookback, 3 on a page
 
 
@@ -264,6 +265,54 @@ def test_a_file_of_another_organisation_is_looked_up(workspace: Workspace, serve
     failed = [one for one in slack(server).changes("") if isinstance(one, Failed)]
     assert [one.id for one in failed] == [f"C1/{stamp}/F2"]
     assert "file_not_found" in failed[0].message
+
+
+def test_a_bot_and_a_stranger_have_names(workspace: Workspace, server: Server) -> None:
+    """Shapes: slackapi/java-slack-sdk, json-logs/samples/api/bots.info.json, users.info.json."""
+    workspace.bots["B1"] = "Deploys"
+    workspace.strangers["U9"] = {"id": "U9", "name": "eve", "real_name": "Eve of Other"}
+    ts = [workspace.post("C1", NOW - n, "Said") for n in range(1, 6)]
+    said = workspace.messages["C1"]
+    said[ts[0]] |= {"user": None, "bot_id": "B1", "subtype": "bot_message"}
+    said[ts[1]] |= {"user": None, "bot_id": "B2", "bot_profile": {"id": "B2", "name": "Alerts"}}
+    said[ts[2]] |= {"user": "U1", "bot_id": "B1", "subtype": "bot_message", "username": "Oracle"}
+    said[ts[3]] |= {"user": "U9"}
+    said[ts[4]] |= {"user": "U8"}
+    found = {one.id: one for one in slack(server).changes("") if isinstance(one, Put)}
+    authors = [found[f"C1/{one}"].metadata["authors"] for one in ts]
+    assert authors == [("Deploys",), ("Alerts",), ("Oracle",), ("Eve of Other",), ("U8",)]
+
+
+def test_a_thread_that_cannot_be_read_fails_alone(workspace: Workspace, server: Server) -> None:
+    thread = f"{NOW - 200 * DAY:.6f}"
+    workspace.lost.add(thread)
+    changes = list(slack(server).changes(""))
+    (failed,) = [one for one in changes if isinstance(one, Failed)]
+    assert (failed.id, failed.hides) == (f"C1/{thread}/replies", f"C1/{thread}/")
+    assert f"C1/{thread}" in {one.id for one in changes if isinstance(one, Put)}
+    workspace.lost.clear()
+    state: State = {}
+    cursor = [one for one in changes if isinstance(one, Checkpoint)][-1].cursor
+    apply(state, [*changes, *slack(server).changes(cursor)])
+    assert f"C1/{thread}/{NOW - 190 * DAY:.6f}" in state
+
+
+def test_an_app_that_slack_limits_is_told_why_it_takes_long(
+    workspace: Workspace, server: Server
+) -> None:
+    """docs.slack.dev/changelog/2025/05/29/tos-updates: 15 messages, one request a minute."""
+    workspace.channels["C1"]["created"] = int(NOW - 100 * DAY)
+    waits, points = [], []
+    for change in slack(server).changes(""):
+        if isinstance(change, Checkpoint):
+            limit = Reply({"ok": False, "error": "ratelimited"}, 429, {"Retry-After": "60"})
+            server.troubles = [limit] if len(points) < 2 else []
+            points.append(change)
+        waits += [change] if isinstance(change, Wait) else []
+    assert waits[0].seconds == 60
+    assert "one request a minute" in waits[0].reason
+    assert [one.done for one in points] == sorted(one.done for one in points)
+    assert 0 < points[0].done < 100 < points[-1].done == points[-1].of == 200
 
 
 def test_only_the_channels_asked_for(server: Server) -> None:

@@ -6,7 +6,6 @@ of our own with the names of people filled in, which `SlackChannelExtractor` rea
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from datetime import UTC, datetime
 from trivium.errors import FileDamaged
 from trivium.extract.composer import Composer, describe
 from trivium.extract.package import Package, member_names
+from trivium.extract.slack_message import author_of, person, texts
 from trivium.ports import Blob
 from trivium.types import Enclosed, Extraction, Kind, Place
 
@@ -23,7 +23,6 @@ MAX_DAY_BYTES = 64 << 20
 
 _DAY = re.compile(r"(?:.*/)?([^/]+)/(\d{4}-\d\d-\d\d)\.json")
 _LISTS = ("channels.json", "groups.json", "dms.json", "mpims.json")
-_MARK = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")
 _SILENT = frozenset({"channel_join", "channel_leave", "group_join", "group_leave", "bot_add"})
 
 Json = Mapping[str, object]
@@ -32,7 +31,7 @@ Json = Mapping[str, object]
 class SlackExportExtractor:
     """Takes zip archives with Slack's lists of channels and users, and a file for each day."""
 
-    version = "slack/1"
+    version = "slack/2"
 
     def accepts(self, blob: Blob) -> bool:
         names = member_names(blob)
@@ -110,14 +109,7 @@ class SlackChannelExtractor:
 
 
 def _people(package: Package) -> dict[str, str]:
-    """Names by id: the one people see, else the real one, else the account."""
-    names = {}
-    for user in _items(package, "users.json"):
-        profile = user.get("profile")
-        profile = profile if isinstance(profile, dict) else {}
-        name = profile.get("display_name") or profile.get("real_name") or user.get("real_name")
-        names[str(user.get("id", ""))] = str(name or user.get("name") or "")
-    return names
+    return {str(user.get("id", "")): person(user) for user in _items(package, "users.json")}
 
 
 def _channels(package: Package) -> dict[str, Json]:
@@ -140,54 +132,14 @@ def _messages(package: Package, name: str, people: Mapping[str, str]) -> Iterato
     for message in _items(package, name):
         if message.get("subtype") in _SILENT:
             continue
-        text = "\n".join(_texts(message, people))
+        text = "\n".join(texts(message, people))
         if text.strip():
             yield {
-                "author": _author(message, people),
+                "author": author_of(message, people),
                 "time": _time(message.get("ts")),
                 "text": text,
                 "link": str(message.get("permalink", "")),
             }
-
-
-def _texts(message: Json, people: Mapping[str, str]) -> Iterator[str]:
-    """The words of a message and its quotes, and the names of its files."""
-    yield readable(str(message.get("text") or ""), people)
-    attachments = message.get("attachments")
-    for part in attachments if isinstance(attachments, list) else ():
-        if isinstance(part, dict):
-            words = (part.get(key) for key in ("pretext", "title", "text"))
-            said = [readable(str(word), people) for word in words if word]
-            yield "\n".join(said) or readable(str(part.get("fallback") or ""), people)
-    files = message.get("files") or [message.get("file")]
-    for file in files if isinstance(files, list) else ():
-        if isinstance(file, dict) and (file.get("title") or file.get("name")):
-            yield f"[{file.get('title') or file.get('name')}]"
-
-
-def readable(text: str, people: Mapping[str, str]) -> str:
-    """Slack's marks as people see them: @names, #channels, the words of links."""
-
-    def show(mark: re.Match[str]) -> str:
-        sign, target, label = mark[1], mark[2], mark[3]
-        if sign == "@":
-            return f"@{label or people.get(target) or target}"
-        if sign == "#":
-            return f"#{label or target}"
-        if sign == "!":
-            return f"@{label or target.split('^')[0]}"
-        return f"{label} ({target})" if label and label not in target else target
-
-    return html.unescape(_MARK.sub(show, text)).strip()
-
-
-def _author(message: Json, people: Mapping[str, str]) -> str:
-    profile = message.get("user_profile")
-    shown = (
-        profile.get("display_name") or profile.get("real_name") if isinstance(profile, dict) else ""
-    )
-    known = people.get(str(message.get("user") or ""))
-    return str(known or shown or message.get("username") or message.get("user") or "")
 
 
 def _time(stamp: object) -> str:

@@ -2,6 +2,8 @@
 
 What it answers from is what everyone who reads the reply may see: in a channel, what is public and
 what was said in that channel itself; in a direct conversation, what the person who asks may see.
+Guests, people of other organisations and people whom Slack doesn't know never get the labels of the
+sources, and neither does a channel that is shared with another organisation.
 Hears of messages by Socket Mode, so it needs no address that others can reach. Needs
 `trivium[slack]`. Knows nothing of stores or of how answers are made.
 """
@@ -15,6 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterator, Mapping
 from threading import Event
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from trivium.access import Caller, Right
 from trivium.answers import Answer, Turn
@@ -27,6 +30,11 @@ from trivium.sources.slack_messages import channel_label
 log = logging.getLogger("trivium.slack")
 
 _MENTION = re.compile(r"<@[A-Z0-9]+(?:\|[^>]*)?>")
+_WEB = re.compile(r"https?://", re.IGNORECASE)
+# As users.info marks who isn't a full member: docs.slack.dev/reference/objects/user-object.
+_OUTSIDE = ("deleted", "is_bot", "is_restricted", "is_ultra_restricted", "is_stranger")
+_NONE = {"None", ""}
+_MOST_TEXT = 39_000  # characters; Slack refuses 40,000
 _MOST_THREADS = 500  # whose earlier turns are remembered
 _MOST_TURNS = 5
 _MOST_EVENTS = 1_000  # remembered, since Slack tells of some twice
@@ -45,6 +53,7 @@ class SlackBot:
         self._app = app
         self._sleep = sleep
         self._turns: OrderedDict[tuple[str, str], list[Turn]] = OrderedDict()
+        self._team: set[str] = set()  # ids of the bot's own workspace and organisation
         self._heard: OrderedDict[str, None] = OrderedDict()
 
     # --- hearing
@@ -97,16 +106,29 @@ class SlackBot:
             said = self._answer(question, event, channel, thread) if question else _HELP
         except TriviumError as error:
             log.warning("a question of Slack failed: %s", error)
-            said = f"I couldn't answer that: {error.message}"
+            said = _escaped(f"I couldn't answer that: {error.message}")
         except Exception:
             log.exception("a question of Slack failed")
             said = "Something went wrong inside Trivium; its log says where."
-        body = {"channel": channel, "thread_ts": thread, "text": said, "unfurl_links": False}
-        self._call(self._bot, "POST", "chat.postMessage", body)
+        self._reply(channel, thread, said)
+
+    def _reply(self, channel: str, thread: str, said: str) -> None:
+        """A reply that Slack refuses (an archived channel, a locked thread) is logged."""
+        text = said if len(said) <= _MOST_TEXT else f"{said[: _MOST_TEXT - 1]}…"
+        body = {
+            "channel": channel, "thread_ts": thread, "text": text, "unfurl_links": False,
+            "unfurl_media": False, "parse": "none", "link_names": False,
+        }  # fmt: skip
+        try:
+            self._call(self._bot, "POST", "chat.postMessage", body)
+        except TriviumError as error:
+            log.warning("a reply in %s wasn't posted: %s", channel, error)
 
     def _is_question(self, event: Mapping[str, Any]) -> bool:
         """A mention, or a direct message of a person. Not what this or another bot says."""
-        if event.get("bot_id") or event.get("subtype") or not event.get("user"):
+        if event.get("bot_id") or event.get("subtype"):
+            return False
+        if not (event.get("user") and event.get("channel") and event.get("ts")):
             return False
         is_direct = event.get("type") == "message" and event.get("channel_type") == "im"
         return event.get("type") == "app_mention" or is_direct
@@ -122,14 +144,43 @@ class SlackBot:
 
     def _caller(self, user: str, channel: str, is_direct: bool) -> Caller:
         """Who reads the reply: the labels that every one of them holds."""
-        labels = {
-            one.audience or one.name for one in self._library.sync.all() if one.kind == "slack"
-        }
+        labels = {channel_label(channel)}
+        if self._is_member(user) and (is_direct or self._is_ours(channel)):
+            sources = (one for one in self._library.sync.all() if one.kind == "slack")
+            labels |= {one.audience or one.name for one in sources}
         if is_direct:
             labels |= {channel_label(one) for one in self._shared_with(user)}
-        labels.add(channel_label(channel))
         rights = frozenset({Right.SEARCH})
         return Caller(f"slack-{user}", user, frozenset(labels), None, rights)
+
+    def _is_member(self, user: str) -> bool:
+        """A full member of the workspace: no guest, no bot, nobody of another organisation, and
+        nobody whom Slack doesn't tell about."""
+        try:
+            told = self._call(self._bot, "GET", "users.info", {"user": user}).get("user") or {}
+            if not self._team:
+                about = self._call(self._bot, "GET", "auth.test")
+                self._team = {str(about.get(one)) for one in ("team_id", "enterprise_id")} - _NONE
+        except TriviumError as error:
+            log.warning("Slack doesn't say who %s is: %s", user, error)
+            return False
+        if any(told.get(one) for one in _OUTSIDE):
+            return False
+        homes = {str(told.get("team_id"))}
+        enterprise = told.get("enterprise_user")
+        if isinstance(enterprise, dict):
+            homes.add(str(enterprise.get("enterprise_id")))
+        return bool(homes & self._team)
+
+    def _is_ours(self, channel: str) -> bool:
+        """Not shared with another organisation."""
+        try:
+            told = self._call(self._bot, "GET", "conversations.info", {"channel": channel})
+        except TriviumError as error:
+            log.warning("Slack doesn't say who is in %s: %s", channel, error)
+            return False
+        about = told.get("channel") or {}
+        return not (about.get("is_ext_shared") or about.get("is_pending_ext_shared"))
 
     def _shared_with(self, user: str) -> Iterator[str]:
         """The private channels that this person and the bot are in."""
@@ -181,9 +232,14 @@ def told(answer: Answer) -> str:
     for one in answer.citations:
         title = _escaped(one.title).replace("|", "¦").replace("\n", " ")
         pages = f", p. {one.pages[0]}" if one.pages else ""
-        where = f"<{one.link}|{title}>" if one.link.startswith("http") else title
+        where = f"<{_address(one.link)}|{title}>" if _WEB.match(one.link) else title
         lines.append(f"[{one.number}] {where}{pages}")
     return "\n".join(lines)
+
+
+def _address(link: str) -> str:
+    """Of a document, for a mark `<address|title>`: it can't end the mark or begin another."""
+    return quote(link, safe="%/:?#[]@!$&'()*+,;=~").replace("&", "&amp;")
 
 
 def _escaped(text: str) -> str:

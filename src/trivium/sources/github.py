@@ -3,6 +3,7 @@
     owner/name/issues/7                 an issue or a pull request
     owner/name/issues/7/comments/12     what was said about it
     owner/name/pulls/7/comments/9       what was said about a line of it
+    owner/name/pulls/7/reviews/5        what was said with an approval or a refusal
     owner/name/discussions/3            and its comments below it
     owner/name/files/docs/index.md      a file
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
@@ -21,11 +23,12 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
-from trivium.errors import BadSetting, SourceNonsense, UrlFailed
+from trivium.errors import BadSetting, SourceError, UrlFailed
 from trivium.extract.composer import describe
 from trivium.ports import (
     Change,
     Checkpoint,
+    Failed,
     Gone,
     Only,
     Put,
@@ -34,7 +37,14 @@ from trivium.ports import (
     Wait,
 )
 from trivium.ports.sync import Deletions
-from trivium.sources.service import NotThere, Service
+from trivium.sources.service import (
+    NotThere,
+    Refused,
+    Service,
+    SwitchedOff,
+    seconds_within,
+    whole_number,
+)
 from trivium.sources.texts import text_put
 from trivium.types import EVERYONE
 
@@ -47,6 +57,7 @@ _LISTS = {
     "comments": "issues/comments?sort=updated&direction=asc",
     "reviews": "pulls/comments?sort=updated&direction=asc",
 }
+_BELOW = {"issues": "issues", "comments": "issues", "reviews": "pulls"}  # where their ids begin
 _SAID = """
 fragment said on DiscussionComment { databaseId body url createdAt updatedAt author { login } }
 fragment comments on DiscussionCommentConnection {
@@ -85,6 +96,7 @@ class GitHubSource:
         files: Sequence[str] = (),
         ref: str = "",
         discussions: bool = False,
+        reviews: bool = True,
     ) -> None:
         """`files`: patterns of paths, such as docs/*.md; empty: no files."""
         self._service = service
@@ -92,6 +104,7 @@ class GitHubSource:
         self._files = files
         self._ref = ref
         self._discussions = discussions
+        self._reviews = reviews
 
     def changes(self, cursor: str) -> Iterator[Change]:
         state: dict[str, Any] = json.loads(cursor) if cursor else {}
@@ -101,31 +114,85 @@ class GitHubSource:
         of = len(self._repositories)
         for count, name in enumerate(self._repositories):
             known = state.setdefault(name, {})
-            repository = _Repository(name, (yield from self._about(name)))
+            try:
+                repository = _Repository(name, (yield from self._about(name)))
+            except SourceError as reason:
+                yield self._service.failed(name, reason, name, hides=f"{name}/")
+                continue
             if known.get("private") not in (None, repository.private):
                 known = state[name] = {}  # others may see it now: report all of it again
             known["private"] = repository.private
-            for part in _LISTS:
-                for page in self._pages(name, part, known.get(part)):
-                    if isinstance(page, Wait):
-                        yield page
-                        continue
-                    for told in page:
-                        yield repository.put(part, told)
-                        known[part] = max(known.get(part, ""), str(told["updated_at"]))
-                    yield Checkpoint(json.dumps(state), count, of)
-            if self._discussions:
-                yield from self._discussed(repository, known)
-            if self._files:
-                yield from self._tree(repository, known)
+            for part in self._parts(repository, known):
+                for change in part:
+                    yield change if change else Checkpoint(json.dumps(state), count, of)
             yield Checkpoint(json.dumps(state), count + 1, of)
         yield Checkpoint(json.dumps(state), of, of)
 
-    def ids(self) -> Iterator[str | Wait]:
+    def _parts(
+        self, repository: _Repository, known: dict[str, Any]
+    ) -> Iterator[Iterator[Change | None]]:
+        for part in _LISTS:
+            listing = self._list(repository, part, known)
+            yield self._alone(repository, part, listing, _BELOW[part])
+        if self._discussions:
+            found = self._discussed(repository, known)
+            yield self._alone(repository, "discussions", found, "discussions")
+        if self._files:
+            yield self._alone(repository, "files", self._tree(repository, known), "files")
+
+    def _alone(
+        self, repository: _Repository, part: str, changes: Iterator[Change | None], below: str
+    ) -> Iterator[Change | None]:
+        """A part that GitHub doesn't give fails alone. None: a good moment for a cursor."""
+        above = f"{repository.name}/{part}"
+        try:
+            yield from changes
+        except SourceError as reason:
+            if isinstance(reason, SwitchedOff):
+                return  # the repository has no issues
+            hides = f"{repository.name}/{below}/"
+            yield self._service.failed(above, reason, f"{part} of {repository.name}", hides)
+
+    def _list(
+        self, repository: _Repository, part: str, known: dict[str, Any]
+    ) -> Iterator[Change | None]:
+        for page in self._pages(repository.name, part, known.get(part)):
+            if isinstance(page, Wait):
+                yield page
+                continue
+            for told in page:
+                try:
+                    yield repository.put(part, told)
+                except (KeyError, TypeError, ValueError, AttributeError):
+                    id_ = f"{repository.name}/{part}/{told.get('number') or told.get('id')}"
+                    yield Failed(id_, "GitHub returned an incomplete item.", "source.nonsense")
+                if part == "issues" and told.get("pull_request") and self._reviews:
+                    yield from self._reviewed(repository, str(told["number"]))
+                known[part] = max(known.get(part, ""), str(told.get("updated_at") or ""))
+            yield None
+
+    def _reviewed(self, repository: _Repository, number: str) -> Iterator[Change]:
+        """What people wrote when they approved a pull request or asked for changes."""
+        above = f"{repository.name}/pulls/{number}/reviews"
+        path: str | None = f"repos/{above}?per_page={_PAGE}"
+        puts: list[Put] = []
+        try:
+            while path:
+                answer = yield from self._service.get(path)
+                puts += repository.reviews(number, answer.json("GitHub"))
+                path = _next(answer.headers.get("link", ""))
+        except SourceError as reason:
+            what = f"reviews of {repository.name}#{number}"
+            yield self._service.failed(above, reason, what, hides=f"{above}/")
+            return
+        yield from puts
+        yield Only(f"{above}/", frozenset(one.id for one in puts))
+
+    def ids(self) -> Iterator[str | Wait | Failed]:
         """Listing them means reading them, except for files."""
         seen: dict[str, None] = {}
         for change in self.changes(""):
-            if isinstance(change, Wait):
+            if isinstance(change, Wait | Failed):
                 yield change
             elif isinstance(change, Put):
                 seen[change.id] = None
@@ -139,29 +206,44 @@ class GitHubSource:
             if name not in self._repositories or len(parts) < 4:
                 yield Gone(id_)
                 continue
-            if name not in about:
-                about[name] = _Repository(name, (yield from self._about(name)))
-            repository, kind, rest = about[name], parts[2], parts[3:]
-            if kind == "files":
-                listed = yield from self._listed(repository)
-                path = "/".join(rest)
-                yield self._file(repository, path, listed[path]) if path in listed else Gone(id_)
-            elif kind == "discussions":
-                found: Put | None = None
-                for one in self._discussed(repository, {}):
-                    if isinstance(one, Wait):
-                        yield one
-                    elif isinstance(one, Put) and one.id == id_:
-                        found = one
-                yield found or Gone(id_)
-            else:
-                part = "issues" if len(rest) == 1 else {"pulls": "reviews"}.get(kind, "comments")
-                path = f"issues/{rest[0]}" if len(rest) == 1 else f"{kind}/comments/{rest[-1]}"
-                try:
-                    answer = yield from self._service.get(f"repos/{name}/{path}")
-                    yield repository.put(part, answer.json("GitHub"))
-                except NotThere:
-                    yield Gone(id_)
+            try:
+                if name not in about:
+                    about[name] = _Repository(name, (yield from self._about(name)))
+            except SourceError as reason:  # its items may exist: nobody may look
+                yield self._service.failed(id_, reason, name)
+                continue
+            try:
+                yield from self._again(about[name], id_, parts[2], parts[3:])
+            except NotThere:
+                yield Gone(id_)
+            except SourceError as reason:
+                yield self._service.failed(id_, reason, id_)
+
+    def _again(
+        self, repository: _Repository, id_: str, kind: str, rest: Sequence[str]
+    ) -> Iterator[Change]:
+        if kind == "files":
+            listed = yield from self._listed(repository)
+            path = "/".join(rest)
+            yield self._file(repository, path, listed[path]) if path in listed else Gone(id_)
+        elif kind == "discussions":
+            found: Put | None = None
+            for one in self._discussed(repository, {}):
+                if isinstance(one, Wait):
+                    yield one
+                elif isinstance(one, Put) and one.id == id_:
+                    found = one
+            yield found or Gone(id_)
+        elif rest[1:2] == ["reviews"]:  # one of a pull request, or all that couldn't be read
+            changes = list(self._reviewed(repository, rest[0]))
+            yield from changes
+            if not any(isinstance(one, Put | Failed) and one.id == id_ for one in changes):
+                yield Gone(id_)
+        else:
+            part = "issues" if len(rest) == 1 else {"pulls": "reviews"}.get(kind, "comments")
+            path = f"issues/{rest[0]}" if len(rest) == 1 else f"{kind}/comments/{rest[-1]}"
+            answer = yield from self._service.get(f"repos/{repository.name}/{path}")
+            yield repository.put(part, answer.json("GitHub"))
 
     # --- asking
 
@@ -180,11 +262,11 @@ class GitHubSource:
             answer = yield from self._service.get(path)
             told = answer.json("GitHub")
             if not isinstance(told, list):
-                raise SourceNonsense("GitHub returned something other than a list.")
+                raise Refused("GitHub returned something other than a list.")
             page: list[Told] = [one for one in told if isinstance(one, dict)]
             yield page
             following = _next(answer.headers.get("link", ""))
-            last = max((str(one["updated_at"]) for one in page), default="")
+            last = max((str(one.get("updated_at") or "") for one in page), default="")
             if following and last > (since or ""):
                 since, path = last, f"{first}&since={last}"
             else:  # a whole page within one second
@@ -224,30 +306,54 @@ class GitHubSource:
     ) -> Generator[Wait, None, dict[str, Any]]:
         owner, _, name = repository.name.partition("/")
         body = {"query": query, "variables": {"owner": owner, "name": name, **variables}}
-        answer = yield from self._service.ask("POST", "graphql", body=body)
-        told = answer.json("GitHub")
+        # An Enterprise server has its REST API at /api/v3/, its GraphQL API at /api/graphql.
+        path = "../graphql" if self._service.url.endswith("/api/v3/") else "graphql"
+        while True:
+            answer = yield from self._service.ask("POST", path, body=body)
+            told = answer.json("GitHub")
+            errors = told.get("errors") if isinstance(told, dict) else None
+            kinds = [one.get("type") for one in errors or () if isinstance(one, dict)]
+            if "RATE_LIMITED" not in kinds:
+                break
+            seconds = budget(answer.headers) or 60.0
+            yield Wait(seconds, f"GitHub allows no more queries for {seconds:.0f} s.")
         try:
             found: dict[str, Any] = told["data"]["repository"]["found"]
-        except (KeyError, TypeError) as reason:
-            raise SourceNonsense(f"GitHub refuses discussions: {str(told)[:200]}") from reason
+            found.items()
+        except (KeyError, TypeError, AttributeError) as reason:
+            raise Refused(f"GitHub refuses discussions: {str(errors or told)[:200]}") from reason
         return found
 
     def _listed(self, repository: _Repository) -> Generator[Wait, None, dict[str, str]]:
         """The files that you want, with the hash of each."""
-        ref = self._ref or repository.branch
-        try:
-            path = f"repos/{repository.name}/git/trees/{ref}?recursive=1"
-            answer = yield from self._service.get(path)
-        except NotThere:
-            return {}
-        tree = answer.json("GitHub").get("tree", ())
-        return {
-            str(one["path"]): str(one["sha"])
-            for one in tree
-            if one.get("type") == "blob"
-            and one.get("size", 0) <= _MOST_FILE
-            and any(fnmatch(str(one["path"]), pattern) for pattern in self._files)
-        }
+        found: dict[str, str] = {}
+        folders = [("", self._ref or repository.branch)]
+        while folders:
+            above, tree = folders.pop()
+            path = f"repos/{repository.name}/git/trees/{tree}"
+            answer = yield from self._service.get(path, {"recursive": "1"}, fine=(409,))
+            if answer.status == 409:  # an empty repository
+                break
+            told = answer.json("GitHub")
+            if told.get("truncated"):  # too many files for one answer: folder by folder
+                answer = yield from self._service.get(path)
+                told = answer.json("GitHub")
+                if told.get("truncated"):
+                    raise Refused(f"GitHub lists only a part of the folder {above or '/'}.")
+                for one in told.get("tree", ()):
+                    if one.get("type") == "tree" and self._may_hold(f"{above}{one['path']}/"):
+                        folders.append((f"{above}{one['path']}/", str(one["sha"])))
+            for one in told.get("tree", ()):
+                name = f"{above}{one.get('path')}"
+                is_wanted = any(fnmatch(name, pattern) for pattern in self._files)
+                if one.get("type") == "blob" and is_wanted and one.get("size", 0) <= _MOST_FILE:
+                    found[name] = str(one["sha"])
+        return found
+
+    def _may_hold(self, folder: str) -> bool:
+        """Whether a file that you want may lie in it, by what its patterns begin with."""
+        starts = (re.split(r"[*?\[]", pattern)[0] for pattern in self._files)
+        return any(one.startswith(folder) or folder.startswith(one) for one in starts)
 
     def _tree(self, repository: _Repository, known: dict[str, Any]) -> Iterator[Change]:
         listed = yield from self._listed(repository)
@@ -298,6 +404,8 @@ class _Repository:
         if part == "issues":
             return self._issue(told)
         # An address such as https://api.github.com/repos/OWNER/NAME/issues/7
+        if part == "reviews" and not told.get("id"):
+            raise KeyError("id")
         above = str(told.get("issue_url") or told.get("pull_request_url") or "").split("/")[-1]
         kind = "pulls" if part == "reviews" else "issues"
         about = {"number": int(above) if above.isdecimal() else 0, "path": told.get("path")}
@@ -319,6 +427,20 @@ class _Repository:
         }
         title = str(told.get("title") or "")
         return self._said(f"{self.name}/issues/{number}", told, f"#{number} {title}", about)
+
+    def reviews(self, number: str, told: object) -> list[Put]:
+        """Those with words."""
+        if not isinstance(told, list):
+            raise Refused("GitHub returned something other than a list.")
+        found = []
+        for one in told:
+            if isinstance(one, dict) and one.get("body") and one.get("id"):
+                state = str(one.get("state") or "").lower().replace("_", " ")
+                about = {"number": int(number), "kind": "review", "review": state}
+                said = {**one, "created_at": one.get("submitted_at")}
+                id_ = f"{self.name}/pulls/{number}/reviews/{one['id']}"
+                found.append(self._said(id_, said, f"#{number}", about))
+        return found
 
     def discussion(self, told: Told, comments: Sequence[Told]) -> Iterator[Change]:
         number = told["number"]
@@ -365,8 +487,8 @@ def budget(headers: Mapping[str, str]) -> float:
     """Seconds until requests are allowed again, by GitHub's headers."""
     if headers.get("x-ratelimit-remaining") != "0":
         return 0.0
-    reset = headers.get("x-ratelimit-reset", "")
-    return max(0.0, float(reset) - time.time()) + 1.0 if reset.isdecimal() else 60.0
+    reset = whole_number(headers.get("x-ratelimit-reset", ""))
+    return seconds_within(reset - time.time()) + 1.0 if reset else 60.0
 
 
 def _next(link: str) -> str | None:
@@ -390,6 +512,7 @@ def _make(asked: SourceAsked) -> GitHubSource:
         files=asked.several("files"),
         ref=asked.option("ref"),
         discussions=asked.on("discussions"),
+        reviews=asked.on("reviews", True),
     )
 
 
@@ -402,6 +525,7 @@ KIND = SourceKind(
         "files": "patterns of files to add, such as docs/*.md,README.md; empty: no files",
         "ref": "branch, tag or commit of the files; empty: the default branch",
         "discussions": "on: include discussions",
+        "reviews": "off: skip the summaries of reviews (one request a pull request)",
         "url": "address of the API, for GitHub Enterprise",
     },
     required=("repositories",),

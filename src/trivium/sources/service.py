@@ -41,6 +41,7 @@ _PAGES = ("text/html", "application/xhtml+xml")
 _PAGE_STARTS = (b"<!doctype html", b"<html")
 _PAUSES = (1.0, 5.0, 20.0, 60.0)  # after a failure that may pass
 _QUOTED = 200  # characters quoted from a service's message
+_MOST_REDIRECTS = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 Asking = Generator[Wait, None, "Answer"]
@@ -61,6 +62,10 @@ class Answer:
 
 class NotThere(SourceError):
     """The service has nothing at this address. Used only inside `sources`."""
+
+
+class SwitchedOff(NotThere):
+    """410: the service says that this isn't there any more. Used only inside `sources`."""
 
 
 class Forbidden(SourceRefused):
@@ -97,7 +102,7 @@ class Service:
     def get(self, path: str, params: Mapping[str, Any] | None = None, **more: Any) -> Asking:
         return self.ask("GET", path, params=params, **more)
 
-    def ask(
+    def ask(  # noqa: C901 (one loop, one story)
         self,
         method: str,
         path: str,
@@ -109,7 +114,7 @@ class Service:
     ) -> Asking:
         """The answer. Raises SourceUnreachable after a few failures, SourceRefused if the token
         isn't allowed to, NotThere for 404 and 410; not for a status in `fine`."""
-        failures = 0
+        failures = redirects = 0
         while True:
             if self._pause > 0:
                 pause, self._pause = self._pause, 0.0
@@ -128,7 +133,12 @@ class Service:
                 self._given_up = 0
             if answer.status < 300 or answer.status in fine:
                 return answer
+            target = self._moved(answer, path) if method == "GET" else ""
+            if target and redirects < _MOST_REDIRECTS:
+                path, params, redirects = target, None, redirects + 1
+                continue
             if asked := self._asks_to_wait(answer):
+                self._pause = 0.0
                 yield Wait(
                     asked, f"{self.name} asks to wait {asked:.0f} s before the next request."
                 )
@@ -142,11 +152,21 @@ class Service:
                 self._given_up += 1
             raise self.refusal(answer)
 
+    def _moved(self, answer: Answer, path: str) -> str:
+        """Where a redirect leads, as with a renamed repository; empty: to nowhere of its own."""
+        if answer.status not in _REDIRECTS:
+            return ""
+        target = urljoin(urljoin(self.url, path), answer.headers.get("location", ""))
+        return target if self.is_own(target) else ""
+
     def _asks_to_wait(self, answer: Answer) -> float:
-        told = answer.headers.get("retry-after", "")
+        told = retry_after(answer.headers.get("retry-after", ""))
         if answer.status == 429:
-            return retry_after(told) or self._pause or 30.0
-        return retry_after(told) if told and answer.status in (403, 503) else 0.0
+            return told or self._pause or 30.0
+        if answer.status == 403:  # as GitHub's limits come, with or without a time
+            is_limit = b"rate limit" in answer.data[:2_000].lower()
+            return told or self._pause or (60.0 if is_limit else 0.0)
+        return told if answer.status == 503 else 0.0
 
     def refusal(self, answer: Answer) -> SourceError:
         said = " ".join(answer.data[: 4 * _QUOTED].decode("utf-8", "replace").split())[:_QUOTED]
@@ -156,7 +176,7 @@ class Service:
         if answer.status == 401:
             return SourceRefused(what)
         if answer.status in (404, 410):
-            return NotThere(what)
+            return SwitchedOff(what) if answer.status == 410 else NotThere(what)
         return SourceUnreachable(what) if answer.status >= 500 else Refused(what)
 
     def failed(self, id_: str, reason: SourceError, what: str = "", hides: str = "") -> Failed:
@@ -287,9 +307,9 @@ def retry_after(value: str) -> float:
         return 0.0
 
 
-def seconds_within(value: float) -> float:
-    """From 0 to a day; 0 for NaN."""
-    return 0.0 if math.isnan(value) else min(max(0.0, value), LONGEST_WAIT)
+def seconds_within(value: float, most: float = LONGEST_WAIT) -> float:
+    """From 0 to a day, or to `most`; 0 for NaN."""
+    return 0.0 if math.isnan(value) else min(max(0.0, value), most)
 
 
 def whole_number(value: object, most: int = 1 << 53) -> int:

@@ -24,6 +24,7 @@ from zlib import crc32
 
 from trivium.errors import BadSetting, SourceError, SourceRefused
 from trivium.extract.composer import describe
+from trivium.extract.slack_message import Message, author_of, person
 from trivium.ports import (
     Change,
     Checkpoint,
@@ -37,15 +38,23 @@ from trivium.ports import (
 )
 from trivium.ports.sync import Deletions
 from trivium.sources.kinds import needed_secret
-from trivium.sources.service import Forbidden, Refused, Service, retry_after, whole_number
+from trivium.sources.service import (
+    Answer,
+    Asking,
+    Forbidden,
+    NotThere,
+    Refused,
+    Service,
+    retry_after,
+    seconds_within,
+    whole_number,
+)
 from trivium.sources.slack_messages import (
     Channel,
-    Message,
     Names,
     channel_of,
     item_id,
     opener_of,
-    person,
     put_of,
 )
 
@@ -53,6 +62,7 @@ URL = "https://slack.com/api/"
 # Files lie on files.slack.com, on a workspace's own host, or on those of GovSlack.
 DOMAINS = ("slack.com", "slack-gov.com")
 LOOKBACK = 30.0  # days
+_MOST_DAYS = 36_500
 _FRESH = 2 * 86_400.0  # seconds during which replies of a thread are checked for edits
 _REREAD = 30 * 86_400.0  # seconds after which the replies of any thread are read again, for edits
 # Pages older than the lookback that a run reads again. With 200 messages each and a run every 10
@@ -62,6 +72,9 @@ _SWEEP = 20
 _PAGE = 200  # messages; Slack gives fewer to apps that it limits
 _DAY = 86_400.0
 _EXPIRED = ("invalid_auth", "token_revoked", "token_expired", "account_inactive", "not_authed")
+# Messages of an answer where Slack limits an app: docs.slack.dev/changelog/2025/05/29.
+_SLOW_PAGE = 15
+_SLOW = "Slack allows apps from outside its Marketplace one request a minute, for 15 messages each."
 # Canvases and posts come as web pages, whatever type is announced.
 _PAGES = ("quip", "space", "post", "canvas", "docs", "list")
 _UNREAD = ("tombstone", "hidden_by_limit", "external")
@@ -95,6 +108,7 @@ class SlackSource:
         self._lookback = lookback * _DAY
         self._clock = clock
         self._workspace = ""
+        self._is_slow = False  # Slack gives fewer messages than asked for
 
     def sends_token_to(self, url: str) -> bool:
         return self._service.is_own(url)
@@ -122,22 +136,22 @@ class SlackSource:
             except _Closed as reason:
                 told = f"{channel.title} can't be read: {reason}."
                 yield Failed(id_, told, "source.refused", hides=f"{id_}/")
+            except SourceError as reason:
+                yield self._service.failed(id_, reason, channel.title, hides=f"{id_}/")
             done.add(id_)
             yield self._point(state, done, len(channels))
         yield from self._sweep(channels, names, state)
         yield self._point(state, set(), len(channels), len(channels))
 
-    def ids(self) -> Iterator[str | Wait]:
+    def ids(self) -> Iterator[str | Wait | Failed]:
         """Every message and file, which takes as long as reading them."""
         state = {"channels": {}}  # type: dict[str, Any]
         seen: dict[str, None] = {}
         for change in self.changes(json.dumps(state)):
-            if isinstance(change, Wait):
+            if isinstance(change, Wait | Failed):
                 yield change
             elif isinstance(change, Put):
                 seen[change.id] = None
-            elif isinstance(change, Failed):
-                raise SourceRefused(change.message)
         yield from seen
 
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
@@ -147,29 +161,34 @@ class SlackSource:
             channel, *rest = id_.split("/")
             if channel not in channels:
                 yield Gone(id_)
-            elif not rest:  # a channel that couldn't be read: the next run tries it anyway
-                try:
+                continue
+            title = channels[channel].title
+            try:
+                if rest:
+                    found = yield from self._one(channels[channel], rest, names)
+                    yield next((put for put in found if put.id == id_), None) or Gone(id_)
+                else:  # a channel that couldn't be read: the next run tries it anyway
                     yield from self._ask("conversations.history", channel=channel, limit=1)
                     yield Gone(id_)
-                except _Closed as reason:
-                    told = f"{channels[channel].title} can't be read: {reason}."
-                    yield Failed(id_, told, "source.refused")
-            else:
-                found = yield from self._one(channels[channel], rest, names)
-                yield next((put for put in found if put.id == id_), None) or Gone(id_)
+            except _Closed as reason:
+                yield Failed(id_, f"{title} can't be read: {reason}.", "source.refused")
+            except SourceError as reason:
+                yield self._service.failed(id_, reason, title)
 
     # --- asking
 
     def _ask(self, method: str, **params: Any) -> Generator[Wait, None, dict[str, Any]]:
         while True:
-            answer = yield from self._service.get(method, params)
+            answer = yield from self._explained(self._service.get(method, params))
             told: dict[str, Any] = answer.json("Slack")
             if told.get("ok"):
                 return told
             error = str(told.get("error", "unknown_error"))
             if error in ("ratelimited", "rate_limited"):
-                seconds = retry_after(answer.headers.get("retry-after", "")) or 60.0
-                yield Wait(seconds, f"Slack asks to wait {seconds:.0f} s before the next request.")
+                yield Wait(
+                    retry_after(answer.headers.get("retry-after", "")) or 60.0,
+                    "Slack asks to wait before the next request.",
+                )
                 continue
             if error in _CLOSED:
                 needed = f" (the app needs {told['needed']})" if told.get("needed") else ""
@@ -177,6 +196,16 @@ class SlackSource:
             if error in _EXPIRED:
                 raise SourceRefused(f"Slack doesn't accept the token ({error}).")
             raise Refused(f"Slack refuses {method}: {error}.")
+
+    def _explained(self, asking: Asking) -> Asking:
+        """Say why it takes so long where Slack allows one request a minute."""
+        while True:
+            try:
+                wait = next(asking)
+            except StopIteration as done:
+                answer: Answer = done.value
+                return answer
+            yield replace(wait, reason=f"{wait.reason} {_SLOW}") if self._is_slow else wait
 
     def _pages(
         self, method: str, part: str, **params: Any
@@ -243,8 +272,8 @@ class SlackSource:
             told = yield from self._ask(
                 "conversations.history",
                 channel=channel.id,
-                latest=down,
-                oldest=oldest,
+                latest=down or self._later(),
+                oldest=oldest or "0",
                 inclusive="false",
                 limit=_PAGE,
             )
@@ -263,6 +292,7 @@ class SlackSource:
                 down = str(messages[-1].get("ts", ""))
             if not told.get("has_more") or not messages:
                 break
+            self._is_slow = len(messages) <= _SLOW_PAGE < _PAGE
             place = {"top": top, "down": down, "oldest": oldest, "seen": seen, "bare": bare}
             known[channel.id] = {
                 "at": place,
@@ -270,7 +300,10 @@ class SlackSource:
                 "threads": heads,
                 "private": channel.private,
             }
-            yield self._point(state, done, of)
+            begin = _seconds(oldest or "") or channel.created
+            span = self._clock() - begin
+            part = (self._clock() - _seconds(down or "")) / span if begin and span > 0 else 0.0
+            yield self._point(state, done, of, len(done) + min(max(part, 0.0), 1.0))
         if oldest is not None:
             there = Only(
                 f"{channel.id}/",
@@ -325,10 +358,13 @@ class SlackSource:
         edge = down or self._oldest(known["latest"]) or ""
         try:
             told = yield from self._ask(
-                "conversations.history", channel=channel.id, latest=edge,
+                "conversations.history", channel=channel.id, latest=edge, oldest="0",
                 inclusive="false" if down else "true", limit=_PAGE,
             )  # fmt: skip
         except _Closed:
+            return ""
+        except SourceError as reason:
+            yield self._service.failed(channel.id, reason, channel.title, hides=f"{channel.id}/")
             return ""
         messages = [one for one in told.get("messages", ()) if isinstance(one, dict)]
         messages.sort(key=lambda one: str(one.get("ts", "")), reverse=True)
@@ -350,6 +386,7 @@ class SlackSource:
         return bottom
 
     def _message(self, channel: Channel, message: Message, names: Names) -> Iterator[Change]:
+        yield from self._learn_author(message, names)
         put = put_of(message, channel, names, self._workspace)
         stamp = str(message.get("ts", ""))
         id_ = item_id(channel.id, stamp)
@@ -368,15 +405,21 @@ class SlackSource:
         """Its replies, if some came or went, if they are young enough to be edited, if the words
         shown with them changed, or if nobody has looked for a long time."""
         stamp = str(head.get("ts", ""))
-        latest, count = str(head.get("latest_reply") or ""), int(head.get("reply_count") or 0)
+        latest, count = str(head.get("latest_reply") or ""), whole_number(head.get("reply_count"))
         if not count and stamp not in heads:
             return
         now = [latest, count, crc32(opener_of(head, names).encode())]
         before, read = heads.get(stamp, [])[:3], (heads.get(stamp, []) + [0.0] * 4)[3]
-        is_fresh = bool(latest) and self._clock() - float(latest) < _FRESH
+        is_fresh = bool(latest) and self._clock() - _seconds(latest) < _FRESH
         if before == now and not is_fresh and self._clock() - read < _REREAD:
             return
-        puts = yield from self._replies(channel, stamp, names)
+        try:
+            puts = yield from self._replies(channel, stamp, names)
+        except (NotThere, Refused) as reason:  # the next run tries again: the head stays as it was
+            above = item_id(channel.id, stamp)
+            what = f"the replies to a message in {channel.title}"
+            yield self._service.failed(f"{above}/replies", reason, what, hides=f"{above}/")
+            return
         yield from puts
         ids = frozenset(one.id for one in puts)  # with the files of its replies
         yield Only(f"{item_id(channel.id, stamp)}/", ids, bare=ids)
@@ -390,14 +433,16 @@ class SlackSource:
     ) -> Generator[Wait, None, list[Put | Failed]]:
         """Of a thread: the files of its first message, every reply and their files."""
         messages = yield from self._pages(
-            "conversations.replies", "messages", channel=channel.id, ts=thread, limit=_PAGE
-        )
+            "conversations.replies", "messages", channel=channel.id, ts=thread, limit=_PAGE,
+            oldest="0", latest=self._later(),
+        )  # fmt: skip
         above = item_id(channel.id, thread)
         first = next((one for one in messages if str(one.get("ts")) == thread), None)
         if first is not None:
             names.openers[above] = opener_of(first, names)
         found: list[Put | Failed] = []
         for message in messages:
+            yield from self._learn_author(message, names)
             put = put_of(message, channel, names, self._workspace)
             if put is None:
                 continue
@@ -459,6 +504,7 @@ class SlackSource:
             )  # fmt: skip
             found: list[Put | Failed] = []
             for message in told.get("messages", ()):
+                yield from self._learn_author(message, names)
                 put = put_of(message, channel, names, self._workspace)
                 if put is not None:
                     found.append(put)
@@ -469,11 +515,30 @@ class SlackSource:
             return []
         return found
 
+    def _learn_author(self, message: Message, names: Names) -> Iterator[Wait]:
+        """The name of a bot, or of a person of another organisation: the list of users lacks
+        them. Asked for once; without an answer the id stays."""
+        for kind, id_ in (("user", message.get("user")), ("bot", message.get("bot_id"))):
+            if not id_ or author_of(message, names.people) not in (id_, ""):
+                continue
+            try:
+                told = yield from self._ask(f"{kind}s.info", **{kind: id_})
+            except (_Closed, Refused, NotThere):
+                told = {}
+            about = told.get(kind)
+            named = person(about) if isinstance(about, dict) else ""
+            names.people[str(id_)] = named or str(id_)
+
+    def _later(self) -> str:
+        """A time after every message. With `oldest` alone Slack may list from the wrong end."""
+        return f"{self._clock() + _DAY:.6f}"
+
     def _point(
-        self, state: Mapping[str, Any], done: set[str], of: int, count: int | None = None
+        self, state: Mapping[str, Any], done: set[str], of: int, count: float | None = None
     ) -> Checkpoint:
+        """Counts in hundredths of a channel: one alone may take days."""
         told = json.dumps({**state, "done": sorted(done)})
-        return Checkpoint(told, len(done) if count is None else count, of)
+        return Checkpoint(told, int(100 * (len(done) if count is None else count)), 100 * of)
 
 
 def _is_head(message: Message) -> bool:
@@ -485,6 +550,13 @@ def _is_head(message: Message) -> bool:
 def _is_bare(message: Message) -> bool:
     """Without replies and files."""
     return not message.get("reply_count") and not message.get("files")
+
+
+def _seconds(stamp: str) -> float:
+    try:
+        return seconds_within(float(stamp), 1e11)
+    except ValueError:
+        return 0.0
 
 
 def _behind(channel: str, stamp: str) -> str:
@@ -501,8 +573,12 @@ def _make(asked: SourceAsked) -> SlackSource:
     token = needed_secret(asked, "slack", "token")
     try:
         lookback = float(asked.option("lookback", str(LOOKBACK)))
+        if not 0 <= lookback <= _MOST_DAYS:
+            raise ValueError
     except ValueError as reason:
-        raise BadSetting("`lookback` must be a number of days.", fix="Write 30.") from reason
+        raise BadSetting(
+            f"`lookback` must be a number of days from 0 to {_MOST_DAYS:,}.", fix="Write 30."
+        ) from reason
     headers = {"Authorization": f"Bearer {token}"}
     return SlackSource(
         Service("Slack", asked.option("url", URL), headers, domains=DOMAINS),

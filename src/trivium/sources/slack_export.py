@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from trivium.errors import SourceNonsense, SourceUnreachable
+from trivium.extract.slack_message import person
 from trivium.ports import Change, Checkpoint, Failed, Gone, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.files import Stamp, existing, stamp_of
@@ -21,7 +22,6 @@ from trivium.sources.slack_messages import (
     channel_of,
     item_id,
     opener_of,
-    person,
     put_of,
 )
 

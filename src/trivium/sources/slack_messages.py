@@ -5,13 +5,13 @@ Knows how Slack writes messages, nothing of where they come from.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 from trivium.extract.composer import clean, describe
-from trivium.extract.slack import readable
+from trivium.extract.slack_message import Message, author_of, dicts, file_name, texts
 from trivium.ports import Put
 from trivium.text.languages import detect_language
 from trivium.types import EVERYONE, Element, Extraction, Kind, Place
@@ -28,8 +28,6 @@ SILENT = frozenset(
     }
 )  # fmt: skip
 
-Message = Mapping[str, Any]
-
 
 @dataclass(frozen=True, slots=True)
 class Channel:
@@ -38,6 +36,7 @@ class Channel:
     private: bool
     name: str = ""  # without the sign; empty: a direct conversation
     members: Sequence[str] = ()
+    created: float = 0.0  # seconds; 0: unknown
 
     @property
     def audience(self) -> str:
@@ -54,6 +53,10 @@ class Names:
     channels: dict[str, str] = field(default_factory=dict)  # ids and names
     openers: dict[str, str] = field(default_factory=dict)  # first words of threads, by channel/ts
 
+    @property
+    def all(self) -> Mapping[str, str]:
+        return ChainMap(self.people, self.channels)
+
 
 def channel_label(channel: str) -> str:
     return f"slack/{channel}"
@@ -69,15 +72,9 @@ def channel_of(told: Message, people: Mapping[str, str]) -> Channel:
     others = ", ".join(people.get(one, one) for one in members)
     private = direct or bool(told.get("is_private") or told.get("is_group"))
     title = others or name or id_ if direct else f"#{name}"
-    return Channel(id_, title, private, "" if direct else name, members)
-
-
-def person(user: Message) -> str:
-    """The name that people see, else the real one, else the account."""
-    profile = user.get("profile")
-    profile = profile if isinstance(profile, dict) else {}
-    name = profile.get("display_name") or profile.get("real_name") or user.get("real_name")
-    return str(name or user.get("name") or user.get("id") or "")
+    created = told.get("created")
+    since = float(created) if isinstance(created, int | float) else 0.0
+    return Channel(id_, title, private, "" if direct else name, members, since)
 
 
 def time_of(stamp: object) -> str:
@@ -98,7 +95,7 @@ def put_of(message: Message, channel: Channel, names: Names, workspace: str = ""
     stamp = str(message.get("ts", ""))
     if not stamp or message.get("subtype") in SILENT or message.get("hidden"):
         return None
-    text = clean("\n".join(one for one in texts(message, names) if one)).strip()
+    text = clean("\n".join(texts(message, names.all))).strip()
     if not text:
         return None
     author, user = author_of(message, names.people), str(message.get("user") or "")
@@ -120,7 +117,9 @@ def put_of(message: Message, channel: Channel, names: Names, workspace: str = ""
             "thread": thread,
             "slackChannelId": channel.id,
             "slackAuthor": [author, user],
-            "files": [_file_name(one) for one in _files(message)],
+            "files": [
+                file_name(one) for one in dicts(message.get("files") or [message.get("file")])
+            ],
         }
     )
     return Put(
@@ -141,58 +140,9 @@ def put_of(message: Message, channel: Channel, names: Names, workspace: str = ""
 
 def opener_of(message: Message, names: Names) -> str:
     """The first words of a thread's first message."""
-    first = next((one for one in texts(message, names) if one.strip()), "")
+    first = next((one for one in texts(message, names.all) if one.strip()), "")
     words = " ".join(clean(first).split())
     return words if len(words) <= _OPENER else f"{words[: _OPENER - 1].rstrip()}…"
-
-
-def texts(message: Message, names: Names) -> list[str]:
-    """The text of a message, of what it quotes, and the names of its files."""
-    known = names.people | names.channels
-    found = [readable(str(message.get("text") or ""), known)]
-    for part in _dicts(message.get("attachments")):
-        words = (part.get(key) for key in ("pretext", "title", "text"))
-        said = [readable(str(word), known) for word in words if word]
-        found.append("\n".join(said) or readable(str(part.get("fallback") or ""), known))
-    if not any(found):
-        found += [readable(one, known) for one in _block_texts(message.get("blocks"))]
-    return [*found, *(f"[{_file_name(one)}]" for one in _files(message) if _file_name(one))]
-
-
-def author_of(message: Message, people: Mapping[str, str]) -> str:
-    known = people.get(str(message.get("user") or ""))
-    profile = message.get("user_profile") or message.get("bot_profile")
-    shown = profile if isinstance(profile, dict) else {}
-    name = shown.get("display_name") or shown.get("real_name") or shown.get("name")
-    return str(known or name or message.get("username") or message.get("user") or "")
-
-
-def _files(message: Message) -> list[Message]:
-    return _dicts(message.get("files") or [message.get("file")])
-
-
-def _file_name(file: Message) -> str:
-    return str(file.get("title") or file.get("name") or "")
-
-
-def _dicts(value: object) -> list[Message]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def _block_texts(value: object, depth: int = 0) -> list[str]:
-    """For messages that apps build from blocks, without text."""
-    if depth > 10:
-        return []
-    found: list[str] = []
-    for block in _dicts(value):
-        text = block.get("text")
-        if isinstance(text, str):
-            found.append(text)
-        elif isinstance(text, dict):
-            found.append(str(text.get("text") or ""))
-        for part in ("elements", "fields"):
-            found += _block_texts(block.get(part), depth + 1)
-    return [one for one in found if one]
 
 
 def _link(workspace: str, channel: str, stamp: str, thread: str) -> str:

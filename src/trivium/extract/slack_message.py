@@ -1,0 +1,166 @@
+"""What a message of Slack says, and who says it: text, blocks, attachments, files, huddles.
+
+A message says most things twice: in `text`, and in blocks or attachments. Here every line comes
+once. Blocks as in slackapi/node-slack-sdk, packages/types/src/block-kit. Knows nothing of where
+messages come from.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Message = Mapping[str, Any]
+
+_MARK = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")
+_WORD = re.compile(r"\w+")
+_DEEPEST = 10  # blocks within blocks
+# Of a block, an element, an attachment or a field: texts in the order in which people see them.
+_PARTS = (
+    "pretext", "author_name", "title", "subtitle", "label", "text", "body", "value", "description",
+    "details", "output", "hint", "alt_text",
+)  # fmt: skip
+_BELOW = ("fields", "elements", "tasks", "accessory", "hero_image", "blocks", "message_blocks")
+_INLINE = {
+    "user": ("<@{}>", "user_id"),
+    "channel": ("<#{}>", "channel_id"),
+    "usergroup": ("<!subteam^{}>", "usergroup_id"),
+    "broadcast": ("<!{}>", "range"),
+    "emoji": (":{}:", "name"),
+    "date": ("{}", "fallback"),
+    "color": ("{}", "value"),
+}
+_UNSAID = ("actions", "context_actions", "divider", "input")  # buttons and fields to fill in
+
+
+def readable(text: str, names: Mapping[str, str]) -> str:
+    """Slack's marks as people see them: @names, #channels, the words of links."""
+
+    def show(mark: re.Match[str]) -> str:
+        sign, target, label = mark[1], mark[2], mark[3]
+        if sign == "@":
+            return f"@{label or names.get(target) or target}"
+        if sign == "#":
+            return f"#{label or names.get(target) or target}"
+        if sign == "!":
+            return f"@{label or target.split('^')[0]}"
+        return f"{label} ({target})" if label and label not in target else target
+
+    return html.unescape(_MARK.sub(show, text)).strip()
+
+
+def texts(message: Message, names: Mapping[str, str]) -> list[str]:
+    """Every line of a message once, and the names of its files."""
+    said = [readable(str(message.get("text") or ""), names)]
+    seen = [_words(said[0])]
+    for line in (*_huddle(message, names), *_lines(message, names)):
+        words = _words(line)
+        if words and not any(f" {words} " in f" {one} " for one in seen):
+            said.append(line)
+            seen.append(words)
+    files = message.get("files") or [message.get("file")]
+    said += [f"[{name}]" for one in dicts(files) if (name := file_name(one))]
+    return [line for line in said if line]
+
+
+def author_of(message: Message, names: Mapping[str, str]) -> str:
+    """A person's name, else a bot's or an app's, else an id. A bot may choose a name for one
+    message, which people see in place of its own."""
+    about = [message, *dicts([message.get("comment"), message.get("file")])]
+    known = (names.get(str(one.get("user") or "")) for one in about)
+    profiles = dicts([message.get("user_profile"), message.get("bot_profile")])
+    shown = (one.get(part) for one in profiles for part in ("display_name", "real_name", "name"))
+    chosen = message.get("username")
+    bot = str(message.get("bot_id") or "")
+    found = (
+        chosen if message.get("subtype") == "bot_message" else "",
+        *known,
+        *shown,
+        chosen,
+        message.get("real_name"),
+        message.get("user_name"),
+        names.get(bot),
+        *(one.get("user") for one in about),
+        bot,
+    )
+    return next((str(one) for one in found if one), "")
+
+
+def person(user: Message) -> str:
+    """The name that people see, else the real one, else the account."""
+    profile = user.get("profile")
+    profile = profile if isinstance(profile, dict) else {}
+    name = profile.get("display_name") or profile.get("real_name") or user.get("real_name")
+    return str(name or user.get("name") or user.get("id") or "")
+
+
+def file_name(file: Message) -> str:
+    return str(file.get("title") or file.get("name") or "")
+
+
+def dicts(value: object) -> list[Message]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _lines(message: Message, names: Mapping[str, str]) -> Iterator[str]:
+    for line in _block_lines(message.get("blocks")):
+        yield readable(line, names)
+    for part in dicts(message.get("attachments")):
+        said = [readable(line, names) for line in _part_lines(part, 0)]
+        yield from said or [readable(str(part.get("fallback") or ""), names)]
+
+
+def _block_lines(value: object, depth: int = 0) -> Iterator[str]:
+    for block in dicts(value):
+        yield from _part_lines(block, depth)
+
+
+def _part_lines(part: Message, depth: int) -> Iterator[str]:
+    """In Slack's marks."""
+    kind = str(part.get("type", ""))
+    if depth > _DEEPEST or kind in _UNSAID:
+        return
+    if kind.startswith("rich_text_") and kind != "rich_text_list":
+        yield "".join(_inline(one) for one in dicts(part.get("elements")))
+        return
+    if kind == "table":
+        for row in part.get("rows") or ():
+            yield " | ".join(" ".join(_part_lines(cell, depth + 1)) for cell in dicts(row))
+        return
+    for name in _PARTS:
+        said = part.get(name)
+        if isinstance(said, dict):
+            yield from _part_lines(said, depth + 1)
+        elif isinstance(said, str) and said:
+            yield said
+    for name in _BELOW:
+        inner = part.get(name)
+        yield from _block_lines(inner if isinstance(inner, list) else [inner], depth + 1)
+    if isinstance(part.get("message"), dict):  # quoted from another channel
+        yield from _block_lines(part["message"].get("blocks"), depth + 1)
+
+
+def _inline(element: Message) -> str:
+    kind = str(element.get("type", ""))
+    if kind == "link":
+        text = html.escape(str(element.get("text") or ""), quote=False)
+        return f"<{element.get('url', '')}|{text}>" if text else f"<{element.get('url', '')}>"
+    if kind in _INLINE:
+        form, name = _INLINE[kind]
+        return form.format(element.get(name) or "")
+    return html.escape(str(element.get("text") or ""), quote=False)
+
+
+def _huddle(message: Message, names: Mapping[str, str]) -> Iterator[str]:
+    room = message.get("room")
+    if isinstance(room, dict):
+        there = room.get("participant_history") or room.get("participants") or ()
+        people = ", ".join(names.get(str(one), str(one)) for one in there)
+        name = str(room.get("name") or "")
+        yield " ".join(one for one in ("Huddle", name, f"with {people}" if people else "") if one)
+
+
+def _words(text: str) -> str:
+    return " ".join(_WORD.findall(text.lower()))

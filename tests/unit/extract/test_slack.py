@@ -4,7 +4,8 @@ import json
 
 from tests.unit.extract.making import check_offsets, pieces, zipped
 
-from trivium.extract.slack import SlackChannelExtractor, SlackExportExtractor, readable
+from trivium.extract.slack import SlackChannelExtractor, SlackExportExtractor
+from trivium.extract.slack_message import readable
 from trivium.ports import Blob
 from trivium.types import Kind
 

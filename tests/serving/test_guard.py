@@ -45,6 +45,53 @@ def test_pages_of_others_may_not_ask(owner: TestClient, origin: str) -> None:
     assert "access-control-allow-origin" not in answer.headers
 
 
+ELSEWHERE = {"Sec-Fetch-Site": "cross-site"}
+LINK = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@pytest.mark.parametrize(
+    "made",
+    [
+        {"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"},
+        {"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "empty"},
+        {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"},
+    ],
+)
+def test_a_page_of_another_site_cannot_probe(
+    owner: TestClient, site: str, made: dict[str, str]
+) -> None:
+    """A picture of a page told which documents exist; another port of this machine is the same
+    site to a browser. Only the library's own pages sent an Origin, or none."""
+    headers = {"Sec-Fetch-Site": site, **made}
+    for path in ("/v1/documents/1/pages/1", "/v1/documents/999/pages/1", "/v1/caller", "/healthz"):
+        answer = owner.get(path, headers=headers)
+        assert (answer.status_code, answer.json()["code"]) == (403, "request.refused")
+    for own in ("same-origin", "none"):
+        headers["Sec-Fetch-Site"] = own
+        assert owner.get("/v1/caller", headers=headers).status_code == 200
+
+
+def test_a_link_on_another_site_is_followed_and_a_named_one_may_ask(library: Library) -> None:
+    settings = Settings(serve_origins="https://notes.example")
+    with client(library, settings=settings) as opened:
+        assert opened.get("/v1/caller", headers=ELSEWHERE | LINK).status_code == 200
+        posted = opened.post("/v1/search", json={"query": "x"}, headers=ELSEWHERE | LINK)
+        assert posted.status_code == 403
+        named = ELSEWHERE | {"Origin": "https://notes.example", "Sec-Fetch-Mode": "cors"}
+        assert opened.get("/v1/caller", headers=named).status_code == 200
+
+
+def test_no_other_site_embeds_an_answer(owner: TestClient) -> None:
+    for path in ("/v1/caller", "/v1/nothing", "/healthz", "/metrics"):
+        headers = owner.get(path).headers
+        assert headers["cross-origin-resource-policy"] == "same-origin"
+        assert headers["cross-origin-opener-policy"] == "same-origin"
+        assert headers["x-frame-options"] == "DENY"
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+
+
 def test_its_own_pages_and_named_ones_may(library: Library, owner: TestClient) -> None:
     own = owner.get("/v1/caller", headers={"Origin": "http://localhost:8420"})
     assert own.status_code == 200

@@ -98,3 +98,20 @@ def test_an_alert_shows_what_is_new(owner: TestClient, library: Library) -> None
     assert ">The Lamp</a>" in shown
     owner.post("/settings/alerts/remove", data={"alert": alert.id})
     assert library.alerts.all() == []
+
+
+def test_what_a_link_on_another_site_searched_is_not_the_owners_query(
+    owner: TestClient, library: Library
+) -> None:
+    followed = {
+        "Sec-Fetch-Site": "cross-site",
+        "Sec-Fetch-Mode": "navigate",
+        "Sec-Fetch-Dest": "document",
+    }
+    assert owner.get("/?q=planted", headers=followed).status_code == 200
+    assert owner.get("/?q=mine").status_code == 200
+    asked = {one.text for one in library.queries.all()}
+    assert "mine" in asked
+    assert "planted" not in asked
+    page = owner.get("/ask?q=planted", headers=followed)
+    assert (page.status_code, "planted" in page.text) == (200, False)

@@ -20,6 +20,7 @@ from trivium.config import Settings
 from trivium.errors import RequestRefused, RightMissing
 from trivium.http.door import Door
 from trivium.http.gate import Gate, asker
+from trivium.http.guard import FOREIGN
 from trivium.http.metrics import Metrics
 from trivium.library import Library
 from trivium.library.tending import Tender
@@ -94,6 +95,11 @@ async def caller_of(request: Request) -> Caller:
     request.state.caller = caller  # a page that says what went wrong is still theirs
     request.state.authorization = given  # a stream looks again whether it still holds
     return caller
+
+
+def is_foreign(request: Request) -> bool:
+    """Whether the link to this page was on a page of another site."""
+    return getattr(request.state, FOREIGN, False)
 
 
 def _from_cookie(request: Request) -> str | None:

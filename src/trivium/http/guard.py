@@ -31,8 +31,18 @@ from trivium.http.problems import REFUSED, Fault, problem
 log = logging.getLogger("trivium.serve")
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+FOREIGN = "foreign"  # in a request's state: the link was on a page of another site
 BODY_BYTES = 1 << 20  # of a request that is no upload: a thousand times the usual
 SILENT_SECONDS = 30.0  # that a client may take between two pieces of a body
+# For browsers: no other site embeds, frames or opens what we answer, nor guesses what it is.
+_ISOLATED = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+)
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?", re.IGNORECASE)
 
@@ -102,9 +112,29 @@ class Guard:
                 f"Pages from {origin[:100]!r} may not send requests.",
                 fix="If they should, add the origin to serve.origins.",
             )
+        self._check_page(headers, scope)
         length = headers.get(b"content-length", "0")
         if length.isdecimal() and int(length) > self._rules.most_bytes(scope):
             raise _too_large(self._rules.most_bytes(scope))
+
+    def _check_page(self, headers: dict[bytes, str], scope: Scope) -> None:
+        """Refuse what a page of another site makes a browser fetch, such as a picture: whether it
+        comes, and how large it is, would tell which documents exist. A link that a person follows
+        is fine, but it isn't their search."""
+        site = headers.get(b"sec-fetch-site", "none")
+        if site in ("none", "same-origin") or headers.get(b"origin") in self._rules.origins:
+            return
+        is_followed = (
+            scope["method"] in ("GET", "HEAD")
+            and headers.get(b"sec-fetch-mode") == "navigate"
+            and headers.get(b"sec-fetch-dest") == "document"
+        )
+        if not is_followed:
+            raise RequestRefused(
+                "Pages of other sites may not send requests.",
+                fix="If they should, add their origin to serve.origins.",
+            )
+        scope["state"][FOREIGN] = True
 
     def _knows(self, origin: str, host: str) -> bool:
         """Whether the request comes from the server's own page or an allowed origin."""
@@ -152,11 +182,11 @@ class _Answer:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.started, self.status = True, message["status"]
-            extra = [
-                (b"x-request-id", self.request_id.encode()),
-                (b"x-content-type-options", b"nosniff"),
-            ]
-            message = {**message, "headers": [*message.get("headers", []), *extra]}
+            given = [(name.lower(), value) for name, value in message.get("headers", [])]
+            names = {name for name, _ in given}
+            extra = [pair for pair in _ISOLATED if pair[0] not in names]
+            extra.append((b"x-request-id", self.request_id.encode()))
+            message = {**message, "headers": [*given, *extra]}
         await self._send(message)
 
 

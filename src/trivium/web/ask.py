@@ -34,7 +34,7 @@ from trivium.answers import (
     Turn,
 )
 from trivium.errors import ConversationNotFound, RequestInvalid, TriviumError
-from trivium.http.asked import Here, Reader, Server
+from trivium.http.asked import Here, Reader, Server, is_foreign
 from trivium.http.streaming import Tell, stream
 from trivium.operations.asking import LONGEST_NAME, EarlierTurn
 from trivium.operations.searching import LONGEST_QUERY
@@ -141,8 +141,10 @@ async def show(
     conversation: Annotated[str, Query(max_length=LONGEST_NAME)] = "",
     collection: Annotated[list[str] | None, Query(max_length=_MOST_COLLECTIONS)] = None,
 ) -> Response:
-    """Doesn't answer by itself: a script asks the question in the address at once."""
-    asked = AskForm(q, (), conversation.strip(), tuple(collection or ()))
+    """Doesn't answer by itself: a script asks the question in the address at once, unless a page of
+    another site linked here."""
+    question = "" if is_foreign(request) else q
+    asked = AskForm(question, (), conversation.strip(), tuple(collection or ()))
     turns = await server.read(partial(_before, server, caller, asked))
     return await _page(request, server, caller, asked, turns)
 

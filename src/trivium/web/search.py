@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from trivium.errors import DeadlinePassed, EmptyQuery, InputError, ServingError
-from trivium.http.asked import Here, Reader, Server
+from trivium.http.asked import Here, Reader, Server, is_foreign
 from trivium.http.problems import PART
 from trivium.operations.declaring import Box
 from trivium.options import Filters, SearchOptions
@@ -157,7 +157,7 @@ async def search(request: Request, server: Here, caller: Reader) -> Response:
             raise told from error
         view = View(state, Granularity(server.settings.search_by), [], note="Not searched.")
         return page(request, caller, "search.html", {"view": view, "state": state}, error=told)
-    if view.results is not None:
+    if view.results is not None and not is_foreign(request):
         server.library.queries.note(view.results.query, view.results, caller.id)
     return page(request, caller, "search.html", {"view": view, "state": state})
 

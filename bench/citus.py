@@ -9,7 +9,7 @@ server and on the nodes. Speed: each signal and hybrid search on one server (0 s
 number of shards; load the rows first (`python -m bench.large --server … --chunks …`). --program
 names the servers' `postgres`, to count their processor time too, if they run on this machine.
 Watch: searches one after the other and prints, for each second, how many were answered and what the
-others said, while you stop and start a node or move shards; --partial accepts partial answers.
+others said, while you stop and start a node or move shards.
 Without --server `TRIVIUM_TEST_CITUS` names the coordinator; without that there is nothing to
 measure, and it says so.
 """
@@ -82,7 +82,6 @@ def _arguments() -> argparse.Namespace:
     asked.add_argument("--watch", type=float, default=0.0, metavar="SECONDS")
     asked.add_argument("--seconds", type=float, default=30.0, help="the most a measurement takes")
     asked.add_argument("--program", type=Path, help="the servers' program, on this machine")
-    asked.add_argument("--partial", action="store_true", help="watch with partial answers")
     asked.add_argument("--data", type=Path, default=DATA)
     return asked.parse_args()
 
@@ -173,7 +172,8 @@ def watched(settings: Settings, address: str, asked: argparse.Namespace) -> dict
             i = (i + 1) % count
             try:
                 library.signals.refresh()
-                said["partial" if run(i) else "answered"] += 1
+                run(i)
+                said["answered"] += 1
             except TriviumError as reason:
                 said[reason.code] += 1
         told.append(dict(said))
@@ -198,10 +198,9 @@ def _prepared(
     def one(signal: Signal) -> Callable[[int], object]:
         return lambda i: library.signals.search(signal, probes[i], OWNER, CANDIDATES)
 
-    def hybrid(i: int) -> bool:
-        options = SearchOptions(limit=LIMIT, partial=asked.partial)
-        request = request_for(settings, model, (queries[i],), OWNER, options)
-        return searcher.search(request).partial
+    def hybrid(i: int) -> object:
+        request = request_for(settings, model, (queries[i],), OWNER, SearchOptions(limit=LIMIT))
+        return searcher.search(request)
 
     library.signals.refresh()
     runs: dict[str, Callable[[int], object]] = {signal.value: one(signal) for signal in Signal}

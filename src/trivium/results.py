@@ -140,7 +140,6 @@ class Results(Sequence[Result]):
     combine: Combine | None = None  # how several queries became one score
     floor: float = 0.0  # results that match less are weak
     notes: tuple[str, ...] = ()  # what people should know: a signal that couldn't run, and why
-    partial: bool = False  # a database node is away: passages are missing, and a note says so
     mistyped: bool = False  # nothing was found because a filter names a value no document has
 
     @property

@@ -402,7 +402,6 @@ class ResultsAnswer(Shape, kw_only=True):
     queries: Sequence[AnalysedQuery] | None = None
     combine: Combine | None
     weak: bool = said("No good match: the results are only the closest.")
-    partial: bool = said("Part of the library is away, so results may be missing; see the notes.")
     took_ms: float
     timings_ms: Mapping[str, float] | None = None
     results: Sequence[ResultAnswer]
@@ -417,7 +416,6 @@ class ResultsAnswer(Shape, kw_only=True):
             queries=[*map(AnalysedQuery, results.queries, analyses)] if explain else None,
             combine=results.combine,
             weak=results.weak,
-            partial=results.partial,
             took_ms=results.took_ms,
             timings_ms=results.timings_ms if explain else None,
             results=[ResultAnswer.of(one, weak=not results.fits(one)) for one in results],

@@ -24,7 +24,7 @@ def test_json_has_the_promised_shape(trivium: Program) -> None:
     found = trivium("search", "battle", "axe", "--json").json
     assert set(found) == {
         "query", "queries", "combine", "analysis", "took_ms", "timings_ms", "results", "notes",
-        "weak", "partial",
+        "weak",
     }  # fmt: skip
     assert found["query"] == "battle axe"
     assert found["analysis"] == {

@@ -5,10 +5,8 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
-from sqlalchemy import text
 from sqlalchemy.exc import ProgrammingError
 from tests import citus
 
@@ -16,19 +14,13 @@ from trivium.errors import DatabaseAway
 from trivium.places import DatabaseAddress
 from trivium.ports import Backend
 from trivium.results import Results
-from trivium.search.request import Rerank, SearchRequest
-from trivium.search.run import Searcher
+from trivium.search.request import SearchRequest
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres
-from trivium.store.postgres.database import open_database
-from trivium.store.postgres.reach import Reach, nodes_away
-from trivium.store.postgres.vectors import EXACT, VectorTables
-from trivium.store.sql.feed import Feed
 from trivium.testing.backend_contract import BackendContract
 from trivium.testing.backend_machine import BackendMachine
-from trivium.testing.samples import TOY, found, put, sample
-from trivium.text.filters import parse_filter
-from trivium.types import OWNER, Mode, Place, Signal, Where
+from trivium.testing.samples import found, put, sample
+from trivium.types import OWNER, Place, Signal, Where
 
 pytestmark = citus.needed
 NAME = f"test_{uuid4().hex[:12]}"
@@ -115,92 +107,6 @@ def asked(query: str, where: Where = OWNER, **options: Any) -> SearchRequest:
 def ids(results: Results) -> list[int]:
     assert [result.rank for result in results] == [*range(1, len(results) + 1)]
     return [result.found.id for result in results]
-
-
-@pytest.mark.parametrize("mode", Mode)
-@pytest.mark.parametrize("where", [OWNER, Where(frozenset())], ids=["owner", "public"])
-def test_the_rest_of_an_answer_while_a_node_is_away(
-    lanterns: Backend, mode: Mode, where: Where
-) -> None:
-    searcher = Searcher(lanterns, TOY)
-    request = asked("lantern", where, mode=mode)
-    whole = searcher.search(replace(request, partial=True))
-    assert not whole.partial
-    assert len(whole) == (48 if where == OWNER else 32)
-    with citus.node_away():
-        with pytest.raises(DatabaseAway):
-            searcher.search(request)
-        rest = searcher.search(replace(request, partial=True))
-        again = searcher.search(replace(request, partial=True))  # knows by now which node is away
-        away = lanterns.nodes.rest(look=True)
-        missing = away.missing(where)
-    assert rest.partial
-    assert rest.notes[0].startswith(
-        f"Partial results: 1 of 2 database nodes doesn't respond, so {missing.passages} of"
-        f" {len(whole)} passages are missing, and {missing.without_vector} more"
-    )
-    assert ids(again) == ids(rest)
-    assert 0 < len(rest) < len(whole)
-    # A partial answer has nothing beyond the whole one, and keeps its order.
-    assert set(ids(rest)) < set(ids(whole))
-    lacking = missing.passages + (missing.without_vector if mode is Mode.SEMANTIC else 0)
-    assert len(rest) == len(whole) - lacking
-    if mode is not Mode.HYBRID:  # where a passage without its vector ranks lower
-        scores = {result.found.id: result.score for result in whole}
-        parts = {result.found.id: result.signals for result in whole}
-        assert ids(rest) == [i for i in ids(whole) if i in ids(rest)]
-        for result in rest:
-            for signal, part in result.signals.items():
-                assert part.score == pytest.approx(parts[result.found.id][signal].score)
-        assert scores.keys() >= {result.found.id for result in rest}
-    assert lanterns.nodes.rest(look=True) is None
-    assert not searcher.search(replace(request, partial=True)).partial
-
-
-@pytest.mark.parametrize(
-    "query",
-    ['"lantern burns" OR "old lantern"', "+lantern +low", "lantren -old", "lantern"],
-    ids=["phrase", "required", "misspelled", "sheet"],
-)
-def test_what_else_a_partial_answer_can_do(lanterns: Backend, query: str) -> None:
-    where = OWNER.narrowed(parse_filter("sheet:second")) if query == "lantern" else OWNER
-    request = asked(query, where, correct=True, expand=True, rerank=Rerank())
-    searcher = Searcher(lanterns, TOY)
-    whole = searcher.search(request)
-    with citus.node_away():
-        rest = searcher.search(replace(request, partial=True))
-    assert rest.partial
-    assert ids(rest)
-    assert set(ids(rest)) < set(ids(whole))
-    around = {result.found.id: (result.before, result.after) for result in whole}
-    assert all(around[r.found.id] == (r.before, r.after) for r in rest)
-
-
-def test_graphs_of_the_nodes_that_answer(lanterns: Backend) -> None:
-    """More vectors than are all compared, so the graph of each shard is asked."""
-    first, last = 1_000, 1_000 + EXACT * 5
-    address = parse(DatabaseAddress(f"{citus.ADDRESS}?schema={NAME}"))
-    engine = open_database(address)
-    with engine.begin() as connection:
-        connection.execute(
-            text(
-                "INSERT INTO vectors_1 SELECT i, CAST(:v AS halfvec(64))"
-                " FROM generate_series(:first, :last) AS i"
-            ),
-            {"v": "[" + ",".join(["0.125"] * 64) + "]", "first": first, "last": last},
-        )
-    passing = np.arange(last + 1) >= first
-    tables = VectorTables(engine, Feed(engine), lambda: None)
-    query = np.full(64, 0.125, dtype=np.float32)
-    with citus.node_away(), engine.connect() as connection:
-        reach = Reach(engine, *nodes_away(connection))
-        held = reach.shards(connection, "vectors_1").holds(np.arange(last + 1))
-        hits = tables.nearest(TOY.fingerprint, query, 50, passing, last, reach)
-    assert len(hits) == 50
-    assert all(held[hit.chunk_id] and hit.score == pytest.approx(1) for hit in hits)
-    with engine.begin() as connection:
-        connection.execute(text("DELETE FROM vectors_1 WHERE chunk >= :first"), {"first": first})
-    engine.dispose()
 
 
 def test_libraries_in_one_database_have_shards_of_their_own() -> None:

@@ -39,7 +39,6 @@ CASES: list[dict[str, Any]] = [
     {"query": "crown harbour", "mode": "keyword", "every_word": True},
     {"query": "the crown", "prefer": "recent", "half_life": 30.0, "boosts": {"year>=2020": 3.0}},
     {"query": '"short sword" OR axe', "where": "year>=2020"},
-    {"query": "harbour", "partial": True},
 ]
 
 

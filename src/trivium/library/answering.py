@@ -109,7 +109,6 @@ class Answering:
             expand=self._model.settings.ask_expand,
             hyde=self._model.settings.ask_hyde and self._model.generator is not None,
             rerank=self._model.settings.ask_rerank,
-            partial=False,  # what is missing might say something else
         )
         model = self._model.embedder.fingerprint
         request = request_for(self._model.settings, model, (question,), within, options)

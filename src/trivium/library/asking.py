@@ -88,7 +88,6 @@ def request_for(
         expand=s.search_expand if o.expand is None else o.expand,
         prefer=_preference(s, o),
         rerank=_rerank(s) if (s.search_rerank if o.rerank is None else o.rerank) else None,
-        partial=s.search_partial if o.partial is None else o.partial,
         hyde=(s.search_hyde if o.hyde is None else o.hyde) and Signal.VECTOR in MODES[mode],
     )
 

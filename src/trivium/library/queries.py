@@ -231,7 +231,7 @@ class Alerts:
             some = documents[start : start + _AT_ONCE]
             found = self._searching.search(
                 alert.query,
-                options=SearchOptions(limit=len(some), by="document", partial=False),
+                options=SearchOptions(limit=len(some), by="document"),
                 filters=Filters(source=[f"#{one.id}" for one in some]),
             )
             hits += [

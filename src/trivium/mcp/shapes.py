@@ -177,7 +177,6 @@ class Found(Shape, kw_only=True):
 class SearchOutput(Shape, kw_only=True):
     results: Sequence[Found]
     weak: bool = said("No good match: the results are only the closest.")
-    partial: bool = said("Part of the library is away, so results may be missing; see the notes.")
     suggestion: str = said("The query with its spelling corrected; empty if unchanged.")
     notes: Sequence[str]
     next_cursor: str | None

@@ -76,7 +76,6 @@ def _search(library: Library, caller: Caller, asked: shapes.SearchInput) -> Told
     return shapes.SearchOutput(
         results=results,
         weak=found.weak,
-        partial=found.partial,
         suggestion=found.analysis.suggestion,
         notes=list(found.notes),
         next_cursor=str(end) if end < len(found) else None,

@@ -149,11 +149,6 @@ class SearchOptions:
         flags=("--boost",),
         metavar="FILTER*WEIGHT",
     )
-    partial: bool | None = option(
-        "While a database node is away, return results from the other nodes, marked as partial.",
-        setting="search.partial",
-        strict=True,
-    )
     # Filters look at what documents were then. Callers find what they may see today and could see
     # then.
     as_of: Moment | None = option(
@@ -236,6 +231,5 @@ class SearchSettings:
     search_threshold: float = usual(SearchOptions, "threshold", -1.0)
     search_correct: bool = usual(SearchOptions, "correct", True)
     search_every_word: bool = usual(SearchOptions, "every_word", False)
-    search_partial: bool = usual(SearchOptions, "partial", False)
     search_prefer: str = usual(SearchOptions, "prefer", "")
     search_half_life: float = usual(SearchOptions, "half_life", 365.0)

@@ -673,26 +673,6 @@ class Views(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """What an answer lacks because nodes are away."""
-
-    nodes: int  # that are away
-    of_nodes: int
-    passages: int  # that can't be read, of those that the caller may see
-    of_passages: int
-    without_vector: int  # other passages, which only words and spelling find
-
-
-@dataclass(frozen=True, slots=True)
-class Rest:
-    """What can be searched while nodes are away."""
-
-    documents: Documents
-    signals: Signals
-    missing: Callable[[Where], Missing]  # of what this caller may see
-
-
 class Nodes(Protocol):
     """Several servers that share a library's rows."""
 
@@ -706,11 +686,6 @@ class Nodes(Protocol):
 
     def gather(self) -> Spread:
         """Bring everything back to one server."""
-        ...
-
-    def rest(self, *, look: bool) -> Rest | None:
-        """What can be searched while nodes are away; None: all of them answer. `look`: ask every
-        node now; otherwise, what was found a few seconds ago."""
         ...
 
 

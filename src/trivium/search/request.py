@@ -71,7 +71,6 @@ class SearchRequest:
     rerank: Rerank | None = None  # rerank the top results
     expand: bool = False  # add the text around each passage
     hyde: bool = False  # add a generated answer to the query of the vector signal
-    partial: bool = False  # if a database node is away, accept what the others have
 
     @property
     def pool(self) -> int:

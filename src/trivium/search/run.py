@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from trivium.errors import (
-    DatabaseAway,
     EmptyQuery,
     IndexDamaged,
     LibraryBusy,
@@ -27,9 +26,7 @@ from trivium.ports import (
     Embedder,
     Generator,
     Lexicon,
-    Missing,
     Reranker,
-    Rest,
     WeighingReranker,
 )
 from trivium.results import Analysis, Result, Results, Suggestion
@@ -117,7 +114,6 @@ class Searcher:
         at_once = turns_for(os.cpu_count() or 2) if backend.folder is not None else sys.maxsize
         self._turns = Turns(at_once)
         self._signals = Signals(backend, embedder, self._turns)
-        self._rest: tuple[Rest, Searcher] | None = None  # the last one, and its searcher
 
     @property
     def model(self) -> str:
@@ -127,34 +123,6 @@ class Searcher:
     def search(self, request: SearchRequest) -> Results:
         """Raises ModelChanged if the store's vectors come from another model than the embedder, and
         DatabaseAway."""
-        nodes = self._backend.nodes if request.partial else None
-        if nodes is None:
-            return self._whole(request)
-        rest = nodes.rest(look=False)
-        try:
-            return self._whole(request) if rest is None else self._part(request, rest)
-        except DatabaseAway:
-            rest = nodes.rest(look=True)
-            if rest is None:
-                raise
-            return self._part(request, rest)
-
-    def _part(self, request: SearchRequest, rest: Rest) -> Results:
-        """Searches the nodes that respond, and marks the results as partial."""
-        # The built-in reranker reads from all nodes.
-        late = self._reranker is not None and self._reranker.fingerprint.startswith(LATE)
-        if self._rest is None or self._rest[0] is not rest:
-            backend = replace(self._backend, documents=rest.documents, signals=rest.signals)
-            models = (self._embedder, self._generator, None if late else self._reranker)
-            self._rest = rest, Searcher(backend, *models, self._grasp, self._passages)
-        notes = [_told(rest.missing(request.where))]
-        if late and request.rerank is not None:
-            request = replace(request, rerank=None)
-            notes.append(_NOT_RERANKED)
-        found = self._rest[1]._whole(request)
-        return replace(found, partial=True, notes=(*notes, *found.notes))
-
-    def _whole(self, request: SearchRequest) -> Results:
         request.check()
         with self._turns.taken():
             return self._searched(request)
@@ -441,19 +409,6 @@ def _parsed(text: str) -> Query:
     if not query.clauses:
         raise EmptyQuery("The query has no words to search for.")
     return query
-
-
-def _told(missing: Missing) -> str:
-    """What partial results lack, for people."""
-    nodes = f"{missing.nodes} of {missing.of_nodes} database nodes"
-    verb = "doesn't" if missing.nodes == 1 else "don't"
-    said = (
-        f"Partial results: {nodes} {verb} respond, so {missing.passages:,} of"
-        f" {missing.of_passages:,} passages are missing"
-    )
-    if missing.without_vector:
-        said += f", and {missing.without_vector:,} more can only be found by words and spelling"
-    return f"{said}."
 
 
 def _listed(clauses: Sequence[Sequence[Term | Phrase]]) -> str:

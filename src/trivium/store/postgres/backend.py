@@ -27,7 +27,6 @@ from trivium.store.postgres.leases import RowLeases
 from trivium.store.postgres.listening import listening
 from trivium.store.postgres.nodes import CitusNodes
 from trivium.store.postgres.replicas import CONNECT_SECONDS, Place, ReplicatedSignals
-from trivium.store.postgres.rest import rest_of
 from trivium.store.postgres.schema import prepare
 from trivium.store.postgres.upkeep import PostgresUpkeep
 from trivium.store.postgres.views import PostgresViews
@@ -118,9 +117,7 @@ def open_postgres(
         views=views,
         folder=None,
         close=close,
-        nodes=CitusNodes(
-            engine, vectors, alone.hold, lambda reach: rest_of(reach, feed, snapshots, vectors)
-        ),
+        nodes=CitusNodes(engine, vectors, alone.hold),
     )
 
 

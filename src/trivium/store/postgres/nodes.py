@@ -11,17 +11,12 @@ docs/decisions/010. Knows nothing of searching.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from math import inf
-from time import monotonic
 
 from sqlalchemy import Connection, Engine, text
 
 from trivium.errors import DatabaseUnsuitable, LibraryBusy
-from trivium.ports import Rest
-from trivium.store.postgres.reach import Reach, nodes_away
 from trivium.store.postgres.shards import (
     drop_hidden_rows,
     gather_table,
@@ -35,8 +30,6 @@ from trivium.store.postgres.vectors import VectorTables
 from trivium.store.sql.statements import NEXT_MODEL, setting
 from trivium.upkeep import Spread
 
-log = logging.getLogger("trivium.postgres")
-AWAY_SECONDS = 5.0  # before asking again whether nodes are away
 # Name, key, and the table to lie beside, which must come first.
 _TABLES = (
     ("interpretations", "document", ""),
@@ -71,15 +64,11 @@ class CitusNodes:
         engine: Engine,
         vectors: VectorTables,
         alone: Callable[[], AbstractContextManager[None]],
-        rest: Callable[[Reach], Rest],
     ) -> None:
-        """`alone`: keeps all other changes out; `rest`: makes the search over reachable rows."""
+        """`alone`: keeps all other changes out."""
         self._engine = engine
         self._vectors = vectors
         self._alone = alone
-        self._rest_of = rest
-        self._rest: Rest | None = None
-        self._looked = -inf  # when we last asked the nodes
 
     def spread(self) -> Spread:
         with self._engine.connect() as connection:
@@ -124,17 +113,6 @@ class CitusNodes:
                         _change(connection, statement)
             self._vectors.follow_passages()
         return self.spread()
-
-    def rest(self, *, look: bool) -> Rest | None:
-        if not look:
-            return self._rest if monotonic() - self._looked < AWAY_SECONDS else None
-        with self._engine.connect() as connection:
-            away, nodes = nodes_away(connection) if shards_of(connection) else ([], 0)
-        if away:
-            log.warning("Searching without these nodes: %s", ", ".join(map(str, away)))
-        self._rest = self._rest_of(Reach(self._engine, away, nodes)) if away else None
-        self._looked = monotonic()
-        return self._rest
 
     def _checked(self) -> Spread:
         """Raises DatabaseUnsuitable, LibraryBusy."""

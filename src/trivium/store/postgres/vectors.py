@@ -16,7 +16,6 @@ from sqlalchemy import Connection, Engine, text
 from trivium.errors import StoreError
 from trivium.store.indexed import IndexedChunk
 from trivium.store.postgres.database import EF_SEARCH, direct
-from trivium.store.postgres.reach import Reach, Shards
 from trivium.store.postgres.shards import shards_of, spread_table
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.statements import NEXT_MODEL, STORED, one_statement, setting
@@ -149,10 +148,9 @@ class VectorTables:
         k: int,
         passing: NDArray[np.bool_],
         total: int,
-        reach: Reach | None = None,
     ) -> list[Hit]:
         """The k nearest of the chunks that pass. `passing`: by chunk id. `total`: number of active
-        chunks. `reach`: ask only nodes that answer."""
+        chunks."""
         ids = np.flatnonzero(passing)
         if not len(ids) or k < 1:
             return []
@@ -162,18 +160,10 @@ class VectorTables:
             if table is None:
                 return []
             shards = self._shards(connection, table)
-            there = reach.shards(connection, table) if reach else None
-            if there is not None:
-                ids = ids[there.holds(ids)]
-                if not len(ids):
-                    return []
             graph = total // (shards or 1)  # chunks in each
             asked = (query, len(vector), _LARGE_EF_SEARCH if graph > _LARGE else EF_SEARCH)
-            if there is not None:
-                propose = _proposals_there(connection, there, *asked)
-            else:
-                of = _proposals_of_shards if shards else _proposals
-                propose = of(connection, table, *asked)
+            of = _proposals_of_shards if shards else _proposals
+            propose = of(connection, table, *asked)
             kept = int(k * total / len(ids)) + 16
             depth = max(kept, graph // _PROPOSED)
             # If all chunks that pass are far from the query, the graph proposes only others. Then
@@ -199,33 +189,20 @@ class VectorTables:
             )
             return [Hit(row.chunk, row.score) for row in found]
 
-    def of_chunks(
-        self, model: str, ids: Sequence[ChunkId], reach: Reach | None = None
-    ) -> dict[ChunkId, Vector]:
-        """The vectors of chunks; with `reach`, only those whose nodes answer. Read in PostgreSQL's
-        binary format: the registry's copy takes two more statements and three times as long."""
+    def of_chunks(self, model: str, ids: Sequence[ChunkId]) -> dict[ChunkId, Vector]:
+        """The vectors of chunks. Read in PostgreSQL's binary format: the registry's copy takes two
+        more statements and three times as long."""
         with one_statement(self._engine) as connection:
             table = self._table(connection, model)
-            wanted = np.array(ids, dtype=np.int64)
-            if table is not None and reach is not None:
-                wanted = wanted[reach.shards(connection, table).holds(wanted)]
-            if table is None or not len(wanted):
+            if table is None or not len(ids):
                 return {}
             with direct(connection) as cursor:
                 query = f"SELECT chunk, vector FROM {table} WHERE chunk = ANY(%s)"
-                rows = cursor.execute(query, (wanted.tolist(),)).fetchall()
+                rows = cursor.execute(query, (list(ids),)).fetchall()
         return {
             chunk: np.frombuffer(sent, ">f2", offset=_BEFORE_VECTOR).astype(np.float32)
             for chunk, sent in rows
         }
-
-    def reachable(self, model: str, ids: NDArray[np.int64], reach: Reach) -> NDArray[np.bool_]:
-        """Which of these chunks have their vectors on nodes that answer."""
-        with one_statement(self._engine) as connection:
-            table = self._table(connection, model)
-            if table is None:
-                return np.ones(len(ids), dtype=bool)
-            return reach.shards(connection, table).holds(ids)
 
     # --- tables
 
@@ -372,30 +349,6 @@ def _proposals_of_shards(
         return connection.execute(text(proposed), {"q": query, "depth": depth})
 
     return propose
-
-
-def _proposals_there(
-    connection: Connection, shards: Shards, query: str, dimensions: int, ef: int
-) -> Callable[[int, int], Iterable[Any]]:
-    """The same for each shard on a node that answers, in one statement: the options are set before
-    the graph is searched, because its depth depends on them."""
-    options = {
-        "hnsw.ef_search": ef,
-        "hnsw.iterative_scan": "relaxed_order",
-        "hnsw.max_scan_tuples": 100_000,
-    }
-    told = ", ".join(f"set_config('{name}', '{value}', true)" for name, value in options.items())
-    score = _score(dimensions, f"'{query}'")
-
-    def command(table: str, depth: int) -> str:
-        return (
-            f"SELECT p.chunk, p.score FROM (SELECT num_nulls({told}) AS none OFFSET 0) AS options,"
-            f" LATERAL (SELECT chunk, {score} FROM {table}"
-            f" ORDER BY vector <#> CAST('{query}' AS halfvec({dimensions}))"
-            f" LIMIT {depth} + options.none) AS p"
-        )
-
-    return lambda depth, _: shards.ask(connection, lambda table: command(table, depth))
 
 
 def _alone(connection: Connection) -> None:

@@ -27,7 +27,8 @@ from pathlib import Path
 from trivium.answer.check import Checker, may_be_shown
 from trivium.answer.passages import Passage, numbered
 from trivium.answer.statements import Sentence
-from trivium.answer.support import Words, denies, pieces
+from trivium.answer.support import Words, pieces
+from trivium.text.lexicon.negation import denies
 from trivium.answers import Citation, Statement
 from trivium.config import Settings, load
 from trivium.library import Library

@@ -115,6 +115,15 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
+class Speaker:
+    """Who wrote the message that begins at an offset of a passage, and when."""
+
+    start: int
+    author: str
+    time: str = ""  # ISO 8601
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where something is in its document, beyond the text. Everything may be unknown."""
 
@@ -125,6 +134,7 @@ class Place:
     authors: tuple[str, ...] = ()  # of a message
     time: str = ""  # of a message, the first of several; ISO 8601
     link: str = ""  # to a message, the first of several
+    speakers: tuple[Speaker, ...] = ()  # of a passage: each message that begins in it
 
 
 @dataclass(frozen=True, slots=True)

@@ -258,6 +258,9 @@ class _Loop:
             if isinstance(error, BadValue):
                 self._repeated += 1  # a model that never learns ends as one that repeats
             return name, f"{_doing(name)} failed: {error.message}", f"Error: {error}"
+        except Exception as error:  # whatever a tool meets, the model goes on without it
+            self._repeated += 1
+            return name, f"{_doing(name)} failed ({type(error).__name__})", TOOL_FAILED
         passages = self._gathered.add(found)
         parts = [found.text] if found.text else []
         parts += [listed(found.listing, self._key)] if found.listing else []
@@ -291,6 +294,7 @@ class _Loop:
 WITHOUT_TOOLS = (
     "The model's window (`generate.window`) is too small for tools, so it planned its searches."
 )
+TOOL_FAILED = "Error: this tool failed. Try other arguments or another tool."
 _DOING = {
     "search": "Searching",
     "get_passage": "Reading a passage",

@@ -16,6 +16,15 @@ LONGEST = 200  # characters
 MOST_POWER = 64
 # Whole numbers up to this need no source if another number has one: months, percent, counts.
 SMALL = 100
+_REFUSED = (
+    SyntaxError,
+    ArithmeticError,
+    RecursionError,
+    ValueError,
+    IndexError,
+    TypeError,
+    MemoryError,
+)
 _TWO: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -40,7 +49,7 @@ def calculate(expression: str) -> float:
         raise BadValue(f"The expression is longer than {LONGEST} characters.")
     try:
         value = _value(ast.parse(expression.strip(), mode="eval").body)
-    except (SyntaxError, ArithmeticError, RecursionError, ValueError, IndexError) as reason:
+    except _REFUSED as reason:
         raise BadValue(f"Couldn't calculate `{expression}` ({reason}).") from reason
     if isinstance(value, complex) or not isfinite(value):
         raise BadValue(f"`{expression}` has no result.")

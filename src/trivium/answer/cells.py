@@ -13,9 +13,11 @@ from math import nan
 
 from trivium.answer.likeness import Likeness
 from trivium.answer.passages import Passage
-from trivium.answer.question import Asks, Question, Term, bag, initials
+from trivium.answer.question import Question, Term, bag, initials
 from trivium.answer.structure import EMPTY, Row, Table
 from trivium.text.lexicon.quantities import figures, quantities
+from trivium.text.lexicon.questions import COUNTS, Asks
+from trivium.text.normalise import words
 
 AROUND = 0.9  # weight of a term that a heading or caption says, compared with one in the labels
 # The share of a question's terms, by weight, that labels, headings and caption must say together.
@@ -65,6 +67,11 @@ class Read:
                     like = self.likeness.between(term.word, named.words)
                     said[term] = like if like >= LEAST_LIKE else 0.0
             found.append({term: share for term, share in said.items() if share})
+        counts = [t for t in self.question.terms if t.generic and t.word in COUNTS]
+        for term in counts if counts and not any(counts[0] in some for some in found) else ():
+            for name, some in zip(self.table.names, found, strict=True):
+                if not COUNTS.isdisjoint(words(name)):  # quantity: the column may say "Stock"
+                    some[term] = 1.0
         return found
 
     @cached_property
@@ -110,6 +117,8 @@ class Read:
     ) -> Found | None:
         question = self.question
         if value in EMPTY or not _fits(question, value):
+            return None
+        if question.counted and not value[:1].isdigit():  # how many: no code such as VS-221
             return None
         by_name = self.names[at] if at < len(self.names) else {}
         others = [terms - by_name.keys() for i, terms in enumerate(said) if i != at]

@@ -14,20 +14,27 @@ from dataclasses import dataclass, replace
 from trivium.answer.cells import Found, Read
 from trivium.answer.likeness import Likeness, WordVectors
 from trivium.answer.passages import Passage
-from trivium.answer.question import Asks, Question, bag, function_words
+from trivium.answer.question import Question, Term, bag, function_words
 from trivium.answer.question import read as read_question
 from trivium.answer.statements import NOTHING_SAID, Before
 from trivium.answer.structure import Listing, Sentence, Table, listings, sentences, tables
-from trivium.answer.support import Nearness, Words, denies
+from trivium.answer.support import Nearness, Words
 from trivium.ports import Embedder
+from trivium.text.disagree import Claim, claims, disagreement
 from trivium.text.languages import detect_language
-from trivium.text.lexicon.quantities import differ, figures
+from trivium.text.lexicon.dates import times
+from trivium.text.lexicon.names import agent, is_first_person, names, subject
+from trivium.text.lexicon.negation import denies
+from trivium.text.lexicon.quantities import differ, figures, money
+from trivium.text.lexicon.questions import Asks, begins_with_pronoun, gives_reason
 from trivium.text.normalise import fold, words
+from trivium.text.stems import stem
 
 MOST_COMPARED = 40  # sentences by meaning, the best by words; 25 tokens each take .3 s on 2 cores
 MOST_LIKE = 10  # of these, sentences whose words are compared one by one
 MEANING, WORDS, RANK = 0.5, 0.4, 0.1  # the weight of each for a sentence
 AROUND = 0.9  # weight of a term that a heading says
+IN_PARAGRAPH = 0.6  # and of one that another sentence of its paragraph says
 BESIDE = 0.4  # and of one that only the rest of the passage says
 LEAST_SAID = 0.72  # share of a question's terms, by weight, in a sentence and its headings
 LEAST_SCORE = 0.45
@@ -39,22 +46,24 @@ ALIKE = 0.7  # share of common words in two sentences: neighbouring chunks overl
 LEAST_LISTED = 0.6  # share of a question's terms that a list and the line above it must say
 HEADED = 0.15  # bonus for a list whose first line names what was asked for
 LEAST_INSTEAD = 0.85  # for a list, if the question doesn't ask for several things
+LONGEST_BEFORE = 240  # characters of the sentence before one that begins with a pronoun
 LONGEST_COUNT = 5  # "three commandments": up to this many sentences may follow
-_DATE = re.compile(
-    r"\b(?:1[0-9]|20)\d\d\b|\b\d{1,2}:\d\d\b|\b\d{1,2}[./-]\d{1,2}\b|\b(?:January|February|March|April"
-    r"|May|June|July|August|September|October|November|December|Januar|Februar|März|Mai|Juni|Juli"
-    r"|Oktober|Dezember|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|dawn|noon|midnight"
-    r"|sunset|sunrise|spring|summer|autumn|winter|yesterday|today|tomorrow)\b|\b(?:year|Jahr)\s\d+"
-)
 _ORDINAL_DAY = re.compile(
     r"\b(?:first|second|third|fourth|fifth|sixth|seventh|last|\d+(?:st|nd|rd|th))\b", re.I
 )
 _CLAUSE = re.compile(
     r"[,;:]\s|\s(?=(?:with|and|but|which|who|where|while|because|since|und|aber|mit)\s)"
 )
+_WHO_DID = re.compile(  # "who poisoned the ferryman"; of more words, only the verb
+    r"(?:and |und )?(?:who|wer)\s+(?P<verb>\w+)\s+(?:the |an? |der |die |das |den |dem )?"
+    r"(?:(?P<what>\w+)\??$)?",
+    re.I,
+)
+_DETERMINERS = frozenset(
+    ("the", "a", "an", "der", "die", "das", "den", "dem", "ein", "eine", "einen")
+)
 _VERDICT = re.compile(r"(Yes|No): ")
 _MONEY_WORDS = frozenset(("cost", "price", "kosten", "preis"))
-_MONEY = re.compile(r"[$€£]\s?\d|\d\s?(?:[€$£]|(?:euros?|dollars?|gp|sp|cp|EUR|USD|tallies)\b)")
 _PLACE = re.compile(
     r"\b(?:in|at|on|near|beside|behind|below|beneath|under|above|between|off|from|inside|outside|to|bei"
     r"|im|am|an|auf|neben|hinter|unter|über|nach|aus)\s(?:the\s|a\s|an\s|der\s|dem\s|den\s|die\s)?([\w’'-]+)"
@@ -69,6 +78,7 @@ class Picked:
     differs: bool = False  # another source says something different
     value: str = ""  # the figure, date or cell that answers
     cell: bool = False  # it is a cell of a table whose row and column the question names
+    lead: str = ""  # who said it and when, of a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +177,7 @@ class Extractor:
         able = []
         for one in best:
             held = _said(asked, one.sentence, one.passage, likeness)
-            kind, value = _answers(asked, one.text) if held >= LEAST_SAID else (0.0, "")
+            kind, value = _answers(asked, one) if held >= LEAST_SAID else (0.0, "")
             if kind:
                 able.append((kind, replace(one, said=held, value=value)))
         told = {at: [_in_place(one)] for at, (_, one) in enumerate(able)}
@@ -216,7 +226,7 @@ def _not_again(asked: Question, picked: Picked, before: Before) -> Picked | None
 
 def _says_all(asked: Question, one: _Candidate) -> bool:
     """Whether a sentence says every term in the same word, so that likeness isn't needed."""
-    own = bag(f"{one.sentence.question} {one.text}", one.passage.language)
+    own = bag(_with_antecedent(one.sentence), one.passage.language)
     return all(own.says(term) for term in asked.terms if not term.firm)
 
 
@@ -237,7 +247,7 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
     the passage. 0 if none of them has a name or figure of the question, or if the sentence itself
     doesn't say the first thing that was asked about."""
     language = passage.language
-    own = bag(f"{one.question} {one.text}", language)
+    own = bag(_with_antecedent(one), language)
     near = bag(one.paragraph, language)
     place = passage.citation
     above = bag("\n".join((place.title, *place.headings)), language)
@@ -245,15 +255,18 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
     covered = 0.0
     for term in asked.terms:
         like = 0.0
-        if own.says(term) or (term.word in _MONEY_WORDS and _MONEY.search(one.text)):
+        costs = term.word in _MONEY_WORDS and money(one.text, language)
+        if costs or term.generic or own.says(term):
             share = 1.0
         else:
             if likeness is not None and not term.firm:
                 like = likeness.between(term.word, own.words)
             if term is asked.focus and likeness is not None and like < LEAST_FOCUS:
                 return 0.0
-            if above.says(term) or near.says(term):
+            if above.says(term):
                 share = AROUND
+            elif near.says(term):
+                share = IN_PARAGRAPH
             elif rest.says(term) and not term.figure:
                 share = BESIDE
             elif term.firm:
@@ -264,28 +277,83 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
     return covered / asked.whole
 
 
-def _answers(asked: Question, text: str) -> tuple[float, str]:
+def _with_antecedent(one: Sentence) -> str:
+    """A sentence with the question it answers, and with the sentence before it if it begins with a
+    pronoun: "It smells of almonds." is about what that one names."""
+    before = one.before if begins_with_pronoun(one.text) else ""
+    return f"{one.question} {before} {one.text}"
+
+
+def _answers(asked: Question, one: _Candidate) -> tuple[float, str]:
     """How well a sentence contains what was asked for, 0 to 1, and the figure or date that does."""
-    if asked.asks is Asks.AMOUNT:
-        return _amount(asked, text)
-    if asked.asks is Asks.WHEN:
-        dates = [m[0] for m in _DATE.finditer(text) if m[0] not in asked.text]
-        ordinal = _ORDINAL_DAY.search(text) if "day" in asked.text.lower() else None
-        if ordinal:
-            dates.append(ordinal[0])
-        return (1.0, " ".join(dates)) if dates else (0.0, "")
-    if asked.asks is Asks.WHERE:
-        places = _PLACE.findall(text)
-        known = set(words(asked.text))
-        return (1.0, "") if any(fold(place) not in known for place in places) else (0.7, "")
-    if asked.asks in (Asks.WHO, Asks.NAME):
-        asked_for = set(words(asked.text))
-        names = re.findall(r"(?<=[\s\"“])[A-ZÄÖÜ][\w’'-]+", text)
-        new = [name for name in names if not set(words(name)) <= asked_for]
-        if asked.asks is Asks.NAME:
-            return (1.0, "") if new else (0.0, "")
-        return (1.0, "") if new else (0.9, "")
+    text, language = one.text, one.passage.language
+    match asked.asks:
+        case Asks.AMOUNT:
+            return _amount(asked, text)
+        case Asks.WHEN:
+            dates = [said for said in times(text, language) if said not in asked.text]
+            ordinal = _ORDINAL_DAY.search(text) if "day" in asked.text.lower() else None
+            if ordinal:
+                dates.append(ordinal[0])
+            return (1.0, " ".join(dates)) if dates else (0.0, "")
+        case Asks.WHERE:
+            places = _PLACE.findall(text)
+            known = set(words(asked.text))
+            return (1.0, "") if any(fold(place) not in known for place in places) else (0.7, "")
+        case Asks.WHY:
+            return (1.0, "") if gives_reason(text, language) else (0.7, "")
+        case Asks.WHO:
+            return _names_someone(asked, one), ""
+        case Asks.NAME:
+            return (1.0 if _new_names(asked, text, language) else 0.0), ""
     return 1.0, ""
+
+
+def _new_names(asked: Question, text: str, language: str, *, placed: bool = True) -> list[str]:
+    """Names of a text that the question doesn't have."""
+    known = set(words(asked.text))
+    return [n for n in names(text, language, placed=placed) if not set(words(n)) <= known]
+
+
+def _names_someone(asked: Question, one: _Candidate) -> float:
+    """Whether a sentence says who: by name, by role ("The captain"), or as its speaker. What the
+    question names itself, such as its poison, is nobody new."""
+    text, language = one.text, one.passage.language
+    if one.passage.speaker(text) is not None and is_first_person(text):
+        return 1.0
+    if _is_about_another(asked, text, language):
+        return 0.0
+    if _new_names(asked, text, language, placed=False):
+        return 1.0
+    if begins_with_pronoun(text):
+        named = _new_names(asked, one.sentence.before, language, placed=False)
+        return 0.9 if named else 0.0
+    role = agent(text) or subject(text)
+    known = bag(asked.text, asked.language)
+    is_new = bool(role) and not any(
+        known.says(Term(word, 1.0)) or word in function_words(language) for word in words(role)
+    )
+    return 0.9 if is_new else 0.0
+
+
+def _is_about_another(asked: Question, text: str, language: str) -> bool:
+    """Whether a sentence uses the verb of a who-question as a noun ("the poison takes six hours"),
+    or says it of somebody else: "poisoned the ferryman" isn't who poisoned the inspector."""
+    found = _WHO_DID.match(asked.text.strip())
+    if found is None:
+        return False
+    said, empty = words(text), function_words(language)
+    (verb,) = stem([fold(found["verb"])], language or "en")
+    places = [at for at, one in enumerate(stem(said, language or "en")) if one == verb]
+    if places and all(at and said[at - 1] in _DETERMINERS for at in places):
+        return True
+    if not found["what"] or bag(text, language).says(Term(fold(found["what"]), 1.0)):
+        return False
+    return any(
+        said[at + 1] in _DETERMINERS and said[at + 2] not in empty
+        for at in places
+        if at + 2 < len(said)
+    )
 
 
 def _amount(asked: Question, text: str) -> tuple[float, str]:
@@ -394,7 +462,7 @@ def _chosen(
         if more:
             text = " ".join((sentence.text, *more))
             return [Picked(text, sentence.passage.number, sentence.score)]
-    return _quoted(asked, best, found)
+    return _quoted(asked, best)
 
 
 def _cells(asked: Question, found: Sequence[Found], best: Sequence[_Candidate]) -> list[Picked]:
@@ -416,33 +484,70 @@ def _cells(asked: Question, found: Sequence[Found], best: Sequence[_Candidate]) 
     return picked
 
 
-def _quoted(asked: Question, best: Sequence[_Candidate], found: Sequence[Found]) -> list[Picked]:
+def _quoted(asked: Question, best: Sequence[_Candidate]) -> list[Picked]:
     first = best[0]
-    picked = [
-        Picked(_yes_or_no(asked, first), first.passage.number, first.score, value=first.value)
-    ]
-    chosen = [first]
-    if first.value:
-        for one in best[1:]:
-            elsewhere = one.passage.citation.document != first.passage.citation.document
-            near = one.score >= NEAR * first.score and one.said >= 0.95 * first.said
-            if elsewhere and near and one.value != first.value:
-                return [*picked, Picked(one.text, one.passage.number, one.score, True, one.value)]
+    picked = [_quote(asked, first, _yes_or_no(asked, first))]
+    for one in best[1:]:
+        elsewhere = one.passage.citation.document != first.passage.citation.document
+        near = one.score >= NEAR * first.score and one.said >= 0.95 * first.said
+        if elsewhere and near and _disagree(first, one):
+            return [*picked, replace(_quote(asked, one, one.text), differs=True)]
+    if first.value or asked.asks not in (Asks.OTHER, Asks.LIST):
         return picked
-    for one in best[1:] if asked.asks in (Asks.OTHER, Asks.LIST) else ():
+    chosen = [first]
+    for one in best[1:]:
         if len(picked) == MOST or one.score < NEAR * first.score:
             break
         if not any(_alike(one.text, other.text) for other in chosen):
-            picked.append(Picked(one.text, one.passage.number, one.score))
+            picked.append(_quote(asked, one, one.text))
             chosen.append(one)
     return picked
+
+
+def _quote(asked: Question, one: _Candidate, text: str) -> Picked:
+    """With its speaker; and with the sentence before it, if that one says who a pronoun means."""
+    before = one.sentence.before
+    who = asked.asks is Asks.WHO and begins_with_pronoun(one.text)
+    if who and 0 < len(before) <= LONGEST_BEFORE:
+        text = f"{before} {text}"
+    return Picked(
+        text, one.passage.number, one.score, value=one.value, lead=_lead(one.passage, one.text)
+    )
+
+
+def _lead(passage: Passage, text: str) -> str:
+    """Who said it and when: "nora, 2024-03-04 09:21"."""
+    speaker = passage.speaker(text)
+    if speaker is None:
+        return ""
+    return ", ".join(part for part in (speaker.author, speaker.time[:16].replace("T", " ")) if part)
+
+
+def _disagree(one: _Candidate, other: _Candidate) -> bool:
+    """Whether two sentences give different answers."""
+    if figures(one.value) and figures(other.value):
+        return differ(one.value, other.value)
+    if one.value and other.value:
+        return one.value != other.value
+    # Without titles: the question says already that both are about the same.
+    mine, theirs = (claims(c.text, c.passage.language) for c in (one, other))
+    reasons = [(a, b, why) for a in mine for b in theirs if (why := disagreement(a, b))]
+    return any(
+        not why.startswith("numbers") or (_measures(a) and _measures(b)) for a, b, why in reasons
+    )
+
+
+def _measures(claim: Claim) -> bool:
+    """Whether its numbers have units: "section 3" and "section 4" are two things."""
+    return any(one.unit is not None for one in claim.numbers)
 
 
 def _yes_or_no(asked: Question, one: _Candidate) -> str:
     """The sentence, after a yes or a no if it says all that was asked."""
     if asked.asks is not Asks.YES_NO or one.said < 0.95:
         return one.text
-    opposite = denies(one.text) != denies(asked.text)
+    language = one.passage.language
+    opposite = denies(one.text, language) != denies(asked.text, language)
     return f"{'No' if opposite else 'Yes'}: {one.text}"
 
 

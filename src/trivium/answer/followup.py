@@ -64,6 +64,7 @@ _ASKED = re.compile(r"^(?:when|where|why|who|how|what|wann|wo|warum|wer)\b", re.
 _PASSIVE = re.compile(
     r"^(?:and )?(?:where|when|why|how)\b.*\b(?:was|were|is|are|did|has|have)\b", re.I
 )
+_ROW = re.compile(r"(?P<row>[^,:.\n]{1,60}), [^:.\n]{1,60}: ")
 _WHO = re.compile(r"^(?:and\s+)?(?:who|whom|wer)\b", re.I)
 
 
@@ -97,7 +98,7 @@ def _resolved(question: str, before: str, answer: str, listing: str) -> str:
         return _tidy(_in_its_place(rest, before))
     if _ONLY.match(rest) and _ASKED.match(before):  # "When?"
         return _tidy(_ASKED.sub(rest.rstrip(" ?").lower(), before, count=1))
-    topic = _topic(before)
+    topic = _row(answer, before) or _topic(before)
     person = _who(answer, before) if _WHO.match(before) else topic
     text = rest if begun else question
     replaced = (
@@ -154,6 +155,14 @@ def _topic(question: str) -> str:
         return nouns[-1]
     content = [w for w in words(plain) if w not in stop_words("en")]
     return content[-1] if content else ""
+
+
+def _row(answer: str, question: str) -> str:
+    """The row of a table that the answer to a question was about, if the question didn't name it:
+    `Pump housing` of "Pump housing, Lead time: 11 weeks, the highest of 3"."""
+    found = _ROW.match(answer)
+    named = found["row"].strip() if found else ""
+    return named if named and not set(words(named)) <= set(words(question)) else ""
 
 
 def _who(answer: str, question: str) -> str:

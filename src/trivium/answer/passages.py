@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from trivium.answers import Citation
 from trivium.results import Result
-from trivium.types import StoredChunk
+from trivium.types import Document, Speaker, StoredChunk
 
+_DAY = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?")
 _ON_THE_WEB = re.compile(r"https?://")
 
 
@@ -21,10 +22,18 @@ class Passage:
     text: str  # with the text around it
     language: str
     header: str = ""  # of a table that began in an earlier passage
+    speakers: tuple[Speaker, ...] = ()  # of its messages
+    date: str = ""  # of the document: 2024-05-01, a year, or "added 2026-01-31"
 
     @property
     def number(self) -> int:
         return self.citation.number
+
+    def speaker(self, text: str) -> Speaker | None:
+        """Who wrote the message that has this text."""
+        at = self.citation.text.find(text)
+        begun = [one for one in self.speakers if one.start <= at]
+        return begun[-1] if at >= 0 and begun else None
 
 
 def counted(results: Iterable[Result]) -> str:
@@ -79,4 +88,17 @@ def passage_of(
         match=match,
     )
     text = f"{chunk.header}\n{whole}" if chunk.header else whole
-    return Passage(citation, text, document.language, chunk.header)
+    place = chunk.place
+    speakers = place.speakers
+    if not speakers and len(place.authors) == 1 and place.time:
+        speakers = (Speaker(0, place.authors[0], place.time),)
+    return Passage(citation, text, document.language, chunk.header, speakers, _date(document))
+
+
+def _date(document: Document) -> str:
+    """The day a document is of, or its year; otherwise when it was added."""
+    for name in ("date", "modified", "created", "year"):
+        found = _DAY.match(str(document.metadata.get(name, "")))
+        if found:
+            return found[0]
+    return f"added {document.added_at[:10]}"

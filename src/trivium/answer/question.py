@@ -1,6 +1,6 @@
 """What a question asks for: its kind, and the words and figures that an answer must be about.
 
-Rules for English and German; a question in another language has words and no kind. Pure.
+What the words of each language ask for is `text.lexicon`'s. Pure.
 """
 
 from __future__ import annotations
@@ -8,94 +8,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property, lru_cache
 
 from trivium.text.lexicon.quantities import figures
+from trivium.text.lexicon.questions import (
+    SUPERLATIVE,
+    Asks,
+    asks,
+    framing,
+    generic,
+    wants_least,
+)
 from trivium.text.normalise import fold, words
 from trivium.text.stems import stem, stop_words
-
-
-class Asks(StrEnum):
-    """What an answer must contain."""
-
-    WHO = "who"  # a person, or a role
-    WHEN = "when"  # a date, a time or a year
-    WHERE = "where"  # a place
-    AMOUNT = "amount"  # a number
-    NAME = "name"  # what something is called
-    YES_NO = "yes or no"
-    LIST = "list"  # several things
-    MOST = "most"  # which of several has the most or the least of something
-    OTHER = "other"
 
 
 def _listed(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_DAY = r"(?:year|month|day|date|time|week|century|Jahr|Monat|Tag|Datum|Uhrzeit)"
-_PLURAL = r"(?!(?:is|was|does|has|this|his|its)\b)\w+(?<!s)s\b(?! (?:is|was|does|has|did)\b)"
-_SUPERLATIVE = _listed(
-    "highest lowest most least largest smallest biggest cheapest heaviest lightest fastest slowest"
-    " longest shortest oldest newest latest earliest fewest dearest strongest weakest"
-)
-_LEAST = _listed("lowest least smallest cheapest lightest slowest shortest earliest fewest")
-_KINDS: tuple[tuple[Asks, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile("|".join(patterns), re.IGNORECASE))
-    for kind, *patterns in (
-        (
-            Asks.NAME,
-            r"\bwhat (?:is|was|are) the names? of\b",
-            r"\bwhat (?:is|was) .{1,60} called\b",
-            r"\bwie hei(?:ß|ss)t\b",
-        ),
-        (
-            Asks.WHO,
-            r"^(?:and |und )?(?:by |with |of |to |from )?(?:who|whom|whose|wer|wem|wen|wessen)\b",
-        ),
-        (
-            Asks.WHEN,
-            r"^(?:and |und )?(?:since when|when|seit wann|wann)\b",
-            rf"^(?:\w+ )?(?:which|what|welche[mnrs]?) {_DAY}\b",
-        ),
-        (
-            Asks.WHERE,
-            r"^(?:and |und )?(?:where|wo|wohin|woher)\b",
-            r"^in which (?:town|city|country|place|village)\b",
-        ),
-        (
-            Asks.AMOUNT,
-            r"\bhow (?:many|much|long|old|far|fast|heavy|tall|high|large|big|deep|wide|often"
-            r"|expensive|thick|hot|cold|strong)\b",
-            r"\bwie (?:viele?|lange|alt|weit|schnell|schwer|hoch|groß|tief|breit|oft|teuer)\b",
-            r"\bwhat (?:percentage|share) of\b",
-            r"\bwhat (?:is|was|are|were) the (?:difference|sum|total|number|amount)\b",
-        ),
-        (Asks.MOST, rf"\b(?:{'|'.join(sorted(_SUPERLATIVE))})\b"),
-        (
-            Asks.YES_NO,
-            r"^(?:and |but |so )?(?:is|are|was|were|do|does|did|can|could|may|must|should|has|have"
-            r"|had|will|would|ist|sind|war|waren|hat|haben|darf|dürfen|kann|können|muss|müssen"
-            r"|gibt es|soll)\b",
-        ),
-        (
-            Asks.LIST,
-            r"^(?:list|name|enumerate|nenne)\b",
-            r"\b(?:what|which|welche) (?:are|were|sind|waren)\b",
-            r"^(?:which|what|welche) (?!(?:is|was|does|has|this|his|its)\b)"
-            rf"(?:\w+ ){{0,2}}{_PLURAL}",
-            r"^what (?:should|must|do) (?:i|we|you|one)\b",
-        ),
-    )
-)
-# Words of a question that say how it is asked, not what about.
-_FRAMING = _listed(
-    "how many much what which who whom whose when where why long name names called list tell give"
-    " say says said number amount kind type there get have has had does did do done please know"
-    " mean means exactly wie viel viele was wer wann wo welche welcher welches welchen wem wen gibt"
-    " heisst nenne"
-)
 # Function words. The lists that search uses have hundreds more ("round", "works", "system"), which
 # may be all that tells one row of a table from another.
 _FUNCTION = {
@@ -144,6 +75,7 @@ _SAME = {
 _HOW_MUCH = re.compile(
     r"\bhow much (?:is|are|was|were|for|do|does|did)\b|\bwie viel (?:kostet|kosten)\b", re.I
 )
+_HOW_MANY = re.compile(r"\bhow many\b|\bwie ?viele\b", re.I)
 _COST = _listed("cost price weight preis gewicht")
 # Words that go with most measures and say little by themselves.
 _VAGUE = _listed(
@@ -167,6 +99,7 @@ class Term:
     weight: float
     figure: bool = False
     firm: bool = False
+    generic: bool = False  # "number", "name": every answer of the right kind says it
 
 
 @dataclass(frozen=True)
@@ -182,7 +115,7 @@ class Question:
 
     @property
     def wants_least(self) -> bool:
-        return not _LEAST.isdisjoint(words(self.text))
+        return wants_least(self.text)
 
     @cached_property
     def focus(self) -> Term | None:
@@ -191,7 +124,7 @@ class Question:
         owned = re.search(r"[’']s\s+([\w-]+)", self.text)
         after = set(words(owned[1])) if owned else set()
         titles = {word for found in _TITLE.findall(self.text) for word in words(found)}
-        free = [term for term in self.terms if not term.firm]
+        free = [term for term in self.terms if not term.firm and not term.generic]
         free = [term for term in free if term.word not in titles] or free
         return next((t for t in free if t.word in after), free[0] if free else None)
 
@@ -199,7 +132,12 @@ class Question:
     def counted(self) -> tuple[str, ...]:
         """What is counted: `cranes` in "how many cranes has it", with the next word, which may
         belong to it (`hit points`); empty if nothing is named."""
-        found = re.search(r"\b(?:how many|wie viele)\s+([\w-]+(?: [\w-]+)?)", self.text, re.I)
+        found = re.search(
+            r"\b(?:how many|wie viele|combien d[e’']|cuántos|cuántas|quanti|quante|quantos|quantas"
+            r"|hoeveel|hur många|hvor mange)\s*([\w-]+(?: [\w-]+)?)",
+            self.text,
+            re.I,
+        )
         return tuple(words(found[1])) if found else ()
 
 
@@ -207,11 +145,11 @@ def read(
     text: str, language: str, rarities: Callable[[Sequence[str]], Sequence[float]]
 ) -> Question:
     """`rarities`: how rare words are in the documents that the caller may see."""
-    asks = next((kind for kind, pattern in _KINDS if pattern.search(text.strip())), Asks.OTHER)
+    kind = asks(text, language)
     plain = _ORDINAL.sub(r"\1", text)
     named = list(dict.fromkeys(one for found in _FIGURE.findall(plain) for one in figures(found)))
-    ignored = function_words(language) | _FRAMING
-    ignored |= _SUPERLATIVE if asks is Asks.MOST else set()
+    ignored = function_words(language) | framing(language)
+    ignored |= SUPERLATIVE if kind is Asks.MOST else set()
     names = {word for found in _NAME.findall(text) for word in words(found)}
     said = [w for w in words(_FIGURE.sub(" ", plain)) if w not in ignored and len(w) > 1]
     how = re.search(r"\b(?:how|wie) (\w+)", plain, re.I)
@@ -220,6 +158,8 @@ def read(
     said = [_HOW.get(w, w) if w == measured else _MEASURES.get(w, w) for w in said]
     if _HOW_MUCH.search(text) and not _COST & set(said):
         said.append("cost")
+    if kind is Asks.AMOUNT and _HOW_MANY.search(text):  # a column of amounts, if there is one
+        said.append("quantity")
     said = list(dict.fromkeys(said))
     said += [name for name in sorted(names) if len(name) == 1]  # Works B
     rare = dict(zip(said, rarities(said), strict=True)) if said else {}
@@ -228,11 +168,13 @@ def read(
     most = max(weights.values(), default=1.0)
     if measured in _HOW and _HOW[measured] in weights:  # it only helps to choose a column
         weights[_HOW[measured]] *= VAGUE
-    if asks is Asks.LIST and said:  # steps, effects, types: what kind of things is listed
+    if kind is Asks.LIST and said:  # steps, effects, types: what kind of things is listed
         weights[said[0]] *= VAGUE
-    terms = [Term(word, weights[word], firm=word in names) for word in said]
+    common = generic(language)
+    weights |= {word: weights[word] * VAGUE for word in said if word in common}
+    terms = [Term(word, weights[word], firm=word in names, generic=word in common) for word in said]
     terms += [Term(figure, most, figure=True, firm=True) for figure in named]
-    return Question(text, asks, tuple(terms), language)
+    return Question(text, kind, tuple(terms), language)
 
 
 def function_words(language: str) -> frozenset[str]:

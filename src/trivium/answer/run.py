@@ -47,6 +47,7 @@ from trivium.operations.searching import LONGEST_QUERY
 from trivium.ports import Backend, Embedder, Generator
 from trivium.results import Results
 from trivium.search.request import SearchRequest
+from trivium.text.lexicon.dates import times
 from trivium.text.lexicon.quantities import covers, figures, shared
 from trivium.text.normalise import words
 from trivium.types import StoredChunk
@@ -394,11 +395,15 @@ class Answerer:
         draft.kind = AnswerKind.EXTRACTED if picked else AnswerKind.REFUSED
         if picked or why != NO_MODEL:  # a refusal quotes nothing
             draft.notes.append(why)
+        differ = any(one.differs for one in picked)
         for one in picked:
             yield from _cite(draft, [one.number])
             text = unmarked(one.text)
             between = f" {DIFFERS} " if one.differs else " " if draft.text else ""
-            yield _say(draft, f"{between}{text} [{one.number}]{_stop(text)}")
+            between = f"{DIFFER} " if differ and not draft.text else between
+            lead = f"{one.lead}: " if one.lead else ""
+            where = f" ({_dated(draft, one.number)})" if differ else ""
+            yield _say(draft, f"{between}{lead}{text} [{one.number}]{where}{_stop(text)}")
             draft.statements += (Statement(text, (one.number,), True, QUOTED, 1.0),)
         if not picked:
             known = inquiry.history and self._extractor(draft).pick(draft.asked, draft.passages)
@@ -426,7 +431,9 @@ class Answerer:
         for one in picked:
             yield from _cite(draft, [one.number])
             text = unmarked(one.text)
-            told.append(f"“{text}” [{one.number}]")
+            speaker = f"{one.lead}: " if one.lead else ""
+            where = f" ({_dated(draft, one.number)})" if lead == DIFFER else ""
+            told.append(f"{speaker}“{text}” [{one.number}]{where}")
             draft.statements += (Statement(text, (one.number,), True, QUOTED, 1.0),)
         yield _say(draft, f"\n\n{lead} {'; '.join(told)}.")
 
@@ -436,6 +443,13 @@ def _before(inquiry: Inquiry, draft: _Draft) -> Before:
     same answer again."""
     now = {tuple(words(inquiry.question)), tuple(words(draft.asked))}
     return Before(t.answer for t in inquiry.history if tuple(words(t.question)) not in now)
+
+
+def _dated(draft: _Draft, number: int) -> str:
+    """A source by its title and date: whoever must choose between two needs both."""
+    passage = next(one for one in draft.passages if one.number == number)
+    title = passage.citation.title
+    return title if times(title, passage.language) else f"{title}, {passage.date}"
 
 
 def _because(failure: ModelError) -> str:

@@ -20,6 +20,7 @@ EMPTY = frozenset({"", "-", "–", "—"})
 LONGEST_LEAD = 240  # characters of a line above a list or table that says what it is
 LONGEST_ITEM = 240
 MOST_ITEMS = 40
+FEWEST_IN_SENTENCE = 4  # words
 LONGEST = 400  # characters of a sentence that are compared
 MOST_IN_HEADING = 6  # words: in capitals or each capitalised, they are an unmarked heading
 _BULLET = re.compile(r"^\s*(?:[-*•·◦▪＊]|\(?\d{1,2}[.)]|[a-z][.)])\s+")
@@ -162,10 +163,17 @@ def listings(passage: Passage) -> Iterator[Listing]:
         lead = _lead(every[at - 1] if at else [], headings)
         led = len(lines) > 1 and lines[0].endswith(":")
         items = lines[1:] if led else lines
-        if len(items) > 1:
+        if len(items) > 1 and (led or not all(map(_is_sentence, items))):
             told = tuple(_item(line) for line in items[:MOST_ITEMS])
             yield Listing(told, lines[0] if led else lead)
     yield from _run_in(every, headings)
+
+
+def _is_sentence(line: str) -> bool:
+    """Whether a line without a bullet is a sentence: lines of a short note aren't items."""
+    return (
+        not _BULLET.match(line) and line[-1] in ".!?…" and len(line.split()) >= FEWEST_IN_SENTENCE
+    )
 
 
 def _run_in(every: Sequence[Sequence[str]], headings: Sequence[str]) -> Iterator[Listing]:
@@ -201,6 +209,7 @@ class Sentence:
     paragraph: str  # that it is in
     after: tuple[str, ...] = ()  # the sentences that follow in its paragraph
     question: str = ""  # that comes before it and that it answers
+    before: str = ""  # the sentence before it in its paragraph
 
 
 def sentences(passage: Passage) -> list[Sentence]:
@@ -223,6 +232,7 @@ def sentences(passage: Passage) -> list[Sentence]:
                     plain,
                     tuple(parts[nth + 1 :]),
                     parts[nth - 1] if nth and parts[nth - 1].endswith("?") else "",
+                    parts[nth - 1] if nth else "",
                 )
                 for nth, part in enumerate(parts)
                 if not _is_heading(part, headings)

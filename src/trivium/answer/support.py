@@ -16,6 +16,7 @@ from trivium.errors import ModelUnavailable
 from trivium.ports import Embedder
 from trivium.text import boundaries
 from trivium.text.lexicon.dates import dates
+from trivium.text.lexicon.negation import denies, negation
 from trivium.text.lexicon.quantities import Quantity, quantities, unmatched
 from trivium.text.normalise import fold, words
 from trivium.text.stems import content_words, stem
@@ -31,11 +32,6 @@ NEARLY_THE_SAME = 0.75
 FEWEST_SHARED = 3
 LONGEST_STEM = 5  # letters that two German words share if one is part of the other
 MOST_FIGURES = 40  # of an answer, added and subtracted in pairs
-_NOT = re.compile(
-    r"\b(?:not|no|never|neither|nor|none|nobody|nothing|without|cannot|forbidden|prohibited"
-    r"|impossible|nicht|kein\w*|nie|niemals|verboten)\b|n[’']t\b",
-    re.I,
-)
 ADDS = re.compile(  # says that a number is the sum or difference of others
     r"\b(?:together|totals?|sum|combined|altogether|in all|difference|more|less|fewer|so|than"
     r"|zusammen|insgesamt|Summe|Differenz|Unterschied|mehr|weniger|also)\b",
@@ -132,18 +128,14 @@ def strange_nouns(text: str, among: Sequence[str]) -> list[str]:
     ]
 
 
-def denies(text: str) -> bool:
-    return bool(_NOT.search(text))
-
-
 def is_opposite(text: str, among: Sequence[str], language: str) -> bool:
     """Whether it denies what the other texts say in nearly the same words, or the reverse."""
-    mine = set(stem(content_words(words(_NOT.sub(" ", text)), [language]), language))
+    mine = set(stem(content_words(words(negation(language).sub(" ", text)), [language]), language))
     if len(mine) < FEWEST_SHARED:
         return False
-    denied = denies(text)
+    denied = denies(text, language)
     near = [
-        denies(one)
+        denies(one, language)
         for other in among
         for one in pieces(other)
         if len(mine & set(stem(words(one), language))) >= NEARLY_THE_SAME * len(mine)

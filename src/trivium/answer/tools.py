@@ -12,12 +12,14 @@ from typing import Any, Protocol, cast
 from trivium.errors import BadValue
 from trivium.ports import ToolOffer
 from trivium.results import Result
+from trivium.text.normalise import clean
 from trivium.types import Mode, StoredChunk
 
 MOST_QUERIES = 4
 MOST_FOUND = 10  # passages of one search
 MOST_AROUND = 3
 LONGEST_QUERY = 500  # characters
+MOST_NUMBER = 2**53  # of a document or an index
 _DOCUMENT = {"type": "integer", "description": "The document's id, as a passage names it."}
 _INDEX = {"type": "integer", "description": "The passage's index in its document."}
 
@@ -129,6 +131,7 @@ def arguments(name: str, written: str) -> dict[str, Any]:
         raise BadValue(
             f"The arguments of {name} aren't valid JSON.", fix="Write one JSON object."
         ) from reason
+    given = _cleaned(given)
     if not isinstance(given, dict):
         raise BadValue(f"The arguments of {name} aren't an object.", fix="Write one JSON object.")
     schema = BY_NAME[name].parameters
@@ -151,6 +154,21 @@ def arguments(name: str, written: str) -> dict[str, Any]:
                 f"`{key}` of {name} can't be {str(value)[:50]!r}.", fix=f"Choose one of {known}."
             )
     return given
+
+
+def _cleaned(value: Any) -> Any:
+    """Without lone surrogates and control characters, which neither a store nor a model takes, and
+    with numbers that a database can hold."""
+    match value:
+        case str():
+            return clean(value)
+        case list():
+            return [_cleaned(one) for one in value]
+        case dict():
+            return {clean(str(name)): _cleaned(one) for name, one in value.items()}
+        case int():
+            return max(-MOST_NUMBER, min(value, MOST_NUMBER))
+    return value
 
 
 def use(box: Toolbox, name: str, given: Mapping[str, Any]) -> Given:

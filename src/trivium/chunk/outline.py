@@ -6,7 +6,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from trivium.types import Element, Extraction, Place
+from trivium.types import Element, Extraction, Place, Speaker
 
 # What is repeated with every chunk below it is cut here: a heading of 1 MB above 1,000 chunks would
 # be 1 GB. No real heading comes near.
@@ -88,7 +88,8 @@ class Outline:
     def place(self, start: int, end: int) -> Place:
         """Every place of the range: all its pages, boxes and authors, its rows from first to last,
         and the sheet, time and link it begins with."""
-        places = [element.place for element in self.touched(start, end)]
+        elements = list(self.touched(start, end))
+        places = [element.place for element in elements]
         rows = [place.rows for place in places if place.rows]
         return Place(
             pages=tuple(sorted({page for place in places for page in place.pages})),
@@ -98,4 +99,9 @@ class Outline:
             authors=tuple(dict.fromkeys(author for place in places for author in place.authors)),
             time=next((place.time for place in places if place.time), ""),
             link=next((place.link for place in places if place.link), ""),
+            speakers=tuple(
+                Speaker(max(0, element.start - start), element.place.authors[0], element.place.time)
+                for element in elements
+                if element.kind == "message" and element.place.authors
+            ),
         )

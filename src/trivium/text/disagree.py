@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from trivium.text import boundaries
+from trivium.text.lexicon.negation import denies, negation
 from trivium.text.lexicon.quantities import Quantity, quantities
 from trivium.text.lexicon.words import lexicon as lexicon_of
 from trivium.text.normalise import fold
@@ -26,16 +27,6 @@ SAME_TOPIC = 0.6
 NEARLY_THE_SAME = 0.75
 _FEWEST_SHARED = 3
 _MOST_NUMBERS = 3  # in a sentence: more make it a row of a table
-_NEGATION = re.compile(
-    r"\b(?:not|no|never|none|nobody|nothing|neither|without|cannot|\w+n't|kein\w*|nicht|nie)\b",
-    re.I,
-)
-# "Like never before", "not only": these deny nothing.
-_NO_DENIAL = re.compile(
-    r"\b(?:(?:like|as) never before|not (?:only|just|least)|no (?:doubt|matter|less than)"
-    r"|without (?:a )?doubt|nothing but|nicht (?:nur|zuletzt))\b",
-    re.I,
-)
 # An address, a path or a hash: a program wrote the line, as of a commit or a stack trace.
 _MACHINE = re.compile(r"://|(?<![\w.])(?:/|[A-Za-z]:\\)[\w.-]+[/\\]|\b(?=[a-f]*\d)[0-9a-f]{12,}\b")
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
@@ -88,7 +79,7 @@ def _claim(sentence: str, language: str, title: frozenset[str], section: frozens
     of_names = {fold(word) for name in names for word in _WORD.findall(name)}
     lexicon = lexicon_of(language)
     apart = {*lexicon.numbers, *lexicon.months, *of_names}
-    plain = [word for word in words if word not in apart and not _NEGATION.fullmatch(word)]
+    plain = [word for word in words if word not in apart and not negation(language).fullmatch(word)]
     topic = frozenset(stem(content_words(dict.fromkeys(plain), {language}), language))
     return Claim(
         sentence,
@@ -98,7 +89,7 @@ def _claim(sentence: str, language: str, title: frozenset[str], section: frozens
         tuple(one for one in quantities(sentence, language) if one.readings),
         frozenset(word for word in words if word in lexicon.months),
         names,
-        bool(_NEGATION.search(_NO_DENIAL.sub(" ", sentence))),
+        denies(sentence, language),
     )
 
 

@@ -26,6 +26,14 @@ _WORDED = (
 _PATTERN = re.compile(_NUMERIC + _WORDED)
 
 
+_TIME = re.compile(
+    r"\b(?:1[0-9]|20)\d\d\b|\b\d{1,2}:\d\d\b|\b\d{1,2}[./-]\d{1,2}\b|\b\d{1,2}\s?(?:am|pm|a\.m\.|p\.m\."
+    r"|o[’']clock|Uhr|heures?)(?!\w)|\b(?:dawn|noon|midnight|sunset|sunrise|spring|summer|autumn|winter"
+    r"|yesterday|today|tomorrow|Mittag|Mitternacht|Frühling|Frühjahr|Sommer|Herbst|Winter|gestern|heute"
+    r"|morgen)\b|\b(?:year|Jahr|an|año|anno|ano|jaar|år)\s\d+"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Date:
     text: str  # as written
@@ -83,6 +91,22 @@ def dates(text: str, language: str = "") -> list[Date]:
             )
         )
     return found
+
+
+def times(text: str, language: str = "") -> list[str]:
+    """Everything that says when, as written: dates, weekdays, years, hours, seasons."""
+    days = lexicon(language).days
+    found = [(date.start, date.end, date.text) for date in dates(text, language)]
+    others = [(match.start(), match[0]) for match in _TIME.finditer(text)]
+    others += [
+        (match.start(), match[0])
+        for match in re.finditer(r"[^\W\d_]{3,}", text)
+        if len(match[0]) > 3 and fold(match[0]) in days and (match[0][0].isupper() or language)
+    ]
+    for at, said in others:
+        if not any(start <= at < end for start, end, _ in found):
+            found.append((at, at + len(said), said))
+    return [said for _, _, said in sorted(found)]
 
 
 def unmatched(text: str, language: str, among: Sequence[tuple[str, str]]) -> list[str]:

@@ -1,0 +1,77 @@
+"""Names in a text: capitalised words that no rule of spelling explains. Pure."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from trivium.text.lexicon.words import lexicon
+from trivium.text.normalise import fold
+from trivium.text.stems import stop_words
+
+_NAME = re.compile(
+    r"[A-ZÀ-ÞА-Я][\w’'.-]*(?:\s+(?:(?:von|van|de|der|di|da|al|bin)\s+)?[A-ZÀ-ÞА-Я][\w’'-]*)*"
+)
+_PLACED = re.compile(
+    r"\b(?:in|at|from|near|to|into|of|via|beside|bei|im|nach|aus|à|en|dans|desde|da|em|te|naar|i|på)"
+    r"\s+(?:the\s+|der\s+|la\s+|le\s+)?$",
+    re.I,
+)
+_ROLE = re.compile(
+    r"(?:the|an?|each|every|our|my|your|their|der|die|das|ein|eine|jeder?|le|la|les|l[’']|une?|el"
+    r"|los|las|il|lo|gli|uno|una|os?|as?|um|uma|de|het|een|en|ett|den|det)\s*"
+    r"(?P<noun>[^\W\d_][\w-]*)(?:\s+(?P<next>[^\W\d_][\w-]*))?",
+    re.I,
+)
+_BY = re.compile(
+    r"\b(?:by|von|vom|durch|par|por|da|dal|door|av|af)\s+(?:the\s|an?\s|dem\s|der\s|le\s|la\s|el\s)?"
+    r"(?P<noun>[^\W\d_][\w-]*)",
+    re.I,
+)
+_FIRST_PERSON = re.compile(
+    r"\b(?:I|I[’'](?:ll|m|ve|d)|we|we[’'](?:ll|re|ve)|my|ich|wir|je|j[’']|nous|yo|nosotros|io|noi"
+    r"|eu|nós|ik|wij|jag|vi|jeg)\b"
+)
+
+
+@cache
+def _no_names(language: str) -> frozenset[str]:
+    known = lexicon(language)
+    return frozenset({*known.months, *known.days, *stop_words(language or "en")})
+
+
+def names(text: str, language: str = "", *, placed: bool = True) -> list[str]:
+    """Names of one word or several. The first word of a sentence counts if another capitalised one
+    follows, or if it is used as a name elsewhere in the text. `placed`: also names of places, as
+    "in Hest" has one."""
+    found, plain = [], _no_names(language)
+    for match in _NAME.finditer(text):
+        parts = [part for part in match[0].split() if fold(part.strip(".,’'")) not in plain]
+        if not parts:
+            continue
+        first = not match.start() or text[: match.start()].rstrip()[-1:] in '.!?:"“„('
+        alone = len(parts) == 1
+        if first and alone and language != "de" and text.count(parts[0]) < 2:
+            continue
+        if not placed and _PLACED.search(text[: match.start()]):
+            continue
+        found.append(" ".join(parts))
+    return found
+
+
+def subject(text: str) -> str:
+    """The noun that a sentence begins with after an article: `captain` of "The captain opens the
+    gate"; empty without an article."""
+    found = _ROLE.match(text.strip())
+    return found["noun"] if found else ""
+
+
+def agent(text: str) -> str:
+    """Who did it, in a sentence that puts the doer last: `captain` of "opened by the captain"."""
+    found = _BY.search(text)
+    return found["noun"] if found else ""
+
+
+def is_first_person(text: str) -> bool:
+    """Whether the speaker says what they themselves do."""
+    return bool(_FIRST_PERSON.search(text))

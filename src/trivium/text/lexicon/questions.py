@@ -1,0 +1,280 @@
+"""What a question asks for, by its words: who, when, where, why, how much, a list, yes or no.
+
+For the languages listed here; a question in another one has no kind. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from functools import cache
+
+from trivium.text.normalise import fold, words
+
+
+class Asks(StrEnum):
+    """What an answer must contain."""
+
+    WHO = "who"  # a person, or a role
+    WHEN = "when"  # a date, a time or a year
+    WHERE = "where"  # a place
+    WHY = "why"  # a reason
+    AMOUNT = "amount"  # a number
+    NAME = "name"  # what something is called
+    YES_NO = "yes or no"
+    LIST = "list"  # several things
+    MOST = "most"  # which of several has the most or the least of something
+    OTHER = "other"
+
+
+def _listed(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_DAY = r"(?:year|month|day|date|time|week|century|Jahr|Monat|Tag|Datum|Uhrzeit)"
+_PLURAL = r"(?!(?:is|was|does|has|this|his|its)\b)\w+(?<!s)s\b(?! (?:is|was|does|has|did)\b)"
+SUPERLATIVE = _listed(
+    "highest lowest most least largest smallest biggest cheapest heaviest lightest fastest"
+    " slowest longest shortest oldest newest latest earliest fewest dearest strongest weakest"
+    " hochste hochsten niedrigste niedrigsten meisten wenigsten grosste grossten kleinste"
+    " kleinsten billigste teuerste teuersten schwerste leichteste schnellste langsamste"
+    " langste langsten kurzeste kurzesten alteste neueste"
+)
+LEAST = _listed(
+    "lowest least smallest cheapest lightest slowest shortest earliest fewest niedrigste"
+    " niedrigsten wenigsten kleinste kleinsten billigste leichteste langsamste kurzeste"
+    " kurzesten"
+)
+_START = r"^[¿\s]*(?:and |but |so |und |aber |et |y |e |en |och |og )?"
+# In order: the first kind whose pattern a question fits. `^` includes "and", "und" and the like.
+_PATTERNS: dict[str, tuple[tuple[Asks, str], ...]] = {
+    "en": (
+        (Asks.NAME, r"\bwhat (?:is|was|are) the names? of\b|\bwhat (?:is|was) .{1,60} called\b"),
+        (Asks.WHO, r"^(?:by |with |of |to |from |for )?(?:who|whom|whose)\b"),
+        (Asks.WHO, r"^which (?:person|people|employee|author|authors|colleague|member)s?\b"),
+        (Asks.WHEN, r"^(?:since |until |by )?when\b"),
+        (Asks.WHEN, rf"^(?:\w+ )?(?:which|what) {_DAY}\b"),
+        (Asks.WHERE, r"^where\b|^(?:in|at) (?:which|what) (?:town|city|country|place|village)\b"),
+        (Asks.WHY, r"^why\b|^how come\b|^(?:for )?what (?:is|was|were|are)? ?(?:the )?reasons?\b"),
+        (
+            Asks.AMOUNT,
+            r"\bhow (?:many|much|long|old|far|fast|heavy|tall|high|large|big|deep|wide|often"
+            r"|expensive|thick|hot|cold|strong)\b|\bwhat (?:percentage|share|proportion) of\b"
+            r"|\bwhat (?:is|was|are|were) the (?:difference|sum|total|number|amount)\b",
+        ),
+        (Asks.MOST, rf"\b(?:{'|'.join(sorted(SUPERLATIVE))})\b"),
+        (
+            Asks.YES_NO,
+            r"^(?:is|are|was|were|do|does|did|can|could|may|must|should|has|have|had|will|would)\b",
+        ),
+        (
+            Asks.LIST,
+            r"^(?:list|name|enumerate)\b|\b(?:what|which) (?:are|were)\b"
+            r"|^(?:which|what) (?!(?:is|was|does|has|this|his|its)\b)"
+            rf"(?:\w+ ){{0,2}}{_PLURAL}|^what (?:should|must|do) (?:i|we|you|one)\b",
+        ),
+    ),
+    "de": (
+        (Asks.NAME, r"\bwie hei(?:ß|ss)t\b"),
+        (Asks.WHO, r"^(?:von |mit |an |für |bei )?(?:wer|wem|wen|wessen)\b"),
+        (Asks.WHEN, rf"^(?:seit |bis |ab )?wann\b|^(?:\w+ )?welche[mnrs]? {_DAY}\b"),
+        (Asks.WHERE, r"^(?:wo|wohin|woher)\b|^in welche[mnrs]? (?:stadt|land|ort|dorf)\b"),
+        (Asks.WHY, r"^(?:warum|wieso|weshalb|weswegen|aus welchem grund)\b"),
+        (
+            Asks.AMOUNT,
+            r"\bwie ?(?:viele?|lange?|alt|weit|schnell|schwer|hoch|groß|gross|tief|breit|oft|teuer"
+            r"|stark)\b|\bwelche[rn]? (?:anteil|prozentsatz|anzahl|betrag|menge)\b",
+        ),
+        (Asks.MOST, rf"\b(?:{'|'.join(sorted(SUPERLATIVE))})\b"),
+        (
+            Asks.YES_NO,
+            r"^(?:ist|sind|war|waren|hat|haben|hatte|darf|dürfen|kann|können|konnte|muss|müssen"
+            r"|gibt es|soll|sollen|wird|werden|wurde|wurden)\b",
+        ),
+        (
+            Asks.LIST,
+            r"^(?:nenne|liste)\b|\bwelche (?:sind|waren)\b|^welche (?:\w+ ){0,2}\w+(?:n|s|er|e)\b"
+            r" (?!ist\b|war\b|hat\b)",
+        ),
+    ),
+    "fr": (
+        (Asks.NAME, r"\bcomment s[’']appel\w+|\bquel est le nom\b"),
+        (Asks.WHO, r"^(?:par |avec |de |à |pour )?qui\b"),
+        (Asks.WHEN, r"^(?:depuis |jusqu[’']à )?quand\b|^(?:en |à )?quelle (?:date|année|heure)\b"),
+        (Asks.WHERE, r"^(?:d[’'])?où\b|^dans quel(?:le)? (?:ville|pays|lieu)\b"),
+        (Asks.WHY, r"^pourquoi\b|^pour quelle raison\b"),
+        (Asks.AMOUNT, r"\bcombien\b|^quel(?:le)? (?:est|était) (?:le nombre|la part|le montant)\b"),
+        (Asks.YES_NO, r"^est-ce qu|^(?:y a-t-il|est-il|est-elle|sont-ils|peut-on|faut-il)\b"),
+        (Asks.LIST, r"^quel(?:le)?s (?:sont|étaient)\b|^quel(?:le)?s \w+"),
+    ),
+    "es": (
+        (Asks.NAME, r"\bcómo se llama\w*"),
+        (Asks.WHO, r"^(?:por |con |de |a |para )?qui[eé]n(?:es)?\b"),
+        (Asks.WHEN, r"^(?:desde |hasta )?cu[aá]ndo\b|^en qué (?:año|fecha|mes|día)\b"),
+        (Asks.WHERE, r"^(?:de |a |en )?a?d[oó]nde\b|^en qué (?:ciudad|país|lugar)\b"),
+        (Asks.WHY, r"^por ?qu[eé]\b"),
+        (Asks.AMOUNT, r"\bcu[aá]nt[oa]s?\b"),
+        (Asks.LIST, r"^(?:cu[aá]les son|qué \w+s)\b"),
+    ),
+    "it": (
+        (Asks.NAME, r"\bcome si chiama\w*"),
+        (Asks.WHO, r"^(?:da |con |di |a |per )?chi\b"),
+        (Asks.WHEN, r"^(?:da |fino a )?quando\b|^in che (?:anno|data|mese|giorno)\b"),
+        (Asks.WHERE, r"^(?:di |da )?dov(?:e|['’]è)|^in quale (?:città|paese|luogo)\b"),
+        (Asks.WHY, r"^perch[eé]\b"),
+        (Asks.AMOUNT, r"\bquant[oaie]\b"),
+        (Asks.LIST, r"^quali\b"),
+    ),
+    "pt": (
+        (Asks.NAME, r"\bcomo se chama\w*"),
+        (Asks.WHO, r"^(?:por |com |de |a |para )?quem\b"),
+        (Asks.WHEN, r"^(?:desde |até )?quando\b|^em que (?:ano|data|mês|dia)\b"),
+        (Asks.WHERE, r"^(?:de |para )?a?onde\b|^em que (?:cidade|país|lugar)\b"),
+        (Asks.WHY, r"^por ?qu[eê]\b"),
+        (Asks.AMOUNT, r"\bquant[oa]s?\b"),
+        (Asks.LIST, r"^quais\b"),
+    ),
+    "nl": (
+        (Asks.NAME, r"\bhoe heet\b"),
+        (Asks.WHO, r"^(?:door |met |van |aan |voor )?wie(?:ns)?\b"),
+        (Asks.WHEN, r"^(?:sinds )?wanneer\b|^in welk jaar\b|^op welke (?:dag|datum)\b"),
+        (Asks.WHERE, r"^waar(?:heen|vandaan)?\b"),
+        (Asks.WHY, r"^waarom\b"),
+        (Asks.AMOUNT, r"\bhoe(?:veel| lang| oud| ver| snel| zwaar| hoog| groot| vaak| duur)\b"),
+        (Asks.LIST, r"^welke \w+(?:en|s)\b"),
+    ),
+    "sv": (
+        (Asks.NAME, r"\bvad heter\b"),
+        (Asks.WHO, r"^(?:av |med |till |för )?(?:vem|vems)\b"),
+        (Asks.WHEN, r"^(?:sedan )?när\b|^vilket (?:år|datum)\b"),
+        (Asks.WHERE, r"^(?:var|vart|varifrån)\b"),
+        (Asks.WHY, r"^varför\b"),
+        (Asks.AMOUNT, r"\bhur (?:många|mycket|länge|lång|gammal|stor|hög|ofta|dyr|tung|snabb)\w*"),
+        (Asks.LIST, r"^vilka\b"),
+    ),
+    "da": (
+        (Asks.NAME, r"\bhvad hedder\b"),
+        (Asks.WHO, r"^(?:af |med |til |for )?(?:hvem|hvis)\b"),
+        (Asks.WHEN, r"^hvornår\b|^hvilket (?:år|dato)\b"),
+        (Asks.WHY, r"^hvorfor\b"),
+        (Asks.AMOUNT, r"\bhvor (?:mange|meget|længe|lang|gammel|stor|høj|ofte|dyr|tung|hurtig)\w*"),
+        (Asks.WHERE, r"^(?:hvor|hvorfra|hvorhen)\b"),
+        (Asks.LIST, r"^hvilke\b"),
+    ),
+    "no": (
+        (Asks.NAME, r"\bhva heter\b"),
+        (Asks.WHO, r"^(?:av |med |til |for )?hvem\b"),
+        (Asks.WHEN, r"^når\b|^hvilket år\b"),
+        (Asks.WHY, r"^hvorfor\b"),
+        (Asks.AMOUNT, r"\bhvor (?:mange|mye|lenge|lang|gammel|stor|høy|ofte|dyr|tung|rask)\w*"),
+        (Asks.WHERE, r"^(?:hvor|hvorfra)\b"),
+        (Asks.LIST, r"^hvilke\b"),
+    ),
+}  # fmt: skip
+# Words of a question that say how it is asked, not what about.
+_FRAMING = {
+    "en": "how many much what which who whom whose when where why long names called list tell give"
+    " say says said there get have has had does did do done please know mean means exactly",
+    "de": "wie viel viele was wer wann wo warum welche welcher welches welchen welchem wem wen"
+    " wessen gibt heisst nenne bitte genau",
+    "fr": "combien qui que quoi quand ou pourquoi comment quel quelle quels quelles est ce t il"
+    " elle appelle appellent y a",
+    "es": "cuanto cuanta cuantos cuantas quien quienes que cuando donde adonde por como cual cuales"
+    " llama llaman hay",
+    "it": "quanto quanta quanti quante chi che cosa quando dove dov perche come quale quali chiama"
+    " chiamano e",
+    "pt": "quanto quanta quantos quantas quem que quando onde por porque como qual quais chama ha",
+    "nl": "hoe veel hoeveel wie wat wanneer waar waarom welke welk heet heten",
+    "sv": "hur manga mycket vem vad nar var vart varfor vilken vilket vilka heter",
+    "da": "hvor mange meget hvem hvad hvornar hvorfor hvilken hvilket hvilke hedder",
+    "no": "hvor mange mye hvem hva nar hvorfor hvilken hvilket hvilke heter",
+}
+# Nouns of a question that any answer of its kind fulfils; a table may have a column of that name.
+_GENERIC = {
+    "en": "number amount quantity count name kind type sort",
+    "de": "anzahl zahl menge betrag nummer name art typ sorte",
+    "fr": "nombre montant quantite numero nom type sorte",
+    "es": "numero cantidad importe nombre tipo",
+    "it": "numero quantita importo nome tipo",
+    "pt": "numero quantidade valor nome tipo",
+    "nl": "aantal hoeveelheid bedrag nummer naam soort type",
+    "sv": "antal mangd belopp nummer namn typ sort",
+}
+# Names of columns that hold how many there are of something.
+COUNTS = _listed(
+    "amount quantity qty count number stock units pieces anzahl menge bestand stuck stuckzahl"
+    " nombre quantite cantidad numero quantita quantidade aantal antal"
+)
+_REASONS = {
+    "en": r"because|since|so that|due to|owing to|in order to|therefore|thus|hence|as a result"
+    r"|reasons?|caused?|causes|thanks to|to (?:avoid|prevent|ensure|keep|protect|save|make)"
+    r"|(?:which|that) is why",
+    "de": r"weil|da|denn|damit|um|wegen|aufgrund|deshalb|daher|grund|gründe\w*|sodass",
+    "fr": r"parce|car|afin|pour|à cause|grâce|en raison|puisque|pourquoi|raison",
+    "es": r"porque|ya que|debido|para|a causa|gracias a|por eso|pues|razón",
+    "it": r"perch[eé]|poiché|siccome|a causa|per|grazie|dovut[oa]|motivo",
+    "pt": r"porque|pois|devido|para|por causa|graças|razão",
+    "nl": r"omdat|want|doordat|vanwege|zodat|om|daarom|reden",
+    "sv": r"eftersom|därför|för att|på grund|orsak\w*",
+    "da": r"fordi|derfor|for at|på grund|årsag\w*",
+    "no": r"fordi|derfor|for å|på grunn|årsak\w*",
+}
+_PRONOUN = re.compile(
+    r"(?:it|he|she|they|this|these|that|those|its|his|her|their|the former|the latter"
+    r"|er|sie|es|dieser?|diese[sm]?|sein\w*|ihr\w*|il|elle|ils|elles|cela|ce|son|sa|ses"
+    r"|él|ella|ellos|ellas|esto|este|esta|su|sus|lui|lei|loro|questo|questa|suo|sua"
+    r"|ele|ela|eles|elas|isto|seu|sua|hij|zij|ze|het|dit|deze|zijn|haar"
+    r"|han|hon|den|det|de|hun|hans|hennes|dess)\b(?!-)",
+    re.I,
+)  # fmt: skip
+
+
+@cache
+def _kinds(language: str) -> tuple[tuple[Asks, re.Pattern[str]], ...]:
+    return tuple(
+        (kind, re.compile(pattern.replace("^", _START), re.I))
+        for kind, pattern in _PATTERNS[language]
+    )
+
+
+def asks(text: str, language: str) -> Asks:
+    """`language`: of the question; English if nobody could tell."""
+    code = language or "en"
+    for known in dict.fromkeys((code, "en", "de")):
+        for kind, pattern in _kinds(known) if known in _PATTERNS else ():
+            if pattern.search(text.strip()):
+                return kind
+    return Asks.OTHER
+
+
+@cache
+def framing(language: str) -> frozenset[str]:
+    """Folded. A short question may be taken for another language, so English ones count too."""
+    own = _FRAMING.get(language, "") if language not in ("", "en") else _FRAMING["de"]
+    return frozenset(f"{own} {_FRAMING['en']}".split())
+
+
+@cache
+def generic(language: str) -> frozenset[str]:
+    own = _GENERIC.get(language, "") if language not in ("", "en") else ""
+    return frozenset(f"{own} {_GENERIC['en']}".split())
+
+
+@cache
+def _reason(language: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{_REASONS[language]})\b", re.I)
+
+
+def gives_reason(text: str, language: str) -> bool:
+    """True for a language whose reasons aren't known."""
+    code = language or "en"
+    return code not in _REASONS or bool(_reason(code).search(text))
+
+
+def begins_with_pronoun(text: str) -> bool:
+    """Whether a sentence is about what the one before it names: "It smells of almonds."."""
+    return bool(_PRONOUN.match(text))
+
+
+def wants_least(text: str) -> bool:
+    return not LEAST.isdisjoint(words(fold(text)))

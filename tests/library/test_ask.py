@@ -227,7 +227,7 @@ def test_sources_that_differ_are_both_quoted(tmp_path: Path, chat: Chat) -> None
     with asked(tmp_path, chat, [HARBOUR, other]) as library:
         chat.answer = "The harbour of Port Amble has twelve cranes."
         answer = library.ask(question)
-        chat.answer = "One source says twelve cranes [1], another one says nine cranes [2]."
+        chat.answer = "The harbour of Port Amble has nine cranes [1] or twelve cranes [2]."
         told = library.ask(question)
     assert answer.kind is AnswerKind.WRITTEN
     first, _, rest = answer.text.partition("\n\nSources differ: ")

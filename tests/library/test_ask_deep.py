@@ -224,6 +224,10 @@ def test_a_calculation_goes_on_from_another(library: Library, chat: Chat) -> Non
         (("get_passage", {"document": 1, "index": 99}), "has no passage"),
         (("rm", {"path": "/"}), "There is no tool 'rm'"),
         (("calculate", {"expression": "__import__('os')"}), "Couldn't calculate"),
+        (("calculate", {"expression": "max((-1) ** 0.5, 2)"}), "Couldn't calculate"),
+        (("calculate", {"expression": "1 +\ud800"}), "Couldn't calculate"),
+        (("search", {"queries": ["fog"], "as_of": "2024-13-45"}), "Error: "),
+        (("get_passage", {"document": 10**30, "index": -(10**30)}), "There is no document"),
     ],
 )
 def test_a_call_that_makes_no_sense_is_told_so_and_the_loop_goes_on(

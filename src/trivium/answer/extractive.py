@@ -26,7 +26,7 @@ from trivium.text.lexicon.dates import times
 from trivium.text.lexicon.names import agent, is_first_person, names, subject
 from trivium.text.lexicon.negation import denies
 from trivium.text.lexicon.quantities import differ, figures, money
-from trivium.text.lexicon.questions import Asks, begins_with_pronoun, gives_reason
+from trivium.text.lexicon.questions import Asks, begins_with_pronoun, gives_reason, has_pronoun
 from trivium.text.normalise import fold, words
 from trivium.text.stems import stem
 
@@ -266,7 +266,7 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
             if above.says(term):
                 share = AROUND
             elif near.says(term):
-                share = IN_PARAGRAPH
+                share = AROUND if has_pronoun(one.text) else IN_PARAGRAPH
             elif rest.says(term) and not term.figure:
                 share = BESIDE
             elif term.firm:

@@ -20,6 +20,7 @@ EMPTY = frozenset({"", "-", "–", "—"})
 LONGEST_LEAD = 240  # characters of a line above a list or table that says what it is
 LONGEST_ITEM = 240
 MOST_ITEMS = 40
+MOST_IN_NOTE = 2  # blocks of a passage that is a short note: its title and its lines
 FEWEST_IN_SENTENCE = 4  # words
 LONGEST = 400  # characters of a sentence that are compared
 MOST_IN_HEADING = 6  # words: in capitals or each capitalised, they are an unmarked heading
@@ -163,17 +164,18 @@ def listings(passage: Passage) -> Iterator[Listing]:
         lead = _lead(every[at - 1] if at else [], headings)
         led = len(lines) > 1 and lines[0].endswith(":")
         items = lines[1:] if led else lines
-        if len(items) > 1 and (led or not all(map(_is_sentence, items))):
+        is_short = len(every) <= MOST_IN_NOTE and len(headings) <= 1
+        is_note = is_short and not led and all(map(_is_sentence, items))
+        if len(items) > 1 and not is_note:
             told = tuple(_item(line) for line in items[:MOST_ITEMS])
             yield Listing(told, lines[0] if led else lead)
     yield from _run_in(every, headings)
 
 
 def _is_sentence(line: str) -> bool:
-    """Whether a line without a bullet is a sentence: lines of a short note aren't items."""
-    return (
-        not _BULLET.match(line) and line[-1] in ".!?…" and len(line.split()) >= FEWEST_IN_SENTENCE
-    )
+    """Whether a line is a sentence: the lines of a short note aren't items of a list."""
+    plain = not _BULLET.match(line) and line[-1] in ".!?…" and ":" not in line
+    return plain and len(line.split()) >= FEWEST_IN_SENTENCE
 
 
 def _run_in(every: Sequence[Sequence[str]], headings: Sequence[str]) -> Iterator[Listing]:

@@ -60,9 +60,9 @@ def names(text: str, language: str = "", *, placed: bool = True) -> list[str]:
 
 
 def subject(text: str) -> str:
-    """The noun that a sentence begins with after an article: `captain` of "The captain opens the
-    gate"; empty without an article."""
-    found = _ROLE.match(text.strip())
+    """The noun that a sentence begins with: `captain` of "The captain opens the gate", `Divers` of
+    "Divers raised the crown"."""
+    found = _ROLE.match(text.strip()) or re.match(r"(?P<noun>[^\W\d_]+)", text.strip())
     return found["noun"] if found else ""
 
 

@@ -228,6 +228,12 @@ _PRONOUN = re.compile(
     re.I,
 )  # fmt: skip
 
+_PERSONAL = re.compile(
+    r"\b(?:he|she|it|they|him|her|them|his|its|their|er|sie|es|ihm|ihn|ihr|ihnen|il|elle|ils|elles|lui"
+    r"|él|ella|ellos|ellas|lei|loro|ele|ela|eles|elas|hij|zij|hem|hen|han|hon|hun|hans|dem)\b",
+    re.I,
+)
+
 
 @cache
 def _kinds(language: str) -> tuple[tuple[Asks, re.Pattern[str]], ...]:
@@ -274,6 +280,11 @@ def gives_reason(text: str, language: str) -> bool:
 def begins_with_pronoun(text: str) -> bool:
     """Whether a sentence is about what the one before it names: "It smells of almonds."."""
     return bool(_PRONOUN.match(text))
+
+
+def has_pronoun(text: str) -> bool:
+    """Whether a sentence speaks of something that another one names."""
+    return bool(_PERSONAL.search(text))
 
 
 def wants_least(text: str) -> bool:

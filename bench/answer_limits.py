@@ -28,11 +28,11 @@ from trivium.answer.check import Checker, may_be_shown
 from trivium.answer.passages import Passage, numbered
 from trivium.answer.statements import Sentence
 from trivium.answer.support import Words, pieces
-from trivium.text.lexicon.negation import denies
 from trivium.answers import Citation, Statement
 from trivium.config import Settings, load
 from trivium.library import Library
 from trivium.options import SearchOptions
+from trivium.text.lexicon.negation import denies
 from trivium.types import OWNER
 
 SETS = ("scifact", "xquad_en", "xquad_de")

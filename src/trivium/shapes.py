@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self, cast, dataclass_transform
 
 from trivium.results import Boost, Correction, PreferencePart, QueryPart, RerankPart, SignalPart
@@ -42,24 +43,18 @@ def as_json(value: Any) -> dict[str, Any]:
 def _reader(shape: Any) -> Callable[[Any], dict[str, Any]]:
     if not issubclass(shape, Told):
         raise TypeError(f"{shape.__name__} is not for callers.")
-    # Compiled, as dataclasses make their own methods: with `getattr` by name the JSON of ten
-    # results takes 381 µs instead of 318.
+    # Compiled code would make the JSON of ten results in 225 µs, this takes 285: a hundredth of a
+    # search.
     names = _names(shape)
-    read: Callable[[Any], dict[str, Any]] = eval(
-        f"lambda of: {{{', '.join(f'{name!r}: of.{name}' for name in names)}}}"
-    )
-    optional = [one.name for one in fields(shape) if one.default is None]
+    values = attrgetter(*names) if len(names) > 1 else lambda of: [getattr(of, n) for n in names]
+    optional = frozenset(one.name for one in fields(shape) if one.default is None)
     if not optional:
-        return read
-
-    def read_what_applies(of: Any) -> dict[str, Any]:
-        told = read(of)
-        for name in optional:
-            if told[name] is None:
-                del told[name]
-        return told
-
-    return read_what_applies
+        return lambda of: dict(zip(names, values(of)))  # noqa: B905
+    return lambda of: {
+        name: value
+        for name, value in zip(names, values(of))  # noqa: B905
+        if value is not None or name not in optional
+    }
 
 
 @cache

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import click
 import pytest
@@ -48,6 +48,7 @@ class Paint:
     )
     coats: int | None = option("Number of coats.", setting="search.limit", ge=1, le=3)
     colour: Annotated[Colour | str, Carried(Colour)] = option("Which colour.", Colour.RED)
+    finish: Annotated[str | None, Carried(Literal["matt", ""] | None)] = option("Which finish.")
     gloss: bool | None = option(
         "Add gloss.", strict=True, box=Box(name="g", label="Gloss", hint="shiny")
     )
@@ -87,13 +88,26 @@ def test_the_terminal_gets_options_with_help() -> None:
 
 
 def test_the_terminal_gives_what_the_dataclass_holds() -> None:
-    assert typed() == Paint(walls=None)  # type: ignore[arg-type]
-    given = ("--wall", "north", "--wall", "south", "--coats", "2", "--colour", "blue", "--no-gloss")
+    assert typed() == Paint()
+    given = (
+        "--wall",
+        "north",
+        "--wall",
+        "south",
+        "--coats",
+        "2",
+        "--colour",
+        "blue",
+        "--no-gloss",
+        "--finish",
+        "matt",
+    )
     assert typed(*given, "--weights", "1,0,2", "--where", "a:1", "--where", "b:2") == Paint(
         walls=("north", "south"),
         coats=2,
         colour="blue",
         gloss=False,
+        finish="matt",
         weights=dict(zip(Signal, (1.0, 0.0, 2.0), strict=True)),
         where="(a:1) (b:2)",
     )

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from trivium.cli.declared import declared
 from trivium.cli.output import (
     LOG,
     Shell,
-    ignoring,
     logged,
-    pairs,
     pass_shell,
     printable,
     shared_options,
 )
 from trivium.cli.progress import drawn
+from trivium.operations.adding import AddFiles
 
 if TYPE_CHECKING:
     from trivium.library import Library, Report
-    from trivium.types import Metadata, MetaScalar
+    from trivium.types import Labels
     from trivium.work import Job, JobId
 
 MOST_FAILURES = 50  # rows of the table; --json lists all
@@ -31,20 +31,11 @@ MOST_NOTES = 20  # likewise
 
 @click.command("add")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("--collection", default="default", help="Collection to add the documents to.")
-@click.option("--category", help="Category of the documents, e.g. rulebook.")
-@click.option("--audience", help="Who can see them: `all`, or a label such as dm-only.")
+@declared(AddFiles)
 @click.option(
     "--chunker",
     help="How to split this collection into passages, now and later: auto, recursive, sections,"
     " abstract, ...",
-)
-@click.option(
-    "--metadata",
-    metavar="KEY=VALUE",
-    multiple=True,
-    callback=pairs,
-    help="Any other field. Numbers stay numbers. Repeatable, even with the same key.",
 )
 @click.option(
     "--ocr",
@@ -62,7 +53,6 @@ MOST_NOTES = 20  # likewise
     help="Priority. By default small jobs (100 documents or fewer) run first.",
 )
 @click.option("--background", is_flag=True, help="Only queue the job; `trivium jobs run` runs it.")
-@ignoring
 @click.option(
     "--prune",
     is_flag=True,
@@ -73,19 +63,16 @@ MOST_NOTES = 20  # likewise
 @pass_shell
 def add_command(
     shell: Shell,
+    /,
     paths: tuple[str, ...],
-    collection: str,
-    category: str | None,
-    audience: str | None,
     chunker: str | None,
-    metadata: dict[str, list[MetaScalar]],
     ocr: str | None,
     languages: str | None,
     priority: str | None,
     background: bool,
-    ignore: tuple[str, ...],
     prune: bool,
     force: bool,
+    **given: Any,
 ) -> None:
     """Add files, folders with everything below them, or quoted patterns.
 
@@ -105,28 +92,28 @@ def add_command(
     """
     from trivium.library.jobs import told_of
     from trivium.sources.folder import FolderSource
-    from trivium.types import Labels
     from trivium.work import Priority
 
-    asked = {"read.ocr": ocr, "read.languages": languages}
-    shell.given.update({name: value for name, value in asked.items() if value is not None})
-    given = [path for path in paths if not (prune and force) or os.path.lexists(path)]
+    asked = AddFiles(**given)
+    read = {"read.ocr": ocr, "read.languages": languages}
+    shell.given.update({name: value for name, value in read.items() if value is not None})
+    there = [path for path in paths if not (prune and force) or os.path.lexists(path)]
     # Before a library is made: a wrong path leaves nothing behind.
     place = shell.settings().settings.library
-    source = FolderSource(given, ignore, [place] if isinstance(place, Path) else [])
-    if prune and (background or not all(map(os.path.isdir, given))):
+    source = FolderSource(there, asked.ignore, [place] if isinstance(place, Path) else [])
+    if prune and (background or not all(map(os.path.isdir, there))):
         raise click.UsageError("--prune needs folders and can't be combined with --background.")
-    labels = Labels(collection, category, audience, metadata_of(metadata))
+    labels = labels_of(asked)
     with shell.library(create=True) as library:
         if chunker is not None:
-            library.documents.set_chunker(collection, chunker, on_wait=shell.note)
+            library.documents.set_chunker(asked.collection, chunker, on_wait=shell.note)
         urgency = Priority[priority.upper()] if priority else None
         job = library.jobs.enqueue(source, labels, what=told_of(paths), priority=urgency)
         if background:
             _say_queued(shell, job)
             return
         report = work(shell, library, job.id)
-        removed = _pruned(shell, library, paths, collection, ignore, force) if prune else None
+        removed = _pruned(shell, library, paths, asked, force) if prune else None
         left = [j for j in library.jobs.all(ended=False) if j.id != job.id]
     finish(shell, report, removed)
     if left and not shell.json:
@@ -195,17 +182,28 @@ def _pruned(
     shell: Shell,
     library: Library,
     folders: tuple[str, ...],
-    collection: str,
-    ignore: tuple[str, ...],
+    asked: AddFiles,
     force: bool,
 ) -> list[str]:
     return library.folders.drop_gone(
-        folders, collection=collection, ignore=ignore, force=force, on_wait=shell.note
+        folders,
+        collection=asked.collection,
+        ignore=asked.ignore,
+        force=force,
+        on_wait=shell.note,
     )
 
 
-def metadata_of(given: dict[str, list[MetaScalar]]) -> Metadata:
-    return {key: v[0] if len(v) == 1 else tuple(v) for key, v in given.items()}
+def labels_of(asked: AddFiles) -> Labels:
+    """The labels as given; of several values of a field all."""
+    from trivium.types import Labels
+
+    listed = {
+        name: tuple(value) if isinstance(value, list) else (value,)
+        for name, value in (asked.metadata or {}).items()
+    }
+    metadata = {name: v[0] if len(v) == 1 else v for name, v in listed.items()}
+    return Labels(asked.collection, asked.category, asked.audience, metadata)
 
 
 def as_json(report: Report) -> dict[str, object]:

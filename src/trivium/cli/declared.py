@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field
 from enum import EnumType
 from typing import Any, Literal, TypeVar, get_args, get_origin
@@ -35,26 +35,34 @@ def declared(
 def _click_option(field: Field[Any], kind: Any) -> Callable[[F], F]:
     option = option_of(field)
     flags = option.flags or (f"--{field.name.replace('_', '-')}",)
+    default = None if field.default is MISSING else field.default
     given: dict[str, Any] = {"default": None}
-    if kind is bool and field.default is False:
+    if kind is bool and default is False:
         given = {"is_flag": True}
     elif kind is bool and not option.flags:
         flags = (f"{flags[0]}/--no-{flags[0][2:]}",)
     elif kind in (int, float):
         given["type"] = kind
-    elif choices := _choices(kind):
+    elif choices := _choices(get_args(kind)[0] if get_origin(kind) is list else kind):
         given["type"] = click.Choice(choices)
-    elif read := _reader(kind):
+    read = _all_of if option.repeated else _reader(kind)
+    repeatable = read not in (None, _weights)
+    if isinstance(default, tuple):  # as click gives several values
+        given |= {"default": [str(one) for one in default]}
+    elif read:
         given["callback"] = read
-    if option.repeated:
-        given["callback"] = _all_of
-    repeatable = bool(option.repeated) or given.get("callback") not in (None, _weights)
-    if repeatable:
-        given["multiple"] = True
-    if field.default not in (None, False, "", (), MISSING):
-        given |= {"default": str(field.default), "show_default": True}
+    elif default:
+        given["default"] = str(default)
     says = f"{option.says}{_repeated(option) if repeatable else ''}{_usual(option)}"
-    return click.option(*flags, field.name, metavar=option.metavar or None, help=says, **given)
+    return click.option(
+        *flags,
+        field.name,
+        metavar=option.metavar or None,
+        multiple=repeatable,
+        show_default=bool(given.get("default")),
+        help=says,
+        **given,
+    )
 
 
 def _choices(kind: Any) -> list[str]:
@@ -67,11 +75,13 @@ def _reader(kind: Any) -> Callable[..., Any] | None:
     """Reads lists and mappings, as the terminal writes them."""
     if get_origin(kind) is list:
         return _several
-    if not get_args(kind):
+    if get_origin(kind) not in (dict, Mapping):
         return None
     key, value = get_args(kind)
     if key is Signal:
         return _weights
+    if any(get_origin(one) is list for one in get_args(value)):
+        return pairs
     return _single if value == MetaScalar else _boosts
 
 

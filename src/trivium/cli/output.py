@@ -220,17 +220,6 @@ def shared_options(command: F) -> F:
     return command
 
 
-def ignoring(command: F) -> F:
-    """The option to ignore files in a folder."""
-    return click.option(
-        "--ignore",
-        metavar="RULE",
-        multiple=True,
-        help="Ignore files that match a .gitignore rule. Repeatable. .triviumignore files apply"
-        " too.",
-    )(command)
-
-
 def _json(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
     ctx.ensure_object(Shell).json |= value
 

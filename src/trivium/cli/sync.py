@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trivium.cli.declared import declared
 from trivium.cli.output import Shell, logged, pass_shell, printable, shared_options
+from trivium.operations.adding import AddSync
 from trivium.shapes import SyncAnswer, SyncFailureAnswer, SyncRunAnswer
 
 if TYPE_CHECKING:
@@ -77,8 +79,7 @@ def kinds_command(shell: Shell) -> None:
     multiple=True,
     help="Where to find a secret: env:NAME or file:PATH. Default: env:TRIVIUM_KIND_KEY, if set.",
 )
-@click.option("--collection", default="default", help="Collection to add the documents to.")
-@click.option("--category", help="Category of the documents.")
+@declared(AddSync, only=("collection", "category"))
 @click.option(
     "--audience",
     help="Who can see the items, if the source doesn't say. Default: `all` for public sources, and"

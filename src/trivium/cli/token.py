@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from trivium.cli.declared import declared
 from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.operations.managing import CreateToken
 from trivium.shapes import TokenAnswer, as_json
 
 if TYPE_CHECKING:
     from trivium.access import AccessToken
-
-RIGHTS = ("search", "add", "manage")
 
 
 @click.group("token", invoke_without_command=True)
@@ -32,56 +32,24 @@ def token_command(ctx: click.Context) -> None:
 
 
 @token_command.command("create")
-@click.option("--name", default="", help="Who uses it, as a reminder for you.")
-@click.option(
-    "--audience",
-    "audiences",
-    multiple=True,
-    help="A label its holder can see. Repeatable. Without one: public documents only.",
-)
-@click.option("--all-audiences", is_flag=True, help="All labels, now and in future.")
-@click.option(
-    "--collection",
-    "collections",
-    multiple=True,
-    help="Only this collection. Repeatable. Without one: all collections.",
-)
-@click.option(
-    "--right",
-    "rights",
-    type=click.Choice(RIGHTS),
-    multiple=True,
-    default=("search",),
-    show_default=True,
-    help="What it allows. Repeatable; no right includes another.",
-)
-@click.option("--expires", default="", metavar="PERIOD", help="After 12h, 30d, 8w.  [never]")
+@declared(CreateToken)
 @shared_options
 @pass_shell
-def create_command(
-    shell: Shell,
-    name: str,
-    audiences: tuple[str, ...],
-    all_audiences: bool,
-    collections: tuple[str, ...],
-    rights: tuple[str, ...],
-    expires: str,
-) -> None:
+def create_command(shell: Shell, /, **given: Any) -> None:
     """Create a token. You see it once: the library keeps only a hash of it.
 
     \b
     trivium token create --audience player --collection rules
     trivium token create --all-audiences --right search --right add --right manage --name me
     """
-    if audiences and all_audiences:
-        raise click.UsageError("--audience and --all-audiences can't be combined.")
+    asked = CreateToken(**given)
     with shell.library(create=True) as library:
         kept, text = library.tokens.create(
-            audiences=None if all_audiences else audiences,
-            collections=collections or None,
-            rights=rights,
-            expires=expires,
-            name=name,
+            audiences=asked.labels,
+            collections=asked.collections,
+            rights=asked.rights,
+            expires=asked.expires,
+            name=asked.name,
         )
     if shell.json:
         shell.emit({"token": text, **as_json(TokenAnswer.of(kept))})

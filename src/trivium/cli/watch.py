@@ -7,24 +7,23 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, current_thread, main_thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from trivium.cli.add import metadata_of, short
+from trivium.cli.add import labels_of, short
+from trivium.cli.declared import declared
 from trivium.cli.output import (
     Shell,
-    ignoring,
     logged,
-    pairs,
     pass_shell,
     printable,
     shared_options,
 )
+from trivium.operations.adding import AddFiles
 
 if TYPE_CHECKING:
     from trivium.library import Followed
-    from trivium.types import MetaScalar
 
 _COLOURS = {"added": "green", "updated": "green", "moved": "green", "removed": "yellow"}
 _WRONG = ("failed", "problem", "vanished", "empty")
@@ -32,17 +31,7 @@ _WRONG = ("failed", "problem", "vanished", "empty")
 
 @click.command("watch")
 @click.argument("folders", nargs=-1, required=True, metavar="DIR...")
-@click.option("--collection", default="default", help="Collection to add the documents to.")
-@click.option("--category", help="Category of the documents, e.g. rulebook.")
-@click.option("--audience", help="Who can see them: `all`, or a label such as dm-only.")
-@click.option(
-    "--metadata",
-    metavar="KEY=VALUE",
-    multiple=True,
-    callback=pairs,
-    help="Any other field. Numbers stay numbers. Repeatable, even with the same key.",
-)
-@ignoring
+@declared(AddFiles)
 @click.option(
     "--quiet",
     type=click.FloatRange(0.05, 60),
@@ -58,15 +47,7 @@ _WRONG = ("failed", "problem", "vanished", "empty")
 @shared_options
 @pass_shell
 def watch_command(
-    shell: Shell,
-    folders: tuple[str, ...],
-    collection: str,
-    category: str | None,
-    audience: str | None,
-    metadata: dict[str, list[MetaScalar]],
-    ignore: tuple[str, ...],
-    quiet: float,
-    force: bool,
+    shell: Shell, /, folders: tuple[str, ...], quiet: float, force: bool, **given: Any
 ) -> None:
     """Add folders as `add --prune` does, then follow every change until Ctrl-C.
 
@@ -77,16 +58,14 @@ def watch_command(
     trivium watch ~/notes
     trivium watch ~/notes ~/papers --ignore '*.tmp' --collection mine
     """
-    from trivium.types import Labels
-
-    labels = Labels(collection, category, audience, metadata_of(metadata))
+    asked = AddFiles(**given)
     stop = Event()
     with shell.library(create=True) as library, logged(library.backend.folder), stopping(stop):
         try:
             library.folders.watch(
                 folders,
-                labels,
-                ignore=ignore,
+                labels_of(asked),
+                ignore=asked.ignore,
                 quiet=quiet,
                 force=force,
                 stop=stop,

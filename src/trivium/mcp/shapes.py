@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices
 
+from trivium.operations.adding import LabelOptions, Text
 from trivium.operations.asking import Ask
 from trivium.operations.declaring import Carried, for_assistants, like, option, requests
 from trivium.operations.searching import (
@@ -145,8 +146,8 @@ class AddDocumentInput:
         "File name, such as `notes.md`.", required=True, min_length=1, max_length=200
     )
     text: str = option("Markdown or plain text.", required=True, min_length=1, max_length=1_000_000)
-    collection: str | None = option("Collection to put it in.", max_length=200)
-    audience: str | None = option("Who can see it.", max_length=200)
+    collection: Text | None = like(LabelOptions, "collection", None)
+    audience: Text | None = like(LabelOptions, "audience", None)
 
 
 @for_assistants

@@ -22,9 +22,9 @@ from trivium.http.answers import (
 from trivium.http.asked import Here, Keeper, Reader
 from trivium.http.caching import not_modified, tag
 from trivium.http.problems import responses
-from trivium.http.requests import RestoreBody
 from trivium.http.routes.search import answer
 from trivium.library import Library
+from trivium.operations.managing import Restore
 from trivium.operations.searching import LONGEST_FILTER, MOST_RESULTS
 from trivium.options import Filters
 from trivium.shapes import ChunkAnswer, DocumentAnswer, InterpretationAnswer
@@ -212,7 +212,7 @@ async def diff(
 @router.post(
     "/documents/{id}/restore", response_model=DocumentAnswer, responses=responses(404, 408, 413)
 )
-async def restore(server: Here, caller: Keeper, id: Id, body: RestoreBody) -> Answered:  # noqa: A002
+async def restore(server: Here, caller: Keeper, id: Id, body: Restore) -> Answered:  # noqa: A002
     """Make an old interpretation's text the active one again, as a new interpretation."""
     restored = await server.writing.run(
         partial(server.library.restore, id, body.number, within=caller.within())

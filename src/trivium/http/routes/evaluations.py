@@ -26,9 +26,9 @@ from trivium.http.answers import (
 )
 from trivium.http.asked import Here, Owner, Server
 from trivium.http.problems import responses
-from trivium.http.requests import JudgmentBody, RunBody, SyntheticBody
 from trivium.http.streaming import LONGEST_SECONDS, Tell, described, stream
 from trivium.library import Library
+from trivium.operations.managing import GenerateEvaluation, Judge, RunEvaluation
 from trivium.operations.searching import LONGEST_QUERY
 
 router = APIRouter(prefix="/v1", tags=["evaluations"])
@@ -52,13 +52,13 @@ async def list_evaluations(server: Here, caller: Owner) -> Answered:
 @router.post(
     "/evaluations", response_model=JudgedSet, status_code=201, responses=responses(408, 413)
 )
-async def generate_evaluation(server: Here, caller: Owner, body: SyntheticBody) -> Answered:
+async def generate_evaluation(server: Here, caller: Owner, body: GenerateEvaluation) -> Answered:
     """Generate a set of queries from the documents; no person asks or judges them."""
     made = await server.judging.run(partial(_make_up, server, body))
     return Answered(made, 201)
 
 
-def _make_up(server: Server, body: SyntheticBody) -> JudgedSet:
+def _make_up(server: Server, body: GenerateEvaluation) -> JudgedSet:
     made = synthesise(server.library, body.queries, body.seed)
     return _judged_sets(server).synthesise(body.name, made, body.seed)
 
@@ -81,7 +81,7 @@ async def list_runs(server: Here, caller: Owner, name: Name) -> Answered:
     ),
 )
 async def run_evaluation(
-    server: Here, caller: Owner, request: Request, name: Name, body: RunBody
+    server: Here, caller: Owner, request: Request, name: Name, body: RunEvaluation
 ) -> StreamingResponse:
     """Measure each signal, the fused and the reranked results on a set, and save the run."""
     kept = _judged_sets(server)
@@ -150,12 +150,12 @@ async def list_judgments(server: Here, caller: Owner, name: Name, query: _Asked)
     response_model=JudgmentsAnswer,
     responses=responses(404, 408, 413),
 )
-async def judge(server: Here, caller: Owner, name: Name, body: JudgmentBody) -> Answered:
+async def judge(server: Here, caller: Owner, name: Name, body: Judge) -> Answered:
     """Judge how relevant a document is to a query; the first judgment creates the set."""
     return Answered(await server.read(partial(_judge, server, name, body)))
 
 
-def _judge(server: Server, name: str, body: JudgmentBody) -> JudgmentsAnswer:
+def _judge(server: Server, name: str, body: Judge) -> JudgmentsAnswer:
     document = server.library.documents.get(body.document)
     _judged_sets(server).judge(name, body.query, named(document), body.grade)
     return _judged(server, name, body.query)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from threading import Event
@@ -23,11 +23,11 @@ from trivium.http.asked import Adder, Here, Reader, Server
 from trivium.http.caching import not_modified, tag
 from trivium.http.leaving import while_there
 from trivium.http.problems import responses
-from trivium.http.requests import AddUrlBody
 from trivium.http.routes.documents import Id, Number
 from trivium.ingest.progress import Fate, Outcome
 from trivium.library import Report
 from trivium.library.uploads import Wanted, safe_name
+from trivium.operations.adding import AddUrl
 from trivium.operations.searching import MOST_NAMES
 from trivium.shapes import DocumentAnswer, JobAnswer
 from trivium.types import Metadata, MetaScalar
@@ -105,7 +105,7 @@ async def add(
     responses=responses(408, 409, 413)
     | {200: {"model": AddedAnswer, "description": "Already in the library."}},
 )
-async def add_url(server: Here, caller: Adder, request: Request, body: AddUrlBody) -> Answered:
+async def add_url(server: Here, caller: Adder, request: Request, body: AddUrl) -> Answered:
     """Add a page or file from a public web address. Private addresses are refused."""
     labels = (body.collection, body.category, body.audience, _metadata(body.metadata or {}))
     report = await fetched(server, caller, request, body.url, Wanted(*labels))
@@ -164,7 +164,7 @@ def _label(told: dict[str, str], name: str) -> str | None:
     return value
 
 
-def _metadata(given: dict[str, MetaScalar | list[MetaScalar]]) -> Metadata:
+def _metadata(given: Mapping[str, MetaScalar | list[MetaScalar]]) -> Metadata:
     if len(given) > MOST_NAMES:
         raise RequestInvalid(f"body.metadata: there are more than {MOST_NAMES} fields.")
     return {

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Path
 from trivium.http.answers import Answered, ForgottenSourceAnswer, SourceAnswer, SourcesAnswer
 from trivium.http.asked import Here, Owner, Server
 from trivium.http.problems import responses
-from trivium.http.requests import SourceBody
+from trivium.operations.adding import WatchFolder
 from trivium.work import WatchedFolder
 
 router = APIRouter(prefix="/v1", tags=["sources"])
@@ -27,7 +27,7 @@ async def list_folders(server: Here, caller: Owner) -> Answered:
 @router.post(
     "/sources", response_model=SourceAnswer, status_code=201, responses=responses(408, 413)
 )
-async def watch_folder(server: Here, caller: Owner, body: SourceBody) -> Answered:
+async def watch_folder(server: Here, caller: Owner, body: WatchFolder) -> Answered:
     """Watch a folder on the server's machine: the server adds its files and keeps up as they
     change."""
     call = partial(

@@ -19,8 +19,8 @@ from trivium.http.answers import (
 )
 from trivium.http.asked import Here, Owner, Server
 from trivium.http.problems import responses
-from trivium.http.requests import SyncBody, SyncRunBody
 from trivium.library import Library
+from trivium.operations.adding import AddSync, RunSync
 from trivium.shapes import SyncAnswer, SyncFailureAnswer
 from trivium.sources import kinds as known
 from trivium.work import KeptSource
@@ -53,7 +53,7 @@ async def list_sync_kinds(server: Here, caller: Owner) -> Answered:
     status_code=201,
     responses=responses(404, 408, 409, 413, 502),
 )
-async def add_sync(server: Here, caller: Owner, body: SyncBody) -> Answered:
+async def add_sync(server: Here, caller: Owner, body: AddSync) -> Answered:
     """Add a source to sync. Its first run reads everything."""
     source = KeptSource(
         body.name,
@@ -86,7 +86,7 @@ async def show_sync(server: Here, caller: Owner, name: Name) -> Answered:
     status_code=202,
     responses=responses(404, 408, 409, 413),
 )
-async def run_sync(server: Here, caller: Owner, name: Name, body: SyncRunBody) -> Answered:
+async def run_sync(server: Here, caller: Owner, name: Name, body: RunSync) -> Answered:
     """Start a run now; the answer doesn't wait for it."""
     return await _changed(server, partial(server.library.sync.ask, name, full=body.full), 202)
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path
 from trivium.http.answers import Answered, NewTokenAnswer, RevokedAnswer, TokensAnswer
 from trivium.http.asked import Here, Owner, Server
 from trivium.http.problems import responses
-from trivium.http.requests import TokenBody
+from trivium.operations.managing import CreateToken
 from trivium.shapes import TokenAnswer
 
 router = APIRouter(prefix="/v1", tags=["tokens"])
@@ -26,12 +26,12 @@ async def list_tokens(server: Here, caller: Owner) -> Answered:
 @router.post(
     "/tokens", response_model=NewTokenAnswer, status_code=201, responses=responses(408, 413)
 )
-async def create_token(server: Here, caller: Owner, body: TokenBody) -> Answered:
+async def create_token(server: Here, caller: Owner, body: CreateToken) -> Answered:
     """Create a token. Only this answer contains its secret."""
     b = body
     call = partial(
         server.library.tokens.create,
-        audiences=None if b.all_audiences else b.audiences,
+        audiences=b.labels,
         collections=b.collections,
         rights=b.rights,
         expires=b.expires,

@@ -82,7 +82,11 @@ def instant(when: When) -> int | str:
         at = datetime.combine(when, time.max)
     else:
         raise _not_understood(when)
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    try:
+        at = at.astimezone(UTC)
+    except (ValueError, OverflowError):  # at the edges of the calendar
+        raise _not_understood(when) from None
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _number(number: int) -> int:

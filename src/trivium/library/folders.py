@@ -28,6 +28,7 @@ from trivium.types import Labels
 from trivium.work import WatchedFolder
 
 QUIET = 1.0  # seconds without a change, after which a file counts as completely written
+_SYSTEM = tuple(map(Path, ("/proc", "/sys", "/dev")))  # files without an end
 _AGAIN = 10.0  # seconds until what went wrong is tried again, unless something happens
 
 
@@ -67,6 +68,7 @@ class Folders:
         folder = Path(os.path.abspath(os.path.expanduser(path)))
         if not folder.is_dir():
             raise PathNotFound(f"There is no folder {folder}.")
+        self._check_watchable(folder)
         for known in self._backend.folders.all():
             if (known.path, known.collection) == (str(folder), collection):
                 raise BadSetting(f"{folder} is already watched.", fix="")
@@ -75,6 +77,18 @@ class Folders:
         )
         self._backend.folders.keep(watched)
         return watched
+
+    def _check_watchable(self, folder: Path) -> None:
+        """Raises BadSetting for folders that hold no documents: the library's own, and those in
+        which the system shows its state."""
+        real = folder.resolve()
+        own = [Path(one).resolve() for one in self._own]
+        if any(real == one or one in real.parents for one in own):
+            raise BadSetting(f"{folder} is the library's own folder.", fix="Choose another one.")
+        if any(real == one or one in real.parents for one in _SYSTEM):
+            raise BadSetting(
+                f"{folder} holds the system's state, not documents.", fix="Choose another one."
+            )
 
     def remove(self, id_: str) -> None:
         """Stop following a folder. Its documents stay."""

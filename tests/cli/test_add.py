@@ -208,3 +208,13 @@ def test_a_value_that_no_library_can_keep_is_refused(notes: Path, tmp_path: Path
     assert (answer.code, answer.json["added"]) == (0, 3)
     listed = call("list", "--library", place, "--json")
     assert listed.json["documents"][0]["metadata"]["n"] == "9" * 400
+
+
+def test_an_empty_path_is_not_the_current_folder(
+    place: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(notes)
+    for command in ("add", "watch"):
+        told = call(command, "", "--library", place)
+        assert told.code != 0
+        assert "empty path" in told.err

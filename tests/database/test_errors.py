@@ -6,6 +6,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from sqlalchemy import text
@@ -138,7 +139,24 @@ def test_no_password_is_ever_shown(form: str) -> None:
     assert (parsed.user, parsed.parts["password"]) == ("me", SECRET)
     for shown in (str(place), repr(place), str(parsed), repr(parsed)):
         assert SECRET not in shown
-        assert "me" in shown
+        assert "me" not in shown
+        assert "db/team" in shown
+
+
+@pytest.mark.parametrize("sign", ["@", "/", "?", "@x/", "/@", "?a=b@"])
+def test_a_password_that_reaches_into_the_rest_is_refused(sign: str) -> None:
+    """libpq ended the password at its first @, and errors named the rest as the host."""
+    place = DatabaseAddress(f"postgresql://me:first{sign}{SECRET}@db/team")
+    with pytest.raises(BadSetting, match="address") as failed:
+        parse(place)
+    for shown in (str(failed.value), str(place), repr(place)):
+        assert SECRET not in shown
+        assert "first" not in shown
+        assert "me:" not in shown
+    assert "%40" in (failed.value.fix or "")
+    escaped = quote(f"first{sign}{SECRET}", safe="")
+    parsed = parse(DatabaseAddress(f"postgresql://me:{escaped}@db/team"))
+    assert parsed.parts["password"] == f"first{sign}{SECRET}"
 
 
 def test_the_schema_of_an_address() -> None:
@@ -174,7 +192,7 @@ def test_several_hosts_as_psql_writes_them(place: DatabaseAddress) -> None:
         here = f"{server.parts['host']}:{server.parts['port']}"
         url = place.url.replace(f"@{here}/", f"@{away},{here}/")
         assert parse(DatabaseAddress(url)).hosts == ["127.0.0.1", server.parts["host"]]
-        assert f"@{away},{here}/" in str(parse(DatabaseAddress(url)))
+        assert f"//{away},{here}/" in str(parse(DatabaseAddress(url)))
         backend = open_postgres(parse(DatabaseAddress(url)))
         batch = [sample("hosts.md", "Two hosts.")]
         try:
@@ -192,7 +210,7 @@ def test_forms_of_addresses_that_libpq_reads() -> None:
     assert (socket_.hosts, socket_.database) == (["/run/postgresql"], "team")
     assert str(socket_) == "postgresql://%2Frun%2Fpostgresql/team (schema trivium)"
     six = parse(DatabaseAddress("postgresql://me@[::1]:5433/team?replicas=[::2]:5434,db2"))
-    assert str(six) == "postgresql://me@[::1]:5433/team (schema trivium)"
+    assert str(six) == "postgresql://[::1]:5433/team (schema trivium)"
     assert [six.replica(one).parts["host"] for one in six.replicas] == ["::2", "db2"]
     assert [six.replica(one).parts["port"] for one in six.replicas] == ["5434", "5433"]
     assert parse(DatabaseAddress("postgresql://me:p%40s%25s@db/team")).parts["password"] == "p@s%s"

@@ -19,7 +19,7 @@ from trivium.errors import BadSetting, FolderEmpty, PathNotFound, SourceNotFound
 from trivium.ingest.progress import Fate, Outcome
 from trivium.library.jobs import Jobs
 from trivium.ports import Backend, Waiting
-from trivium.sources.folder import FolderSource, is_there, uri_of
+from trivium.sources.folder import FolderSource, check_given, is_there, uri_of
 from trivium.sources.ignore import IGNORE_FILE, Rules
 from trivium.sources.watch import FolderWatch, Stir
 from trivium.store.clock import now
@@ -65,6 +65,7 @@ class Folders:
         check_labels(Labels(collection, category, audience))
         for rule in (os.fspath(path), *ignore):
             check_text("folder", rule)
+        check_given([path])
         folder = Path(os.path.abspath(os.path.expanduser(path)))
         if not folder.is_dir():
             raise PathNotFound(f"There is no folder {folder}.")
@@ -125,6 +126,7 @@ class Folders:
         """Mirror folders, then follow every change below them until `stop`. If a whole folder
         disappears, its documents stay, and it is mirrored again when it is back. The same holds
         for a folder that is empty at the start, unless you give `force`."""
+        check_given(folders)
         roots = [Path(os.path.abspath(Path(folder).expanduser())) for folder in folders]
         for root in roots:
             if not root.is_dir():

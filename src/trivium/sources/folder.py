@@ -15,6 +15,13 @@ from trivium.ports import SourceItem
 from trivium.sources.ignore import Rules
 
 
+def check_given(paths: Sequence[str | os.PathLike[str]]) -> None:
+    """Raises PathNotFound for an empty path, which would be the current folder: a shell writes one
+    for a variable that isn't set."""
+    if any(not os.fspath(path) for path in paths):
+        raise PathNotFound("You gave an empty path.", fix="Write . for the current folder.")
+
+
 class FolderSource:
     """Files by name, by pattern (`notes/**/*.md`) or by folder, with all its subfolders. Leaves out
     hidden files and folders, as `ls` does, and what `ignore` and .triviumignore files say (see
@@ -28,7 +35,8 @@ class FolderSource:
         ignore: Sequence[str] = (),
         without: Sequence[Path] = (),
     ) -> None:
-        """`without`: folders to leave out, such as the library's own."""
+        """`without`: folders to leave out, such as the library's own. Raises PathNotFound."""
+        check_given(paths)
         found = (f for path in paths for f in _files(os.fspath(path), ignore, without))
         self._files = list(dict.fromkeys(found))
         named = [Path(path).expanduser() for path in paths]

@@ -54,11 +54,12 @@ class EmbeddedWriter:
                     done += self._staging.activate(
                         stage.staged, stage.documents, stage.ends, stage.points
                     )
-            except BaseException:
+            except BaseException as reason:
                 self._writing.undo()
-                if not done:
+                if not done or not isinstance(reason, Exception):  # Ctrl-C ends the run
                     raise
-            self._originals.registered(processed.original for processed in batch[: len(done)])
+            finally:
+                self._originals.registered(processed.original for processed in batch[: len(done)])
             return done
 
     def relabel(

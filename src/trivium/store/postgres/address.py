@@ -31,12 +31,11 @@ class Address:
     replicas: tuple[str, ...] = ()  # host or host:port, with the same database and user
 
     def __str__(self) -> str:
-        """For people: without the password."""
-        user = f"{quote(self.user)}@" if self.user else ""
+        """For people: without user and password."""
         hosts, ports = self.hosts, self.parts.get("port", "").split(",")
         ports = ports * len(hosts) if len(ports) == 1 else ports
         told = [_host(h) + (f":{p}" if p else "") for h, p in zip(hosts, ports, strict=True)]
-        return f"postgresql://{user}{','.join(told)}/{self.database} (schema {self.schema})"
+        return f"postgresql://{','.join(told)}/{self.database} (schema {self.schema})"
 
     def __repr__(self) -> str:
         return f"Address({str(self)!r})"
@@ -67,6 +66,8 @@ class Address:
 
 def parse(place: DatabaseAddress) -> Address:
     """Raises BadSetting. The error doesn't repeat the address: it may contain a password."""
+    if place.is_ambiguous:
+        raise _unreadable("")
     base, _, query = place.url.partition("?")
     given = parse_qsl(query, keep_blank_values=True)
     ours = {name: value for name, value in given if name in ("schema", "replicas")}
@@ -125,8 +126,8 @@ def _unreadable(said: str) -> BadSetting:
         )
     return BadSetting(
         "Couldn't read the library's address.",
-        fix=f"Write it as {_FORM}, with %40 for an @ in the password, %3A for a colon and %25 for"
-        " a percent sign.",
+        fix=f"Write it as {_FORM}, with %40 for an @ in the password, %2F for a slash, %3A for a"
+        " colon, %3F for a question mark and %25 for a percent sign. Or set PGPASSWORD.",
     )
 
 

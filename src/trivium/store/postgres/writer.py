@@ -90,10 +90,11 @@ class PostgresWriter:
         try:
             while len(done) < len(batch):
                 done += self._put_some(batch[len(done) :], model)
-        except BaseException:
-            if not done:
+        except BaseException as reason:
+            if not done or not isinstance(reason, Exception):  # Ctrl-C ends the run
                 raise
-        self._originals.registered(processed.original for processed in batch[: len(done)])
+        finally:
+            self._originals.registered(processed.original for processed in batch[: len(done)])
         return done
 
     def _put_some(self, batch: Sequence[Processed], model: str) -> list[Document]:

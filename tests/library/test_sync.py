@@ -473,7 +473,7 @@ def test_where_a_message_stands_is_in_every_answer() -> None:
     from trivium.cli.results import title_and_place
     from trivium.integrations.found import details
     from trivium.mcp.shapes import SearchInput
-    from trivium.mcp.tools import _search
+    from trivium.mcp.tools import search
     from trivium.shapes import ResultsAnswer, as_json
 
     source = Scripted()
@@ -493,7 +493,7 @@ def test_where_a_message_stands_is_in_every_answer() -> None:
         assert {**details(result), **told} == {**details(result), "authors": ("Bob",)}
         assert "Bob, 2026-01-01 10:00" in str(title_and_place(result.found, []))
 
-        found = _search(library, LOCAL_OWNER, SearchInput(query="map"))
+        found = search(library, LOCAL_OWNER, SearchInput(query="map"))
         assert as_json(as_json(found)["results"][0].place)["link"] == "https://x.org/p1"
         answer = library.ask("Where is the map?")
         assert [one.link for one in answer.passages] == ["https://x.org/p1"]

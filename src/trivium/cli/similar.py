@@ -8,29 +8,17 @@ import click
 
 from trivium.cli.declared import declared
 from trivium.cli.output import Shell, pass_shell, shared_options
-from trivium.operations.searching import Filters, SearchOptions
+from trivium.operations.searching import Filters, Similar
 
 
 @click.command("similar")
 @click.argument("document", metavar="DOCUMENT")
-@click.option("--passage", type=int, help="Find passages like this one, counted from 0.")
-@declared(SearchOptions, only=("limit",))
-@click.option(
-    "--by",
-    type=click.Choice(("passage", "document")),
-    help="List documents or passages.  [documents; with --passage, passages]",
-)
-@declared(Filters, only=("audiences", "where"))
+@declared(Similar, without=("explain",))
+@declared(Filters, only=("audiences",))
 @shared_options
 @pass_shell
 def similar_command(
-    shell: Shell,
-    /,
-    document: str,
-    passage: int | None,
-    limit: int | None,
-    by: str | None,
-    **filters: Any,
+    shell: Shell, /, document: str, audiences: tuple[str, ...] | None, **given: Any
 ) -> None:
     """Find documents or passages like a given one, by meaning.
 
@@ -40,14 +28,14 @@ def similar_command(
     trivium similar rulebook.md
     trivium similar '#12' --passage 3 -n 5
     """
-
+    asked = Similar(**given)
     with shell.library() as library:
         results = library.similar(
             document,
-            limit,
-            passage=passage,
-            by=by,
-            filters=Filters(**filters),
+            asked.limit,
+            passage=asked.passage,
+            by=asked.by,
+            filters=Filters(audiences=audiences, where=asked.where),
         )
     if shell.json:
         from trivium.shapes import ResultsAnswer

@@ -21,7 +21,7 @@ from trivium import __version__
 from trivium.access import Caller
 from trivium.errors import TriviumError, as_input_error
 from trivium.library import Library
-from trivium.mcp.tools import READING, WRITING, Tool
+from trivium.mcp.tools import TOOLS, Tool
 from trivium.operations.declaring import faults
 from trivium.text.values import clean_text
 from trivium.types import Told
@@ -32,10 +32,8 @@ _INSTRUCTIONS = """A library of the user's own documents, searchable by meaning,
 Search first. Read around a passage before you rely on it. Cite title and page. You see only
 documents that this user may see."""
 _MOST_REASON = 2_000
-_INPUTS: dict[str, TypeAdapter[Any]] = {
-    tool.name: TypeAdapter(tool.input) for tool in (*READING, *WRITING)
-}
-_OUTPUTS = {tool.output: TypeAdapter(tool.output) for tool in (*READING, *WRITING)}
+_INPUTS: dict[str, TypeAdapter[Any]] = {tool.name: TypeAdapter(tool.input) for tool in TOOLS}
+_OUTPUTS = {tool.output: TypeAdapter(tool.output) for tool in TOOLS}
 
 WhoCalls = Callable[[Any], Caller]  # of the SDK's request context
 Run = Callable[[Callable[[], Told]], Awaitable[Told]]
@@ -49,7 +47,7 @@ def create_server(
     library: Library, who_calls: WhoCalls, *, allow_write: bool = False, run: Run = _in_a_thread
 ) -> Server[Any]:
     """`run` makes calls that take time."""
-    tools = {tool.name: tool for tool in (*READING, *(WRITING if allow_write else ()))}
+    tools = {tool.name: tool for tool in TOOLS if allow_write or not tool.writes}
 
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
         rights = who_calls(ctx).rights

@@ -6,7 +6,6 @@ Results are `Shape`s like everything callers get, but limited to what an assista
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING
 from typing import Annotated, Any
 
 from pydantic import AliasChoices
@@ -22,6 +21,7 @@ from trivium.operations.searching import (
     Query,
     Search,
     SearchOptions,
+    Similar,
 )
 from trivium.shapes import PlaceAnswer, Shape, said
 from trivium.types import Granularity, MetaScalar
@@ -45,8 +45,8 @@ def document_number() -> Any:
     )
 
 
-def passage_index(says: str, default: Any = MISSING) -> Any:
-    return option(says, default, required=default is MISSING, ge=0, le=2**31)
+def passage_index(says: str) -> Any:
+    return option(says, required=True, ge=0, le=2**31)
 
 
 # --- in
@@ -104,9 +104,7 @@ class GetTableInput(_Document):
 
 @for_assistants
 class SimilarInput(_Document):
-    index: int | None = passage_index(
-        "Index of a passage, to find similar passages instead of documents.", None
-    )
+    index: int | None = like(Similar, "passage", None)
     limit: int = like(SearchOptions, "limit", 8, le=MOST_LISTED)
 
 

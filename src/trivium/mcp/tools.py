@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from io import BytesIO
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter
 
 from trivium.access import Caller, Right
-from trivium.answer import calculate
+from trivium.answer import calculate as calculating
 from trivium.errors import BadSetting
 from trivium.library import Library
 from trivium.library.toolbox import outline, table_of
@@ -22,7 +21,7 @@ from trivium.library.uploads import Wanted
 from trivium.mcp import shapes
 from trivium.operations.declaring import part
 from trivium.options import SearchOptions
-from trivium.results import Result
+from trivium.results import Result, Results
 from trivium.shapes import PlaceAnswer, heading
 from trivium.types import Combine, Document, StoredChunk, Told
 
@@ -37,11 +36,13 @@ _DOCUMENT = TypeAdapter(shapes.DocumentShape)
 
 
 Input = TypeVar("Input")
+Do = Callable[[Library, Caller, Input], Told]
+TOOLS: list[Tool[Any]] = []
 
 
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[Input]):
-    """One tool: name, description, arguments, result, right and function."""
+    """One tool, as its function below declares it."""
 
     name: str
     title: str
@@ -49,12 +50,38 @@ class Tool(Generic[Input]):
     input: type[Input]
     output: type[Told]
     right: Right
-    do: Callable[[Library, Caller, Input], Told]
-    writes: bool = False
+    do: Do[Input]
     destroys: bool = False
 
+    @property
+    def writes(self) -> bool:
+        return self.right is not Right.SEARCH
 
-def _search(library: Library, caller: Caller, asked: shapes.SearchInput) -> Told:
+
+Function = TypeVar("Function", bound=Do[Any])
+
+
+def _tool(
+    title: str, description: str, *, right: Right = Right.SEARCH, destroys: bool = False
+) -> Callable[[Function], Function]:
+    """Offers a function to assistants, under its own name."""
+
+    def offer(do: Function) -> Function:
+        types = get_type_hints(do)
+        asked, told = types["asked"], types["return"]
+        TOOLS.append(Tool(do.__name__, title, description, asked, told, right, do, destroys))
+        return do
+
+    return offer
+
+
+@_tool(
+    "Search the library",
+    "Search the user's own documents by meaning, exact words and spelling at once. Returns"
+    " passages with document id, passage index, title, heading and pages: cite them. Search"
+    " again with other words if you don't find the answer; get_passage reads around a passage.",
+)
+def search(library: Library, caller: Caller, asked: shapes.SearchInput) -> shapes.SearchOutput:
     first = _number(asked.cursor, _DEEPEST_RESULT)
     options = part(
         SearchOptions,
@@ -64,14 +91,7 @@ def _search(library: Library, caller: Caller, asked: shapes.SearchInput) -> Told
     )
     queries = [asked.query, *asked.others]
     found = library.search(queries, options=options, filters=asked, within=caller.within())
-    results: list[shapes.Found] = []
-    room = MOST_TEXT
-    for result in found[first : first + asked.limit]:
-        told = _found(result, weak=not found.fits(result))
-        room -= len(told.text)
-        if room < 0 and results:
-            break
-        results.append(told)
+    results = _listed(found, first, first + asked.limit)
     end = first + len(results)
     return shapes.SearchOutput(
         results=results,
@@ -80,6 +100,19 @@ def _search(library: Library, caller: Caller, asked: shapes.SearchInput) -> Told
         notes=list(found.notes),
         next_cursor=str(end) if end < len(found) else None,
     )
+
+
+def _listed(found: Results, first: int, end: int) -> list[shapes.Found]:
+    """As many of these results as an answer has room for, and at least one."""
+    listed: list[shapes.Found] = []
+    room = MOST_TEXT
+    for result in found[first:end]:
+        told = _found(result, weak=not found.fits(result))
+        room -= len(told.text)
+        if room < 0 and listed:
+            break
+        listed.append(told)
+    return listed
 
 
 def _found(result: Result, *, weak: bool) -> shapes.Found:
@@ -102,7 +135,13 @@ def _found(result: Result, *, weak: bool) -> shapes.Found:
     )
 
 
-def _get_document(library: Library, caller: Caller, asked: shapes.GetDocumentInput) -> Told:
+@_tool(
+    "Read a document",
+    "Get the full text and metadata of one document, in parts: pass next_cursor to read on.",
+)
+def get_document(
+    library: Library, caller: Caller, asked: shapes.GetDocumentInput
+) -> shapes.GetDocumentOutput:
     within, first = caller.within(), _number(asked.cursor)
     document = library.documents.get(asked.document, within)
     text = library.documents.text(asked.document, within)
@@ -114,7 +153,13 @@ def _get_document(library: Library, caller: Caller, asked: shapes.GetDocumentInp
     )
 
 
-def _get_passage(library: Library, caller: Caller, asked: shapes.GetPassageInput) -> Told:
+@_tool(
+    "Read around a passage",
+    "Get one passage in full, with the passages before and after it.",
+)
+def get_passage(
+    library: Library, caller: Caller, asked: shapes.GetPassageInput
+) -> shapes.GetPassageOutput:
     found, near = library.documents.passage(
         asked.document,
         asked.index,
@@ -131,7 +176,13 @@ def _get_passage(library: Library, caller: Caller, asked: shapes.GetPassageInput
     )
 
 
-def _get_outline(library: Library, caller: Caller, asked: shapes.GetOutlineInput) -> Told:
+@_tool(
+    "Read a document's outline",
+    "Get the headings of a document in order, each with the index of its first passage.",
+)
+def get_outline(
+    library: Library, caller: Caller, asked: shapes.GetOutlineInput
+) -> shapes.GetOutlineOutput:
     within = caller.within()
     found = library.documents.get(asked.document, within)
     parts = outline(library.documents.passages(found.id, within))
@@ -145,7 +196,13 @@ def _get_outline(library: Library, caller: Caller, asked: shapes.GetOutlineInput
     )
 
 
-def _get_table(library: Library, caller: Caller, asked: shapes.GetTableInput) -> Told:
+@_tool(
+    "Read a whole table",
+    "Get the whole table that a passage belongs to, with the names of its columns.",
+)
+def get_table(
+    library: Library, caller: Caller, asked: shapes.GetTableInput
+) -> shapes.GetTableOutput:
     within = caller.within()
     found = library.documents.get(asked.document, within)
     library.documents.numbered_passage(found, asked.index, within)
@@ -160,22 +217,22 @@ def _get_table(library: Library, caller: Caller, asked: shapes.GetTableInput) ->
     )
 
 
-def _similar(library: Library, caller: Caller, asked: shapes.SimilarInput) -> Told:
+@_tool(
+    "Find similar",
+    "Find similar documents or, with the index of a passage, similar passages.",
+)
+def similar(library: Library, caller: Caller, asked: shapes.SimilarInput) -> shapes.SimilarOutput:
     found = library.similar(
         asked.document, asked.limit, passage=asked.index, within=caller.within()
     )
-    results: list[shapes.Found] = []
-    room = MOST_TEXT
-    for result in found:
-        told = _found(result, weak=not found.fits(result))
-        room -= len(told.text)
-        if room < 0 and results:
-            break
-        results.append(told)
-    return shapes.SimilarOutput(results)
+    return shapes.SimilarOutput(_listed(found, 0, len(found)))
 
 
-def _history(library: Library, caller: Caller, asked: shapes.HistoryInput) -> Told:
+@_tool(
+    "List a document's versions",
+    "List the versions of a document with their dates; search with as_of to search them.",
+)
+def history(library: Library, caller: Caller, asked: shapes.HistoryInput) -> shapes.HistoryOutput:
     within = caller.within()
     found = library.documents.get(asked.document, within)
     kept = library.history.of(found.id, within)
@@ -193,12 +250,24 @@ def _history(library: Library, caller: Caller, asked: shapes.HistoryInput) -> To
     )
 
 
-def _calculate(library: Library, caller: Caller, asked: shapes.CalculateInput) -> Told:
-    value = calculate.calculate(asked.expression)
-    return shapes.CalculateOutput(value, f"{asked.expression} = {calculate.told(value)}")
+@_tool(
+    "Calculate",
+    "Calculate with numbers you read in passages: + - * / % ** and sum, min, max, average,"
+    " round, abs.",
+)
+def calculate(
+    library: Library, caller: Caller, asked: shapes.CalculateInput
+) -> shapes.CalculateOutput:
+    value = calculating.calculate(asked.expression)
+    return shapes.CalculateOutput(value, f"{asked.expression} = {calculating.told(value)}")
 
 
-def _ask(library: Library, caller: Caller, asked: shapes.AskInput) -> Told:
+@_tool(
+    "Ask the library",
+    "Let the library answer a question itself, with citations; it may refuse. Without a"
+    " language model of its own, it quotes the documents.",
+)
+def ask(library: Library, caller: Caller, asked: shapes.AskInput) -> shapes.AskOutput:
     answer = library.ask(
         asked.question,
         filters=asked,
@@ -226,7 +295,13 @@ def _ask(library: Library, caller: Caller, asked: shapes.AskInput) -> Told:
     )
 
 
-def _list_collections(library: Library, caller: Caller, asked: shapes.ListCollectionsInput) -> Told:
+@_tool(
+    "List collections",
+    "List the collections, with the number of documents in each.",
+)
+def list_collections(
+    library: Library, caller: Caller, asked: shapes.ListCollectionsInput
+) -> shapes.ListCollectionsOutput:
     found = library.documents.collections(caller.within())
     return shapes.ListCollectionsOutput(
         collections=[
@@ -236,7 +311,13 @@ def _list_collections(library: Library, caller: Caller, asked: shapes.ListCollec
     )
 
 
-def _list_documents(library: Library, caller: Caller, asked: shapes.ListDocumentsInput) -> Told:
+@_tool(
+    "List documents",
+    "List documents with their metadata, by id; takes a filter.",
+)
+def list_documents(
+    library: Library, caller: Caller, asked: shapes.ListDocumentsInput
+) -> shapes.ListDocumentsOutput:
     found = library.documents.all(
         caller.within(), where=asked.where, after=_number(asked.cursor), limit=asked.limit + 1
     )
@@ -295,12 +376,27 @@ def _number(cursor: str, most: int = 2**53) -> int:
     return int(cursor)
 
 
-def _remove_document(library: Library, caller: Caller, asked: shapes.RemoveDocumentInput) -> Told:
+@_tool(
+    "Remove a document",
+    "Remove one document from the library for good: text, passages, history. Ask the user first.",
+    right=Right.MANAGE,
+    destroys=True,
+)
+def remove_document(
+    library: Library, caller: Caller, asked: shapes.RemoveDocumentInput
+) -> shapes.RemoveDocumentOutput:
     (gone,) = library.remove([asked.document], within=caller.within())
     return shapes.RemoveDocumentOutput(removed=_document(gone))
 
 
-def _add_document(library: Library, caller: Caller, asked: shapes.AddDocumentInput) -> Told:
+@_tool(
+    "Add a document",
+    "Add a text to the library under a name. The same name again makes a new version.",
+    right=Right.ADD,
+)
+def add_document(
+    library: Library, caller: Caller, asked: shapes.AddDocumentInput
+) -> shapes.AddDocumentOutput:
     name = asked.name if "." in asked.name else f"{asked.name}.md"
     report = library.uploads.receive(
         caller,
@@ -313,124 +409,3 @@ def _add_document(library: Library, caller: Caller, asked: shapes.AddDocumentInp
         raise outcome.error or BadSetting("Nothing was added.")
     document = library.documents.get(outcome.document.id, caller.within())
     return shapes.AddDocumentOutput(fate=outcome.fate.value, document=_document(document))
-
-
-_read = partial(Tool, right=Right.SEARCH)
-READING: tuple[Tool[Any], ...] = (
-    _read(
-        "search",
-        "Search the library",
-        "Search the user's own documents by meaning, exact words and spelling at once. Returns"
-        " passages with document id, passage index, title, heading and pages: cite them. Search"
-        " again with other words if you don't find the answer; get_passage reads around a passage.",
-        shapes.SearchInput,
-        shapes.SearchOutput,
-        do=_search,
-    ),
-    _read(
-        "get_document",
-        "Read a document",
-        "Get the full text and metadata of one document, in parts: pass next_cursor to read on.",
-        shapes.GetDocumentInput,
-        shapes.GetDocumentOutput,
-        do=_get_document,
-    ),
-    _read(
-        "get_passage",
-        "Read around a passage",
-        "Get one passage in full, with the passages before and after it.",
-        shapes.GetPassageInput,
-        shapes.GetPassageOutput,
-        do=_get_passage,
-    ),
-    _read(
-        "get_outline",
-        "Read a document's outline",
-        "Get the headings of a document in order, each with the index of its first passage.",
-        shapes.GetOutlineInput,
-        shapes.GetOutlineOutput,
-        do=_get_outline,
-    ),
-    _read(
-        "get_table",
-        "Read a whole table",
-        "Get the whole table that a passage belongs to, with the names of its columns.",
-        shapes.GetTableInput,
-        shapes.GetTableOutput,
-        do=_get_table,
-    ),
-    _read(
-        "similar",
-        "Find similar",
-        "Find similar documents or, with the index of a passage, similar passages.",
-        shapes.SimilarInput,
-        shapes.SimilarOutput,
-        do=_similar,
-    ),
-    _read(
-        "history",
-        "List a document's versions",
-        "List the versions of a document with their dates; search with as_of to search them.",
-        shapes.HistoryInput,
-        shapes.HistoryOutput,
-        do=_history,
-    ),
-    _read(
-        "calculate",
-        "Calculate",
-        "Calculate with numbers you read in passages: + - * / % ** and sum, min, max, average,"
-        " round, abs.",
-        shapes.CalculateInput,
-        shapes.CalculateOutput,
-        do=_calculate,
-    ),
-    _read(
-        "ask",
-        "Ask the library",
-        "Let the library answer a question itself, with citations; it may refuse. Without a"
-        " language model of its own, it quotes the documents.",
-        shapes.AskInput,
-        shapes.AskOutput,
-        do=_ask,
-    ),
-    _read(
-        "list_collections",
-        "List collections",
-        "List the collections, with the number of documents in each.",
-        shapes.ListCollectionsInput,
-        shapes.ListCollectionsOutput,
-        do=_list_collections,
-    ),
-    _read(
-        "list_documents",
-        "List documents",
-        "List documents with their metadata, by id; takes a filter.",
-        shapes.ListDocumentsInput,
-        shapes.ListDocumentsOutput,
-        do=_list_documents,
-    ),
-)
-WRITING: tuple[Tool[Any], ...] = (
-    Tool(
-        "add_document",
-        "Add a document",
-        "Add a text to the library under a name. The same name again makes a new version.",
-        shapes.AddDocumentInput,
-        shapes.AddDocumentOutput,
-        right=Right.ADD,
-        do=_add_document,
-        writes=True,
-    ),
-    Tool(
-        "remove_document",
-        "Remove a document",
-        "Remove one document from the library for good: text, passages, history. Ask the user"
-        " first.",
-        shapes.RemoveDocumentInput,
-        shapes.RemoveDocumentOutput,
-        right=Right.MANAGE,
-        do=_remove_document,
-        writes=True,
-        destroys=True,
-    ),
-)

@@ -24,6 +24,8 @@ from typing import (
 
 T = TypeVar("T")
 _OPTION = "option"
+# What a field tells FastAPI of a parameter.
+BOUNDS = ("description", "ge", "gt", "le", "lt", "min_length", "max_length")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +49,7 @@ class Option:
     metavar: str = ""  # in the terminal
     repeated: str = ""  # the terminal takes it several times, which means this
     box: Box | None = None  # on the page
+    labels: Mapping[str, str] = field(default_factory=dict)  # of its values, on the page
     assistants: bool = True  # whether assistants get it, whose schemas stay short
 
 
@@ -59,6 +62,7 @@ def option(
     metavar: str = "",
     repeated: str = "",
     box: Box | None = None,
+    labels: Mapping[str, str] | None = None,
     assistants: bool = True,
     required: bool = False,
     **bounds: Any,
@@ -71,6 +75,7 @@ def option(
         metavar=metavar,
         repeated=repeated,
         box=box,
+        labels=labels or {},
         assistants=assistants,
     )
     metadata = {"description": says, **bounds, _OPTION: declared}
@@ -127,6 +132,11 @@ def boxes_of(kind: type) -> dict[str, Box]:
     """The checkboxes of options that have one, by the option's name."""
     boxes = {one.name: option_of(one).box for one in options_of(kind)}
     return {name: box for name, box in boxes.items() if box is not None}
+
+
+def labels_of(kind: type) -> dict[str, Mapping[str, str]]:
+    """What the page calls the values of options, by the option's name."""
+    return {one.name: option_of(one).labels for one in options_of(kind)}
 
 
 def part(kind: type[T], whole: object, **changed: Any) -> T:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Annotated, Literal, TypeAlias
 
-from trivium.operations.declaring import Box, Carried, OneIsAList, option, requests, usual
+from trivium.operations.declaring import Box, Carried, OneIsAList, like, option, requests, usual
 from trivium.types import Combine, Condition, Granularity, MetaScalar, Mode, Signal
 
 LONGEST_QUERY = 10_000  # characters: some four pages
@@ -57,13 +57,22 @@ class SearchOptions:
         "Which signals to use: hybrid (all, best), semantic (meaning), keyword (words) or fuzzy"
         " (spelling).",
         Mode.HYBRID,
+        labels={"hybrid": "All", "semantic": "Meaning", "keyword": "Words", "fuzzy": "Spelling"},
     )
     by: Annotated[Granularity | str | None, Carried(Granularity | None)] = option(
-        "List every passage, or each document once with its best passage.", setting="search.by"
+        "List every passage, or each document once with its best passage.",
+        setting="search.by",
+        labels={"passage": "Passages", "document": "Documents"},
     )
     combine: Annotated[Combine | str | None, Carried(Combine | None)] = option(
         "How to combine the scores of several queries: minimum, product and average keep what all"
         " of them find, maximum what any of them finds. Default: minimum.",
+        labels={
+            "minimum": "the weakest match (and)",
+            "product": "the geometric mean (and)",
+            "average": "the average (and)",
+            "maximum": "the best match (or)",
+        },
         assistants=False,
     )
     weights: Mapping[Signal, Number] | None = option(
@@ -217,6 +226,23 @@ class Search(SearchOptions, Filters):
         'One query, or two to four. Use "a phrase", a OR b, +required and -not.', required=True
     )
     explain: bool = option("Show how each score adds up, and timings.", False, strict=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Similar:
+    """How to find documents like a given one."""
+
+    passage: int | None = option(
+        "Find passages like this passage of the document, counted from 0.", ge=0, le=2**31
+    )
+    limit: int | None = like(SearchOptions, "limit", None)
+    by: Annotated[Granularity | str | None, Carried(Granularity | None)] = option(
+        "List documents or passages. Default: documents; with `passage`, passages."
+    )
+    where: Annotated[str, Carried(str, max_length=LONGEST_FILTER)] = like(
+        Filters, "where", "", max_length=LONGEST_FILTER
+    )
+    explain: bool = like(Search, "explain", False)
 
 
 @dataclass(frozen=True, slots=True)

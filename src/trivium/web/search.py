@@ -33,7 +33,7 @@ from trivium.web.explain import Picture, picture
 from trivium.web.found import Group, cards, grouped, named
 from trivium.web.pages import PageRoute, page
 from trivium.web.samples import SAMPLES, SEARCHES
-from trivium.web.state import BOXES, SearchState
+from trivium.web.state import BOXES, LABELS, SearchState
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
@@ -84,6 +84,11 @@ class View:
     def boxes(self) -> dict[str, Box]:
         """The options that are a checkbox."""
         return BOXES
+
+    @property
+    def labels(self) -> dict[str, Mapping[str, str]]:
+        """What the values of other options are called."""
+        return LABELS
 
     @property
     def labelled(self) -> bool:

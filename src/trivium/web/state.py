@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from starlette.datastructures import QueryParams
 
 from trivium.errors import BadSetting
-from trivium.operations.declaring import boxes_of
+from trivium.operations.declaring import boxes_of, labels_of
 from trivium.operations.searching import MOST_QUERIES, SearchOptions
 from trivium.types import Combine, Granularity, Mode, Signal
 from trivium.web.pages import query
@@ -22,7 +22,7 @@ _Kind = TypeVar("_Kind", bound=StrEnum)
 
 _STEPS = (10, 20, 50, 100)  # results on a page: each is asked for by "more"
 _WEIGHTS = {"wv": Signal.VECTOR, "wk": Signal.KEYWORD, "wt": Signal.TRIGRAM}
-BOXES = boxes_of(SearchOptions)
+BOXES, LABELS = boxes_of(SearchOptions), labels_of(SearchOptions)
 _FILTERS = ("collection", "category", "type", "source")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import PlainTextResponse, Response
 
 from trivium.errors import RequestInvalid
@@ -21,14 +21,15 @@ from trivium.http.answers import (
 )
 from trivium.http.asked import Here, Keeper, Reader
 from trivium.http.caching import not_modified, tag
+from trivium.http.declared import in_query
 from trivium.http.problems import responses
 from trivium.http.routes.search import answer
 from trivium.library import Library
 from trivium.operations.managing import Restore
-from trivium.operations.searching import LONGEST_FILTER, MOST_RESULTS
+from trivium.operations.searching import LONGEST_FILTER, MOST_RESULTS, Similar
 from trivium.options import Filters
 from trivium.shapes import ChunkAnswer, DocumentAnswer, InterpretationAnswer
-from trivium.types import Document, Granularity, Where
+from trivium.types import Document, Where
 
 router = APIRouter(prefix="/v1", tags=["documents"])
 
@@ -158,23 +159,19 @@ async def similar(
     server: Here,
     caller: Reader,
     id: Id,  # noqa: A002
-    passage: Annotated[int | None, Query(ge=0, le=2**31)] = None,
-    by: Granularity | None = None,
-    where: Filter = "",
-    limit: PageLimit = 10,
-    explain: bool = False,
+    asked: Annotated[Similar, Depends(in_query(Similar))],
 ) -> Answered:
     """Find similar documents; with the number of a passage, similar passages."""
     call = partial(
         server.library.similar,
         id,
-        limit,
-        passage=passage,
-        by=by,
-        filters=Filters(where=where),
+        asked.limit,
+        passage=asked.passage,
+        by=asked.by,
+        filters=Filters(where=asked.where),
         within=caller.within(),
     )
-    return Answered(answer(await server.read(call), explain=explain))
+    return Answered(answer(await server.read(call), explain=asked.explain))
 
 
 @router.get(

@@ -470,8 +470,12 @@ def key(role: str, file: Path | None) -> str:
         ) from None
 
 
+_COMMAND_SECONDS = 60  # for a program that prints a secret
+
+
 def secret(name: str, place: str, listed: str = "") -> str:
     """A secret of a source: `env:NAME` names a variable, `file:PATH` a file that holds it,
+    `command:COMMAND` a program that prints it, such as one that renews a token of OAuth 2,
     `name:NAME` one of those `listed` by `sync.secrets`; `value:TEXT` is the secret itself."""
     kind, _, where = place.partition(":")
     if kind == "value" and where:
@@ -500,9 +504,37 @@ def secret(name: str, place: str, listed: str = "") -> str:
                 f"Couldn't read {where}, the file with the {name}: {why}.",
                 fix="Check its path and permissions.",
             ) from None
+    if kind == "command" and where:
+        return _printed(name, where)
     raise BadSetting(
-        f"Give the {name} as env:NAME or file:PATH.",
+        f"Give the {name} as env:NAME, file:PATH or command:COMMAND.",
         fix="Trivium never stores a secret: name the variable or the file that holds it.",
+    )
+
+
+def _printed(name: str, command: str) -> str:
+    """By a program, without a shell. What it prints is in no error."""
+    import shlex
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            shlex.split(command), capture_output=True, timeout=_COMMAND_SECONDS, check=True
+        )
+        if found := done.stdout.decode("utf-8").strip():
+            return found
+        why = "it printed nothing"
+    except subprocess.CalledProcessError as reason:
+        why = f"it ended with {reason.returncode}"
+    except subprocess.TimeoutExpired:
+        why = f"it took more than {_COMMAND_SECONDS} seconds"
+    except (OSError, ValueError) as reason:
+        why = (
+            (reason.strerror or "not found") if isinstance(reason, OSError) else "it can't be read"
+        )
+    raise BadSetting(
+        f"The command that should print the {name} failed: {why}.",
+        fix=f"Run it in a terminal: {command}",
     )
 
 
@@ -511,7 +543,7 @@ def listed_secrets(text: str) -> dict[str, str]:
     found = {}
     for part in filter(None, map(str.strip, text.split(","))):
         name, _, place = (one.strip() for one in part.partition("="))
-        if not name or not place.startswith(("env:", "file:")):
+        if not name or not place.startswith(("env:", "file:", "command:")):
             raise BadSetting(
                 f"`sync.secrets` can't be read at {name[:80]!r}.",
                 fix="Write NAME=env:VARIABLE or NAME=file:PATH, comma-separated.",

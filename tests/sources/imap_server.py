@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 import socketserver
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,6 +16,14 @@ class Mail:
     folders: dict[str, dict[int, bytes]] = field(default_factory=dict)
     validity: int = 7
     given: int = 0  # the last UID: none is ever given twice
+    capabilities: str = "IMAP4rev1 AUTH=PLAIN"  # after signing in
+    flags: dict[str, str] = field(default_factory=dict)  # of folders, such as \\All
+    labels: dict[int, str] = field(default_factory=dict)  # of Gmail, as it writes them
+    drafts: set[int] = field(default_factory=set)
+    broken: set[int] = field(default_factory=set)  # UIDs that the server can't give
+    closed: set[str] = field(default_factory=set)  # folders that nobody may open
+    uid_last: bool = False  # as some servers write an answer
+    largest: int = 0  # bytes of the largest answer to one request
     # What goes wrong with a command: `cut` ends the connection, `refused` says no.
     trouble: Callable[[str], str] = lambda verb: ""
 
@@ -37,12 +47,22 @@ class Handler(socketserver.StreamRequestHandler):
             tag, _, rest = line.decode().strip().partition(" ")
             verb, _, told = rest.partition(" ")
             if verb.upper() == "EXAMINE":
-                chosen = told.strip('"')
+                chosen = told.strip().removeprefix('"').removesuffix('"')
+                chosen = re.sub(r"\\(.)", r"\1", chosen)
+            if verb.upper() == "AUTHENTICATE":
+                self.wfile.write(b"+ \r\n")
+                self.wfile.flush()
+                told = f"{told} {base64.b64decode(self.rfile.readline()).decode()}"
+                if told.startswith("XOAUTH2") and not told.endswith("Bearer good\1\1"):
+                    self.wfile.write(b"+ " + base64.b64encode(b'{"status":"400"}') + b"\r\n")
+                    self.wfile.flush()
+                    assert not self.rfile.readline().strip(), "an empty answer is due"
             trouble = self.mail.trouble(verb.upper())
             if trouble == "cut":
                 return
             out, done = self._answer(verb.upper(), told, chosen)
             out, done = ([], "NO try again later") if trouble else (out, done)
+            self.mail.largest = max(self.mail.largest, sum(map(len, out)))
             for one in out:
                 self.wfile.write(one + b"\r\n")
             self.wfile.write(f"{tag} {done}\r\n".encode())
@@ -53,32 +73,70 @@ class Handler(socketserver.StreamRequestHandler):
     def _answer(self, verb: str, told: str, chosen: str) -> tuple[list[bytes], str]:
         match verb:
             case "CAPABILITY":
-                return [b"* CAPABILITY IMAP4rev1"], "OK done"
+                return [f"* CAPABILITY {self.mail.capabilities}".encode()], "OK done"
+            case "AUTHENTICATE":
+                known = ("PLAIN \0ada\0geheim ö", "XOAUTH2 user=ada\1auth=Bearer good\1\1")
+                return [], "OK in" if told in known else "NO AUTHENTICATE failed."
             case "LOGIN":
                 return [], "OK in" if told.endswith('"secret"') else "NO wrong password"
             case "LIST":
-                names = [f'* LIST (\\HasNoChildren) "/" "{n}"'.encode() for n in self.mail.folders]
+                names = [
+                    self._listed(name, self.mail.flags.get(name, "\\HasNoChildren"))
+                    for name in self.mail.folders
+                ]
                 return [*names, b'* LIST (\\HasNoChildren \\Trash) "/" "Bin"'], "OK done"
             case "EXAMINE":
-                if chosen not in self.mail.folders:
+                if chosen not in self.mail.folders or chosen in self.mail.closed:
                     return [], "NO there is none"
                 validity = f"* OK [UIDVALIDITY {self.mail.validity}] valid".encode()
-                return [b"* 1 EXISTS", validity], "OK [READ-ONLY] chosen"
+                count = f"* {len(self.mail.folders[chosen])} EXISTS".encode()
+                return [count, validity], "OK [READ-ONLY] chosen"
             case "UID":
+                if "BODY.PEEK[]" in told and self._asked(told) & self.mail.broken:
+                    return [], "NO [SERVERBUG] Internal error occurred."
                 return self._uid(told, self.mail.folders.get(chosen, {})), "OK done"
         return [b"* BYE"], "OK done"
 
     def _uid(self, told: str, held: dict[int, bytes]) -> list[bytes]:
         if told.startswith("SEARCH"):
-            return [b"* SEARCH " + " ".join(map(str, sorted(held))).encode()]
+            return [self._search(told.split()[1:], sorted(held))]
         _, some, what = told.split(" ", 2)
         assert "BODY[]" not in what, "it would be marked as read"
         found = []
         for number, uid in enumerate((u for u in map(int, some.split(",")) if u in held), start=1):
             data = held[uid]
             if "BODY.PEEK[]" in what:
-                head = f"* {number} FETCH (UID {uid} BODY[] {{{len(data)}}}\r\n".encode()
-                found.append(head + data + b")")
+                first, last = ("", f" UID {uid}") if self.mail.uid_last else (f"UID {uid} ", "")
+                head = f"* {number} FETCH ({first}BODY[] {{{len(data)}}}\r\n".encode()
+                found.append(head + data + f"{last})".encode())
             else:
-                found.append(f"* {number} FETCH (UID {uid} RFC822.SIZE {len(data)})".encode())
+                labels = f" X-GM-LABELS ({self.mail.labels.get(uid, '')})" if "GM" in what else ""
+                told = f"* {number} FETCH (UID {uid} RFC822.SIZE {len(data)}{labels})"
+                found.append(told.encode())
         return found
+
+    def _asked(self, told: str) -> set[int]:
+        return {int(one) for one in told.split()[1].split(",")}
+
+    def _search(self, keys: list[str], uids: list[int]) -> bytes:
+        extended = keys[:2] == ["RETURN", "(ALL)"]
+        assert not extended or "ESEARCH" in self.mail.capabilities
+        keys = keys[2:] if extended else keys
+        if ":" in keys[0]:
+            first, last = map(int, keys.pop(0).split(":"))
+            uids = uids[first - 1 : last]
+        assert keys in (["ALL"], ["UNDRAFT"])
+        if keys == ["UNDRAFT"]:
+            uids = [uid for uid in uids if uid not in self.mail.drafts]
+        line = " ".join(map(str, uids))
+        if not extended:
+            return f"* SEARCH {line}".encode()
+        some = line.replace(" ", ",")
+        return f'* ESEARCH (TAG "A1") UID{f" ALL {some}" if some else ""}'.encode()
+
+    def _listed(self, name: str, flags: str) -> bytes:
+        """As RFC 3501 wants it: with escapes, or as a literal where a name has quotes."""
+        if '"' in name:
+            return f'* LIST ({flags}) "/" {{{len(name)}}}\r\n{name}'.encode()
+        escaped = name.replace("\\", "\\\\")
+        return f'* LIST ({flags}) "/" "{escaped}"'.encode()

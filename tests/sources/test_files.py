@@ -84,6 +84,10 @@ class TestNotes(SourceContract):
 @pytest.mark.parametrize(
     ("written", "shown"),
     [
+        ("![[pic.png|300]]", "pic.png"),
+        ("![[art/pic.png|300x200]]", "pic.png"),
+        ("[[2026|300]]", "300"),
+        ("| [[Note\\|shown]] | b |", "| shown | b |"),
         ("[[A]]", "A"),
         ("[[a/B|c]]", "c"),
         ("[[A#Part]] ![[b.png]]", "A b.png"),
@@ -233,3 +237,29 @@ class TestSlackExport(SourceContract):
         ]
         assert not [one for one in changes if isinstance(one, Only)]
         assert len(everything(source)) == 2
+
+
+def test_a_canvas_is_the_texts_of_its_cards(tmp_path: Path) -> None:
+    """jsoncanvas.org, version 1.0."""
+    canvas = {
+        "nodes": [
+            {"id": "2", "type": "text", "text": "Second [[Lamp|card]] #idea", "x": 0, "y": 90},
+            {"id": "1", "type": "text", "text": "# First card", "x": 0, "y": 10},
+            {"id": "3", "type": "file", "file": "notes/Lamp.md", "x": 0, "y": 200},
+            {"id": "4", "type": "link", "url": "https://x.org", "x": 0, "y": 1e400},
+            {"id": "5", "type": "group", "label": "Plans", "x": 0, "y": 5},
+        ],
+        "edges": [{"id": "e", "fromNode": "1", "toNode": "2", "label": "leads to"}],
+    }
+    (tmp_path / "plan.canvas").write_text(json.dumps(canvas))
+    (tmp_path / "empty.canvas").write_text("")
+    (tmp_path / "odd.canvas").write_text("[1")
+    found = {one.id: one for one in NotesSource(tmp_path).changes("") if isinstance(one, Put)}
+    plan = found["plan.canvas"]
+    assert callable(plan.content)
+    assert plan.content().decode().split("\n\n") == [
+        "https://x.org", "Plans", "# First card", "Second card #idea", "Lamp.md", "leads to",
+    ]  # fmt: skip
+    assert (plan.title, plan.name) == ("plan", "plan.canvas.md")
+    assert plan.metadata["tags"] == ("idea",)
+    assert plan.metadata["links"] == ("Lamp", "Lamp.md")

@@ -15,6 +15,7 @@ from trivium.errors import SourceRefused
 from trivium.ports import Checkpoint, Put, SyncSource, Wait
 from trivium.sources.github import GitHubSource, budget
 from trivium.sources.linear import LinearSource
+from trivium.sources.linear import budget as linear_budget
 from trivium.sources.notion import NotionSource
 from trivium.sources.service import Service
 from trivium.sources.trilium import TriliumSource
@@ -246,6 +247,39 @@ class TestLinear(SourceContract):
             list(issues_of(server, "bad").changes(""))
 
 
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"requests-remaining": "0", "requests-reset": "61", "complexity-reset": "5"}, 61),
+        ({"requests-remaining": "9", "requests-reset": "5", "complexity-remaining": "30",
+          "complexity-reset": "61"}, 61),
+        ({"complexity-remaining": "0", "complexity-reset": "61", "requests-reset": "900"}, 61),
+        ({"requests-remaining": "0", "requests-reset": "9" * 400}, 60),
+        ({}, 60),
+    ],
+)  # fmt: skip
+def test_linear_is_waited_for_by_the_limit_that_ran_out(
+    headers: dict[str, str], seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Headers as in linear/linear, packages/sdk/src/error.ts."""
+    monkeypatch.setattr("trivium.sources.linear.time.time", lambda: 0.0)
+    told = {f"x-ratelimit-{name}": f"{value}000" if name.endswith("reset") else value
+            for name, value in headers.items()}  # fmt: skip
+    assert linear_budget(told, spent=True) == seconds + (1 if seconds == 61 else 0)
+
+
+def test_comments_of_integrations_have_an_author(linear: tuple[Linear, Server]) -> None:
+    """Fields of Comment in linear/linear, packages/sdk/src/schema.graphql."""
+    made, server = linear
+    made.comments["c1"] |= {"user": None, "botActor": {"name": "GitHub", "userDisplayName": None}}
+    made.comments["c2"] |= {"user": None, "externalUser": {"name": "Eve"}}
+    made.issues["i1"] |= {"creator": None, "botActor": {"name": "Zapier",
+                                                        "userDisplayName": "Dan"}}  # fmt: skip
+    found = puts(issues_of(server))
+    authors = [found[id_].metadata["authors"] for id_ in ("i1/c1", "i2/c2", "i1")]
+    assert authors == [("GitHub",), ("Eve",), ("Dan",)]
+
+
 # --- Trilium
 
 
@@ -291,6 +325,13 @@ class TestTrilium(SourceContract):
         assert crown.metadata["parents"] == ("The world",)
         assert not isinstance(crown.content, Extraction)
         assert b"<p>Sunk.</p>" in crown.content()
+
+
+def test_a_search_of_ones_own_stays_in_parentheses(trilium: tuple[Trilium, Server]) -> None:
+    service = Service("Trilium", f"{trilium[1].url}etapi/", {"Authorization": "good"})
+    list(TriliumSource(service, "#lore OR #map").changes(""))
+    asked = next(one.params["search"] for one in trilium[1].asked if "search" in one.params)
+    assert asked.startswith("(#lore OR #map) AND ")
 
 
 def test_cursors_are_small_enough_to_be_kept(notion: tuple[Notion, Server]) -> None:

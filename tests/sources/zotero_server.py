@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from hashlib import md5
 from typing import Any
 
 from tests.sources.server import Asked, Reply
@@ -14,6 +15,8 @@ class Zotero:
     version: int = 5
     items: dict[str, dict[str, Any]] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)  # as the program tells them: file:///...
+    encloses: bool = True  # it tells them with the items, too
 
     def put(self, key: str, **data: Any) -> None:
         self.version += 1
@@ -30,14 +33,33 @@ class Zotero:
             data = [{"key": "COL1", "data": {"name": "Reading"}}]
             return self._page(data, asked, headers)
         if found := re.fullmatch(r"users/0/items/(\w+)/file", path):
-            return Reply(self.files[found[1]], headers=headers)
+            return self._file(found[1], asked)
+        if path.startswith("s3/"):  # where the website keeps files: signed, without a key
+            assert "authorization" not in asked.headers
+            return Reply(self.files[path.removeprefix("s3/")])
+        assert int(asked.params.get("limit", 25)) <= 100
         if asked.headers.get("if-modified-since-version") == str(self.version):
             return Reply(b"", 304, headers)
-        rows = [
-            {"key": key, "version": self.version, "library": {"type": "user"}, "data": data}
-            for key, data in self.items.items()
-        ]
-        return self._page(rows, asked, headers)
+        return self._page([self._row(key) for key in self.items], asked, headers)
+
+    def _row(self, key: str) -> dict[str, Any]:
+        data, links = dict(self.items[key]), {}
+        if data.get("itemType") == "attachment":
+            held = self.files.get(key)
+            data["md5"] = None if held is None else md5(held).hexdigest()
+            if key in self.places and self.encloses:
+                links["enclosure"] = {"type": "application/pdf", "href": self.places[key]}
+        row = {"key": key, "version": self.version, "library": {"type": "user"}, "links": links}
+        return {**row, "data": data}
+
+    def _file(self, key: str, asked: Asked) -> Reply:
+        """The website sends people on to where it keeps files, the program to `file:`."""
+        if key in self.places:
+            return Reply(b"", 302, {"Location": self.places[key]})
+        if key not in self.files:
+            return Reply(b"Not Found", 404)
+        host = asked.headers["host"].replace("127.0.0.1", "localhost")
+        return Reply(b"", 302, {"Location": f"http://{host}/s3/{key}"})
 
     def _page(self, rows: list[Any], asked: Asked, headers: dict[str, str]) -> Reply:
         start, size = int(asked.params.get("start", 0)), 2

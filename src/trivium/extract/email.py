@@ -27,7 +27,12 @@ _KNOWN = re.compile(
     rb"|content-type|reply-to|cc|x-[a-z-]+):",
     re.IGNORECASE | re.MULTILINE,
 )
-_ENVELOPE = re.compile(rb"^From [^\r\n]*\r?\n(?=[!-9;-~]+:|>From )", re.MULTILINE)
+# The line that begins a mail in a mailbox: "From ada@x.org Mon Jan  5 10:00:00 2026", or as
+# Thunderbird writes it, "From " and "From - ". Words that begin so have no time, and no fields of
+# a mail below them.
+ENVELOPE_LINE = rb"From (?:-? *|[^\r\n]*\d\d?:\d\d[^\r\n]*)\r?\n"
+FIELD_LINE = rb"[!-9;-~]+:|>From "
+_ENVELOPE = re.compile(rb"^" + ENVELOPE_LINE + rb"(?=" + FIELD_LINE + rb")", re.MULTILINE)
 _FIRST_ENVELOPE = re.compile(rb"\A>?From [^\r\n]*\r?\n")
 _ENVELOPE_START = re.compile(rb"From [^\r\n]+\r?\n(?:[!-9;-~]+:|\r?\n)")
 _TELLING = frozenset(

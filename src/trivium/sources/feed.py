@@ -9,26 +9,33 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Generator, Iterator, Sequence
+import re
+import zlib
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
+from io import BytesIO
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 from urllib.robotparser import RobotFileParser
 from xml.etree.ElementTree import Element
 
 from trivium.errors import (
+    FileDamaged,
     FileTooLarge,
     ReadError,
+    SourceError,
     SourceNonsense,
     SourceUnreachable,
     UrlFailed,
     UrlRefused,
 )
 from trivium.extract.composer import describe
-from trivium.extract.feeds import entry_link, entry_time
 from trivium.extract.package import parse_xml
 from trivium.ports import Change, Checkpoint, Failed, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
+from trivium.sources.service import LONGEST_WAIT
 from trivium.sources.web import Fetched, fetch, is_public
 from trivium.types import EVERYONE
 
@@ -38,7 +45,7 @@ _SECONDS = 60.0
 _MOST_SEEN = 20_000  # entries that a cursor keeps
 _MOST_PAGES = 100_000
 _DEEPEST = 3  # sitemaps of sitemaps
-_BODIES = ("encoded", "content", "description", "summary")
+_TAGS = re.compile(r"<[^<>]*>")
 
 
 class Pages:
@@ -63,7 +70,8 @@ class Pages:
 
     def delay(self, url: str) -> float:
         """Seconds between two pages of this site."""
-        return float(self._rules(url).crawl_delay(AGENT) or 0.0)
+        asked = self._rules(url).crawl_delay(AGENT)
+        return float(min(int(asked), int(LONGEST_WAIT))) if asked else 0.0
 
     def _rules(self, url: str) -> RobotFileParser:
         site = urljoin(url, "/robots.txt")
@@ -72,6 +80,8 @@ class Pages:
             try:
                 got = self._fetch(site, optional=True)
                 rules.parse(got.data.decode("utf-8", "replace").splitlines())
+            except ValueError:  # a number that isn't one
+                rules.parse([])
             except (UrlRefused, FileTooLarge):
                 rules.parse([])  # no rules that we may read, so we may not read its pages either
             self._robots[site] = rules
@@ -92,10 +102,7 @@ class FeedSource:
         for id_, mark, put in self._entries():
             if seen.get(id_) == mark:
                 continue
-            if self._whole and put.metadata.get("link"):
-                change = yield from _page(self._pages, put, str(put.metadata["link"]))
-            else:
-                change = put
+            change = yield from self._read(put)
             if change is not None:
                 yield change
             seen.pop(id_, None)
@@ -109,43 +116,56 @@ class FeedSource:
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
         there = {id_: put for id_, _, put in self._entries()}
         for id_ in ids:
-            yield there.get(id_) or Gone(id_)
+            change = yield from self._read(there[id_]) if id_ in there else _none()
+            yield change or Gone(id_)
+
+    def _read(self, put: Put) -> Generator[Wait, None, Put | Failed | None]:
+        link = str(put.metadata.get("link") or "")
+        if not self._whole or not link:
+            return put
+        return (yield from _page(self._pages, put, link))
 
     def _entries(self) -> Iterator[tuple[str, str, Put]]:
         """Each with a mark that changes when the entry does."""
-        root = _tree(self._pages, self._url)
-        entries = [one for one in root.iter() if one.tag in ("item", "entry")]
-        channel = root.find("channel")
-        title = (root if channel is None else channel).findtext("title") or ""
-        if not entries and root.tag not in ("rss", "feed", "RDF"):
+        import feedparser
+
+        try:
+            got = self._pages.get(self._url)
+        except (UrlFailed, UrlRefused) as reason:
+            raise SourceUnreachable(reason.message) from reason
+        except ReadError as reason:
+            raise SourceNonsense(f"{self._url} can't be read: {reason.message}") from reason
+        headers = {"content-type": got.media_type} if got.media_type else {}
+        # As a file: given bytes, feedparser would open a file or address of that name.
+        feed = feedparser.parse(BytesIO(got.data), response_headers=headers)
+        if not feed.entries and not feed.get("version"):
             raise SourceNonsense(f"{self._url} isn't a feed.", fix="Check its address.")
-        for entry in entries:
-            put = self._put(entry, title.strip())
+        for entry in feed.entries:
+            put = self._put(entry, _plain(feed.feed.get("title_detail")))
             assert callable(put.content)
             mark = sha256(repr((put.title, put.metadata, put.content())).encode()).hexdigest()
             yield put.id, mark[:16], put
 
-    def _put(self, entry: Element, feed: str) -> Put:
-        link = urljoin(self._url, entry_link(entry)) if entry_link(entry) else ""
-        title = " ".join((entry.findtext("title") or link or "Entry").split())
-        author = entry.findtext("creator") or entry.findtext("author/name")
-        tags = [(one.text or one.get("term") or "") for one in entry.findall("category")]
-        bodies = ("".join(one.itertext()) for n in _BODIES if (one := entry.find(n)) is not None)
-        body = max(bodies, key=len, default="") or title
+    def _put(self, entry: Mapping[str, Any], feed: str) -> Put:
+        link = urljoin(self._url, entry["link"]) if entry.get("link") else ""
+        title = _plain(entry.get("title_detail")) or link or "Entry"
+        parts = [*(entry.get("content") or ()), entry.get("summary_detail")]
+        body = max((_html(one) for one in parts), key=len, default="") or html.escape(title)
         page = (
             f'<!doctype html><meta charset="utf-8"><title>{html.escape(title)}</title>'
             f"<body>{body}</body>"
         ).encode("utf-8", "replace")
-        id_ = (entry.findtext("guid") or entry.findtext("id") or link or title).strip()
+        people = [one.get("name") or one.get("email") for one in entry.get("authors") or ()]
+        when = entry.get("published_parsed") or entry.get("updated_parsed")
         about = {
-            "authors": [(author or entry.findtext("author") or "").strip()],
-            "date": entry_time(entry),
+            "authors": [str(one) for one in people if one] or [str(entry.get("author") or "")],
+            "date": _time(when) or str(entry.get("published") or entry.get("updated") or ""),
             "link": link,
             "feed": feed,
-            "tags": tags,
+            "tags": [str(one.get("term") or "") for one in entry.get("tags") or ()],
         }
         return Put(
-            " ".join(id_.split()),
+            " ".join(str(entry.get("id") or link or title).split()),
             "entry.html",
             partial(bytes, page),
             title=title,
@@ -153,6 +173,32 @@ class FeedSource:
             audience=EVERYONE,
             size=len(page),
         )
+
+
+def _html(part: object) -> str:
+    """A text of a feed, as HTML."""
+    if not isinstance(part, dict):
+        return ""
+    value = str(part.get("value") or "")
+    return html.escape(value) if part.get("type") == "text/plain" else value
+
+
+def _plain(part: object) -> str:
+    """A title, which may be HTML."""
+    return " ".join(html.unescape(_TAGS.sub("", _html(part))).split())
+
+
+def _time(when: Any) -> str:
+    """ISO 8601 in UTC; empty if it isn't a time."""
+    try:
+        year, month, day, hour, minute, second = when[:6]
+        return datetime(year, month, day, hour, minute, second, tzinfo=UTC).isoformat()
+    except (ValueError, TypeError, OverflowError):
+        return ""
+
+
+def _none() -> Generator[Wait, None, None]:
+    yield from ()
 
 
 class SitemapSource:
@@ -166,10 +212,14 @@ class SitemapSource:
         """A page without a time of change is fetched every time; its bytes show whether it
         changed."""
         before: dict[str, str] = json.loads(cursor) if cursor else {}
-        listed = self._listed()
-        for url in sorted(before.keys() - listed.keys()):
+        listed, failed = self._listed()
+        yield from failed
+        missing = {} if failed else before.keys() - listed.keys()
+        for url in sorted(missing):
             yield Gone(url)
-        done = {url: at for url, at in before.items() if at and listed.get(url) == at}
+        # Pages of a sitemap that couldn't be read are unknown, not gone.
+        kept = {url: at for url, at in before.items() if failed and url not in listed}
+        done = {url: at for url, at in before.items() if at and listed.get(url) == at} | kept
         fresh = [url for url in listed if url not in done]
         for count, url in enumerate(fresh, start=1):
             change = yield from _page(self._pages, _bare(url, listed[url]), url)
@@ -179,33 +229,43 @@ class SitemapSource:
             yield Checkpoint(json.dumps(done), count, len(fresh))
         yield Checkpoint(json.dumps(done), len(fresh), len(fresh))
 
-    def ids(self) -> Iterator[str | Wait]:
-        yield from self._listed()
+    def ids(self) -> Iterator[str | Wait | Failed]:
+        listed, failed = self._listed()
+        yield from failed
+        yield from listed
 
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
-        listed = self._listed()
+        listed, failed = self._listed()
+        unread = {one.id: one for one in failed}
         for url in ids:
-            if url in listed:
+            if url in unread:
+                yield unread[url]
+            elif url in listed:
                 change = yield from _page(self._pages, _bare(url, listed[url]), url)
                 yield change or Gone(url)
             else:
                 yield Gone(url)
 
-    def _listed(self) -> dict[str, str]:
-        """The pages that may be fetched, with their times of change."""
+    def _listed(self) -> tuple[dict[str, str], list[Failed]]:
+        """The pages that may be fetched, with their times of change; and the sitemaps that
+        couldn't be read."""
         found: dict[str, str] = {}
-        self._collect(self._url, found, 0)
+        failed: list[Failed] = []
+        self._collect(self._url, found, failed, 0)
         try:
-            return {url: at for url, at in found.items() if self._pages.allowed(url)}
+            return {url: at for url, at in found.items() if self._pages.allowed(url)}, failed
         except UrlFailed as reason:
             raise SourceUnreachable(reason.message) from reason
 
-    def _collect(self, url: str, found: dict[str, str], depth: int) -> None:
+    def _collect(self, url: str, found: dict[str, str], failed: list[Failed], depth: int) -> None:
         root = _tree(self._pages, url)
         if root.tag == "sitemapindex" and depth < _DEEPEST:
             for one in root.findall("sitemap"):
-                if place := (one.findtext("loc") or "").strip():
-                    self._collect(urljoin(url, place), found, depth + 1)
+                if place := urljoin(url, (one.findtext("loc") or "").strip()):
+                    try:
+                        self._collect(place, found, failed, depth + 1)
+                    except SourceError as reason:  # one sitemap of several
+                        failed.append(Failed(place, reason.message, reason.code, partial=True))
         elif root.tag == "urlset":
             for one in root.findall("url"):
                 place = (one.findtext("loc") or "").strip()
@@ -245,11 +305,25 @@ def _page(pages: Pages, put: Put, url: str) -> Generator[Wait, None, Put | Faile
 
 def _tree(pages: Pages, url: str) -> Element:
     try:
-        return parse_xml(pages.get(url).data, url)
+        return parse_xml(_unpacked(pages.get(url).data, url), url)
     except (UrlFailed, UrlRefused) as reason:
         raise SourceUnreachable(reason.message) from reason
     except ReadError as reason:
         raise SourceNonsense(f"{url} can't be read: {reason.message}") from reason
+
+
+def _unpacked(data: bytes, url: str) -> bytes:
+    """A sitemap may be packed with gzip."""
+    if not data.startswith(b"\x1f\x8b"):
+        return data
+    unpacking = zlib.decompressobj(wbits=31)
+    try:
+        found = unpacking.decompress(data, _MOST_BYTES)
+    except zlib.error as reason:
+        raise FileDamaged(f"{url} is a damaged gzip file.") from reason
+    if unpacking.unconsumed_tail:
+        raise FileTooLarge(f"{url} unpacks to more than {_MOST_BYTES:,} bytes.")
+    return found
 
 
 def _feed(asked: SourceAsked) -> FeedSource:

@@ -1,8 +1,9 @@
 """Mail on an IMAP server: every message of the folders you name is an item, with attachments.
 
 A message is known by its folder, the folder's UIDVALIDITY and its UID, as the protocol promises
-that these never mean another one. Which UIDs are there is one short request, so deletions show at
-once. Mail is only looked at: nothing is marked as read.
+that these never mean another one. Which UIDs are there is a short request, so deletions show at
+once. If a folder holds all mail (Gmail's archive), it alone is read, with labels in place of
+folders. Mail is only looked at: nothing is marked as read.
 """
 
 from __future__ import annotations
@@ -14,31 +15,62 @@ import re
 import ssl
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 from urllib.parse import quote
 
 from trivium.errors import BadSetting, SourceNonsense, SourceRefused, SourceUnreachable
+from trivium.extract.composer import describe
 from trivium.ports import Change, Checkpoint, Failed, Gone, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.kinds import needed_secret
+from trivium.sources.service import whole_number
 
 _PAGE = 50  # messages per request
+_AT_ONCE = 8 << 20  # bytes of messages per request: a page of large ones doesn't fill the memory
 _SECONDS = 60.0
 _MOST_BYTES = 100 << 20
-_LISTED = re.compile(rb'\((?P<flags>[^)]*)\) (?:"[^"]*"|NIL) (?P<name>.+)')
-_UID = re.compile(rb"UID (\d+)")
-_SIZE = re.compile(rb"RFC822\.SIZE (\d+)")
-_LEFT_OUT = (rb"\Noselect", rb"\Trash", rb"\Junk", rb"\Drafts", rb"\NonExistent", rb"\All")
+# Messages whose numbers one answer lists. imaplib refuses lines of more than a million bytes.
+_SEARCHED = 20_000
+_TRIES = 5
+_LISTED = re.compile(rb'\((?P<flags>[^)]*)\) (?:"(?:[^"\\]|\\.)*"|NIL) (?P<name>.+)', re.DOTALL)
+_UID = re.compile(rb"UID (\d{1,10})")
+_SIZE = re.compile(rb"RFC822\.SIZE (\d{1,15})")
+_LABELS = re.compile(rb'X-GM-LABELS \(((?:"(?:[^"\\]|\\.)*"|[^)"])*)\)')
+_LABEL = re.compile(rb'"((?:[^"\\]|\\.)*)"|([^\s"]+)')
+_LITERAL = re.compile(rb"\{\d+\}$")
+_SET = re.compile(rb"ALL ([\d:,]+)")
+_LEFT_OUT = (rb"\noselect", rb"\trash", rb"\junk", rb"\drafts", rb"\nonexistent")
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
     host: str
     user: str
-    password: str
+    password: str = ""
     port: int = 993
-    encrypted: bool = True
+    encrypted: bool = True  # from the first byte
+    starttls: bool = False  # encrypted after a greeting
+    token: str = ""  # of OAuth 2, in place of a password
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    name: str  # as the server writes it, without quotes
+    holds_all: bool = False  # every mail once, as Gmail's archive: the other folders are labels
+
+    @property
+    def part(self) -> str:
+        """Of ids: a slash would look like a level."""
+        return quote(self.name, safe="&,+.-_ ")
+
+    def id(self, validity: str, uid: int) -> str:
+        return f"{self.part}/{validity}/{uid}"
+
+
+class _NoFolder(SourceNonsense):
+    """One folder can't be read; others can."""
 
 
 class ImapSource:
@@ -55,44 +87,67 @@ class ImapSource:
         """The cursor: for each folder, its UIDVALIDITY and the reported UIDs, as ranges."""
         known: dict[str, list[str]] = json.loads(cursor) if cursor else {}
         with self._opened() as server:
-            names = self._names(server)
+            folders = self._listed(server)
+            names = {one.name for one in folders}
             for name in [one for one in known if one not in names]:
-                yield Only(f"{_part(name)}/", frozenset())
+                yield Only(f"{_Folder(name).part}/", frozenset())
                 del known[name]
-            for count, name in enumerate(names, start=1):
-                validity, there = self._uids(server, name)
-                before = known.get(name)
-                told = _uids_of(before[1]) if before and before[0] == validity else set()
-                if before and before[0] != validity:  # the server renumbered them
-                    yield Only(f"{_part(name)}/", frozenset())
-                for uid in sorted(told - there):
-                    yield Gone(_id(name, validity, uid))
-                told &= there
-                fresh = sorted(there - told)
-                for start in range(0, len(fresh), _PAGE):
-                    page = fresh[start : start + _PAGE]
-                    yield from self._messages(server, name, validity, page)
-                    told |= set(page)
-                    known[name] = [validity, _ranges(told)]
-                    yield Checkpoint(json.dumps(known), count - 1, len(names))
-                known[name] = [validity, _ranges(told)]
-            yield Checkpoint(json.dumps(known), len(names), len(names))
+            for count, folder in enumerate(folders):
+                try:
+                    for change in self._changed(server, folder, known):
+                        yield change or Checkpoint(json.dumps(known), count, len(folders))
+                except _NoFolder as reason:
+                    yield _unread(folder, reason)
+            yield Checkpoint(json.dumps(known), len(folders), len(folders))
 
-    def ids(self) -> Iterator[str | Wait]:
+    def _changed(
+        self, server: imaplib.IMAP4, folder: _Folder, known: dict[str, list[str]]
+    ) -> Iterator[Change | None]:
+        """None: a good moment for a cursor."""
+        validity, there = self._uids(server, folder)
+        before = known.get(folder.name)
+        told = _uids_of(before[1]) if before and before[0] == validity else set()
+        if before and before[0] != validity:  # the server renumbered them
+            yield Only(f"{folder.part}/", frozenset())
+        for uid in sorted(told - there):
+            yield Gone(folder.id(validity, uid))
+        told &= there
+        fresh = sorted(there - told)
+        for start in range(0, len(fresh), _PAGE):
+            page = fresh[start : start + _PAGE]
+            yield from self._messages(server, folder, validity, page)
+            told |= set(page)
+            known[folder.name] = [validity, _ranges(told)]
+            yield None
+        known[folder.name] = [validity, _ranges(told)]
+
+    def ids(self) -> Iterator[str | Wait | Failed]:
         with self._opened() as server:
-            for name in self._names(server):
-                validity, there = self._uids(server, name)
-                yield from (_id(name, validity, uid) for uid in sorted(there))
+            for folder in self._listed(server):
+                try:
+                    validity, there = self._uids(server, folder)
+                except _NoFolder as reason:
+                    yield _unread(folder, reason)
+                    continue
+                yield from (folder.id(validity, uid) for uid in sorted(there))
 
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
         wanted = set(ids)
         with self._opened() as server:
-            for name in self._names(server):
-                validity, there = self._uids(server, name)
-                uids = [uid for uid in sorted(there) if _id(name, validity, uid) in wanted]
-                for start in range(0, len(uids), _PAGE):
-                    yield from self._messages(server, name, validity, uids[start : start + _PAGE])
-                wanted -= {_id(name, validity, uid) for uid in uids}
+            for folder in self._listed(server):
+                mine = {id_ for id_ in wanted if id_.startswith(f"{folder.part}/")}
+                mine |= wanted & {folder.part}
+                if not mine:
+                    continue
+                try:
+                    validity, there = self._uids(server, folder)
+                except _NoFolder as reason:
+                    yield from (Failed(id_, reason.message) for id_ in sorted(mine))
+                    wanted -= mine
+                    continue
+                uids = [uid for uid in sorted(there) if folder.id(validity, uid) in mine]
+                yield from self._messages(server, folder, validity, uids)
+                wanted -= {folder.id(validity, uid) for uid in uids}
         for id_ in sorted(wanted):
             yield Gone(id_)
 
@@ -109,14 +164,19 @@ class ImapSource:
                 )
             else:
                 server = imaplib.IMAP4(account.host, account.port, timeout=_SECONDS)
+                if account.starttls:
+                    server.starttls(ssl.create_default_context())
         except (OSError, imaplib.IMAP4.error) as reason:
             raise SourceUnreachable(f"{account.host} couldn't be reached: {reason}.") from reason
         try:
             try:
-                server.login(account.user, account.password)
+                _sign_in(server, account)
+            except imaplib.IMAP4.abort:
+                raise
             except imaplib.IMAP4.error as reason:
                 said = f"{account.host} refuses {account.user}."
-                raise SourceRefused(said, fix="Check name and password.") from reason
+                what = "the token" if account.token else "name and password"
+                raise SourceRefused(said, fix=f"Check {what}.") from reason
             yield server
         except (TimeoutError, imaplib.IMAP4.abort, ssl.SSLError, ConnectionError) as reason:
             raise SourceUnreachable(f"{account.host} closed the connection: {reason}.") from reason
@@ -128,68 +188,192 @@ class ImapSource:
             with suppress(OSError, imaplib.IMAP4.error):
                 server.shutdown()  # a failed logout doesn't do this
 
-    def _names(self, server: imaplib.IMAP4) -> list[str]:
-        """As the server writes them."""
+    def _listed(self, server: imaplib.IMAP4) -> list[_Folder]:
         if self._folders:
-            return [_encoded(one) for one in self._folders]
-        _, listed = server.list()
-        names = []
-        for line in listed:
-            found = _LISTED.match(line) if isinstance(line, bytes) else None
-            if found and not any(flag in found["flags"] for flag in _LEFT_OUT):
-                names.append(found["name"].decode("ascii", "replace").strip().strip('"'))
-        return sorted(names)
-
-    def _uids(self, server: imaplib.IMAP4, name: str) -> tuple[str, set[int]]:
-        status, _ = server.select(f'"{name}"', readonly=True)
+            return [_Folder(_encoded(one)) for one in self._folders]
+        status, listed = server.list()
         if status != "OK":
-            raise SourceNonsense(
-                f"There is no mail folder {_decoded(name)}.", fix="Check its name."
-            )
-        told = server.response("UIDVALIDITY")[1]
-        validity = told[0].decode() if told and isinstance(told[0], bytes) else "0"
-        _, found = server.uid("SEARCH", "ALL")
-        return validity, {int(uid) for uid in (found[0] or b"").split()}
+            raise SourceNonsense(f"{self._account.host} lists no folders.")
+        found = []
+        for line in _responses(listed):
+            if told := _LISTED.match(line):
+                flags = told["flags"].lower().split()
+                name = _unquoted(told["name"].strip()).decode("ascii", "replace")
+                if not any(flag in flags for flag in _LEFT_OUT):
+                    found.append(_Folder(name, rb"\all" in flags))
+        every = [one for one in found if one.holds_all]
+        return every[:1] or sorted(found, key=lambda one: one.name)
+
+    def _uids(self, server: imaplib.IMAP4, folder: _Folder) -> tuple[str, set[int]]:
+        """Every number once; again if mail went while they were listed. Without drafts, which a
+        folder with all mail holds too."""
+        key = "UNDRAFT" if folder.holds_all else "ALL"
+        for _ in range(_TRIES):
+            validity, count = self._selected(server, folder)
+            if _can(server, b"ESEARCH"):
+                server.response("ESEARCH")
+                _answered(server.uid("SEARCH", "RETURN", "(ALL)", key), folder)
+                told = _SET.search(b" ".join(_responses(server.response("ESEARCH")[1])))
+                return validity, _uids_of(
+                    told[1].decode().replace(":", "-"), count
+                ) if told else set()
+            server.response("EXPUNGE")
+            found: set[int] = set()
+            for start in range(1, count + 1, _SEARCHED):
+                last = min(start + _SEARCHED - 1, count)
+                some = [f"{start}:{last}"] if count > _SEARCHED else []
+                data = _answered(server.uid("SEARCH", *some, key), folder)
+                found |= {int(uid) for uid in (data[0] or b"").split() if len(uid) <= 10}
+            if server.response("EXPUNGE")[1] in ([], [None]):
+                return validity, found
+        raise _NoFolder(f"{_decoded(folder.name)} changes all the time.", fix="Try again later.")
+
+    def _selected(self, server: imaplib.IMAP4, folder: _Folder) -> tuple[str, int]:
+        """Its UIDVALIDITY, and how many mails it holds."""
+        status, told = server.select(_quoted(folder.name), readonly=True)
+        if status != "OK":
+            raise _NoFolder(f"There is no mail folder {_decoded(folder.name)}.", fix="Check it.")
+        count = whole_number((told[0] or b"0").decode("ascii", "replace"))
+        valid = server.response("UIDVALIDITY")[1]
+        return valid[0].decode() if valid and isinstance(valid[0], bytes) else "0", count
 
     def _messages(
-        self, server: imaplib.IMAP4, name: str, validity: str, uids: Sequence[int]
+        self, server: imaplib.IMAP4, folder: _Folder, validity: str, uids: Sequence[int]
     ) -> Iterator[Change]:
-        some = ",".join(map(str, uids))
-        _, sizes = server.uid("FETCH", some, "(UID RFC822.SIZE)")
-        large = set()
-        for line in sizes:
-            told = line[0] if isinstance(line, tuple) else line
-            uid, size = _UID.search(told or b""), _SIZE.search(told or b"")
-            if uid and size and int(size[1]) > _MOST_BYTES:
-                large.add(int(uid[1]))
-        for uid_ in sorted(large):
-            id_ = _id(name, validity, uid_)
-            yield Failed(id_, f"It has more than {_MOST_BYTES:,} bytes.", "file.too_large")
-        wanted = [uid for uid in uids if uid not in large]
-        if not wanted:
-            return
-        _, found = server.uid("FETCH", ",".join(map(str, wanted)), "(UID BODY.PEEK[])")
-        for line in found:
-            if isinstance(line, tuple) and (uid := _UID.search(line[0])):
-                yield self._put(name, validity, int(uid[1]), line[1])
+        """Sizes first, so that a request brings a few megabytes at most."""
+        asked = (
+            "(UID RFC822.SIZE X-GM-LABELS)" if _can(server, b"X-GM-EXT-1") else "(UID RFC822.SIZE)"
+        )
+        for start in range(0, len(uids), _PAGE):
+            some = ",".join(map(str, uids[start : start + _PAGE]))
+            group, held = _Group(folder, validity), 0
+            for line in _responses(_answered(server.uid("FETCH", some, asked), folder)):
+                uid, size = _UID.search(line), _SIZE.search(line)
+                if not uid:
+                    continue
+                count = int(size[1]) if size else 0
+                if count > _MOST_BYTES:
+                    said = f"It has more than {_MOST_BYTES:,} bytes."
+                    yield Failed(folder.id(validity, int(uid[1])), said, "file.too_large")
+                    continue
+                if held and held + count > _AT_ONCE:
+                    yield from self._bodies(server, group)
+                    group, held = _Group(folder, validity), 0
+                group.labels[int(uid[1])] = _labels(line)
+                held += count
+            yield from self._bodies(server, group)
 
-    def _put(self, name: str, validity: str, uid: int, data: bytes) -> Put:
+    def _bodies(self, server: imaplib.IMAP4, group: _Group) -> Iterator[Change]:
+        """Those that are still there. One that the server can't give fails alone."""
+        uids = list(group.labels)
+        if not uids:
+            return
+        try:
+            status, found = server.uid("FETCH", ",".join(map(str, uids)), "(UID BODY.PEEK[])")
+        except imaplib.IMAP4.abort:
+            raise
+        except imaplib.IMAP4.error as reason:
+            status, found = str(reason), []
+        if status != "OK" and len(uids) > 1:
+            for uid in uids:
+                yield from self._bodies(server, replace(group, labels={uid: group.labels[uid]}))
+            return
+        if status != "OK":
+            said = f"{self._account.host} can't give it: {status}."
+            yield Failed(group.folder.id(group.validity, uids[0]), said)
+            return
+        for line, tail in zip(found, [*found[1:], b""], strict=True):
+            if isinstance(line, tuple):
+                after = tail if isinstance(tail, bytes) else b""  # some servers say the UID last
+                number = _UID.search(line[0]) or _UID.search(after)
+                if number and int(number[1]) in group.labels:
+                    yield group.put(int(number[1]), line[1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Mails to fetch together, with their labels."""
+
+    folder: _Folder
+    validity: str
+    labels: dict[int, list[str]] = field(default_factory=dict)  # by UID
+
+    def put(self, uid: int, data: bytes) -> Put:
+        metadata: dict[str, object] = {"mailbox": _decoded(self.folder.name)}
+        if self.labels[uid]:
+            metadata["labels"] = self.labels[uid]
         return Put(
-            _id(name, validity, uid),
+            self.folder.id(self.validity, uid),
             f"{uid}.eml",
             partial(bytes, data),
-            metadata={"mailbox": _decoded(name)},
+            metadata=describe(metadata),
             size=len(data),
         )
 
 
-def _part(name: str) -> str:
-    """A folder's name in ids: a slash would look like a level."""
-    return quote(name, safe="&,+.-_ ")
+def _sign_in(server: imaplib.IMAP4, account: Account) -> None:
+    """By a token (RFC 7628's forerunner XOAUTH2, as Gmail and Microsoft 365 want it), or a name
+    and a password; those beyond ASCII can't be written in LOGIN."""
+    if account.token:
+        said = f"user={account.user}\1auth=Bearer {account.token}\1\1".encode()
+        answers = iter([said])  # after a refusal the server tells why, and wants an empty answer
+        server.authenticate("XOAUTH2", lambda _: next(answers, b""))
+    elif account.user.isascii() and account.password.isascii():
+        server.login(account.user, account.password)
+    else:
+        said = f"\0{account.user}\0{account.password}".encode()
+        server.authenticate("PLAIN", lambda _: said)
+    server.capabilities = tuple(  # more than before signing in
+        part.decode("ascii", "replace").upper()
+        for part in (server.capability()[1][0] or b"").split()
+    )
 
 
-def _id(name: str, validity: str, uid: int) -> str:
-    return f"{_part(name)}/{validity}/{uid}"
+def _can(server: imaplib.IMAP4, what: bytes) -> bool:
+    return what.decode() in server.capabilities
+
+
+def _answered(answer: tuple[str, list[Any]], folder: _Folder) -> list[Any]:
+    if answer[0] != "OK":
+        raise _NoFolder(f"The mail folder {_decoded(folder.name)} can't be read: {answer[1]}.")
+    return answer[1]
+
+
+def _unread(folder: _Folder, reason: _NoFolder) -> Failed:
+    return Failed(folder.part, reason.message, hides=f"{folder.part}/")
+
+
+def _responses(data: Sequence[Any] | None) -> Iterator[bytes]:
+    """Answers of a server, with what imaplib cut out of them back in place, in quotes."""
+    line = b""
+    for part in data or ():
+        if isinstance(part, tuple):
+            held = part[1].replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+            line += _LITERAL.sub(b"", part[0]) + b'"' + held + b'"'
+        elif isinstance(part, bytes):
+            yield line + part
+            line = b""
+    if line:
+        yield line
+
+
+def _labels(line: bytes) -> list[str]:
+    """Gmail's: `\\Inbox` is one of its own."""
+    told = _LABELS.search(line)
+    found = (one[1] or one[2] for one in _LABEL.finditer(told[1])) if told else ()
+    names = (re.sub(rb"\\(.)", rb"\1", one).decode("ascii", "replace") for one in found)
+    return [_decoded(one.lstrip("\\")) for one in names]
+
+
+def _quoted(name: str) -> str:
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _unquoted(name: bytes) -> bytes:
+    if name.startswith(b'"') and name.endswith(b'"') and len(name) > 1:
+        return re.sub(rb"\\(.)", rb"\1", name[1:-1])
+    return name
 
 
 def _ranges(uids: set[int]) -> str:
@@ -203,11 +387,15 @@ def _ranges(uids: set[int]) -> str:
     return ",".join(f"{first}-{last}" if last > first else str(first) for first, last in parts)
 
 
-def _uids_of(ranges: str) -> set[int]:
+def _uids_of(ranges: str, most: int | None = None) -> set[int]:
+    """`most`: how many there can be; a server may say anything. Raises SourceNonsense."""
     found: set[int] = set()
     for part in ranges.split(",") if ranges else ():
-        first, _, last = part.partition("-")
-        found |= set(range(int(first), int(last or first) + 1))
+        first, last = int(part.partition("-")[0]), int(part.rpartition("-")[2])
+        first, last = min(first, last), max(first, last)
+        if most is not None and last - first >= most:
+            raise SourceNonsense("The mail server lists more mails than there are.")
+        found |= set(range(first, last + 1))
     return found
 
 
@@ -226,19 +414,26 @@ def _decoded(name: str) -> str:
         if not found[1]:
             return "&"
         held = found[1].replace(",", "/")
-        data = base64.b64decode(held + "=" * (-len(held) % 4))
+        try:
+            data = base64.b64decode(held + "=" * (-len(held) % 4), validate=True)
+        except ValueError:  # a name that isn't written as it should be: as it is
+            return found[0]
         return data.decode("utf-16-be", "replace")
 
     return re.sub(r"&([^-]*)-", part, name)
 
 
 def _make(asked: SourceAsked) -> ImapSource:
-    password = needed_secret(asked, "imap", "password")
-    encrypted = asked.on("tls", True)
-    port = asked.option("port", "993" if encrypted else "143")
-    if not port.isdecimal():
-        raise BadSetting("`port` must be a number.", fix="Correct it, or leave it out.")
-    account = Account(asked.option("host"), asked.option("user"), password, int(port), encrypted)
+    token = asked.secrets.get("token", "")
+    password = "" if token else needed_secret(asked, "imap", "password")
+    starttls = asked.option("tls") == "starttls"
+    encrypted = not starttls and asked.on("tls", True)
+    port = whole_number(asked.option("port", "993" if encrypted else "143"), 65_535)
+    if not port:
+        raise BadSetting("`port` must be a number up to 65535.", fix="Correct it or leave it out.")
+    account = Account(
+        asked.option("host"), asked.option("user"), password, port, encrypted, starttls, token
+    )
     return ImapSource(account, asked.several("folders"))
 
 
@@ -251,8 +446,8 @@ KIND = SourceKind(
         "user": "name of the account",
         "folders": "comma-separated; empty: all but drafts, junk and trash",
         "port": "default: 993, or 143 without TLS",
-        "tls": "off: without encryption",
+        "tls": "starttls: encrypted after a greeting, on port 143; off: without encryption",
     },
     required=("host", "user"),
-    secrets=("password",),
+    secrets=("password", "token"),
 )

@@ -12,11 +12,11 @@ import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
-from trivium.errors import SourceNonsense, SourceRefused
-from trivium.ports import Change, Checkpoint, Gone, Put, SourceAsked, SourceKind, Wait
+from trivium.errors import SourceError, SourceNonsense, SourceRefused
+from trivium.ports import Change, Checkpoint, Failed, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.kinds import needed_secret
-from trivium.sources.service import Service
+from trivium.sources.service import Service, seconds_within, whole_number
 from trivium.sources.texts import text_put
 
 URL = "https://api.linear.app/"
@@ -24,8 +24,10 @@ MEDIA_TYPE = "text/x-linear"
 _PAGE = 50
 _ISSUE = """id identifier title description url createdAt updatedAt archivedAt trashed
  priorityLabel dueDate state { name type } team { id key name } project { name }
- cycle { name number } labels { nodes { name } } assignee { name } creator { name }"""
+ cycle { name number } labels { nodes { name } } assignee { name } creator { name }
+ botActor { name userDisplayName } externalUserCreator { name }"""
 _COMMENT = """id body url createdAt updatedAt archivedAt user { name }
+ botActor { name userDisplayName } externalUser { name }
  issue { id identifier trashed }"""
 _QUERY = """query($after: String, $filter: %s) {
  found: %s(first: %d, after: $after, filter: $filter, orderBy: updatedAt, includeArchived: true) {
@@ -62,9 +64,12 @@ class LinearSource:
                 if isinstance(node, Wait):
                     yield node
                     continue
-                id_, at = str(node["id"]), str(node["updatedAt"])
+                id_, at = str(node.get("id")), str(node.get("updatedAt") or "")
                 if told.get(id_) != at:
-                    yield self._told(part, node)
+                    try:
+                        yield self._told(part, node)
+                    except (KeyError, TypeError, AttributeError):
+                        yield Failed(id_, "Linear returned an incomplete item.", "source.nonsense")
                     told[id_] = at
                     if len(told) % _PAGE == 0:
                         yield Checkpoint(json.dumps(state), count - 1, len(QUERIES))
@@ -83,7 +88,12 @@ class LinearSource:
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
         for id_ in ids:
             part = "comments" if "/" in id_ else "issues"
-            told = yield from self._ask(_ONE[part], {"id": id_.rpartition("/")[2]}, missing=True)
+            asked = {"id": id_.rpartition("/")[2]}
+            try:
+                told = yield from self._ask(_ONE[part], asked, missing=True)
+            except SourceError as reason:
+                yield self._service.failed(id_, reason)
+                continue
             found = told.get("found") if told else None
             yield self._told(part, found) if found else Gone(id_)
 
@@ -122,7 +132,7 @@ class LinearSource:
             codes = {str((one.get("extensions") or {}).get("code", "")) for one in errors}
             said = "; ".join(str(one.get("message", "")) for one in errors)[:200]
             if "RATELIMITED" in codes:
-                seconds = budget({**answer.headers, "x-ratelimit-requests-remaining": "0"})
+                seconds = budget(answer.headers, spent=True)
                 yield Wait(seconds, f"Linear asks to wait {seconds:.0f} s before the next request.")
                 continue
             if "AUTHENTICATION_ERROR" in codes or "FORBIDDEN" in codes:
@@ -146,7 +156,7 @@ def _issue(told: Told) -> Change:
         title=name,
         media_type=MEDIA_TYPE,
         headings=(_named(told.get("project")), name),
-        author=_named(told.get("creator")),
+        author=_author(told, "creator", "externalUserCreator"),
         time=str(told.get("createdAt") or ""),
         link=str(told.get("url") or ""),
         metadata={
@@ -176,7 +186,7 @@ def _comment(told: Told) -> Change:
         title=f"Comment on {name}",
         media_type=MEDIA_TYPE,
         headings=(name,),
-        author=_named(told.get("user")),
+        author=_author(told, "user", "externalUser"),
         time=str(told.get("createdAt") or ""),
         link=str(told.get("url") or ""),
         metadata={
@@ -201,13 +211,31 @@ def _named(told: object) -> str:
     return str(told.get("name") or "") if isinstance(told, dict) else ""
 
 
-def budget(headers: Mapping[str, str]) -> float:
-    """Seconds until requests are allowed again, by Linear's headers: its clock counts
-    milliseconds."""
-    if headers.get("x-ratelimit-requests-remaining") != "0":
+def _author(told: Told, *people: str) -> str:
+    """A person, or whoever wrote through an integration."""
+    bot = told.get("botActor")
+    bot = bot if isinstance(bot, dict) else {}
+    names = (*(_named(told.get(one)) for one in people), bot.get("userDisplayName"), _named(bot))
+    return next((str(one) for one in names if one), "")
+
+
+def budget(headers: Mapping[str, str], *, spent: bool = False) -> float:
+    """Seconds until requests are allowed again, by the limit that ran out: of requests, or of what
+    queries may cost, which can be too little before it is 0. Linear's clock counts milliseconds.
+    `spent`: Linear said that one of them ran out."""
+    limits = ("requests", "endpoint-requests", "complexity")
+    over = [one for one in limits if headers.get(f"x-ratelimit-{one}-remaining") == "0"]
+    if not over and not spent:
         return 0.0
-    reset = headers.get("x-ratelimit-requests-reset", "")
-    return max(0.0, int(reset) / 1000 - time.time()) + 1.0 if reset.isdecimal() else 60.0
+    resets = [
+        whole_number(headers.get(f"x-ratelimit-{one}-reset", "")) / 1000
+        for one in over or ("complexity", "requests")
+    ]
+    later = [one for one in resets if one]
+    if not later:
+        return 60.0
+    until = max(later) if over else later[0]
+    return seconds_within(until - time.time()) + 1.0
 
 
 def _make(asked: SourceAsked) -> LinearSource:

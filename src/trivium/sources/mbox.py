@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from trivium.errors import FileUnreadable, SourceUnreachable
+from trivium.extract.email import ENVELOPE_LINE, FIELD_LINE
 from trivium.ports import Change, Checkpoint, Gone, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.files import existing, stamp_of
 
 PAGE = 256  # messages between two cursors
 _PIECE = 1 << 20
+_ENVELOPE, _FIELD = re.compile(ENVELOPE_LINE), re.compile(FIELD_LINE)
 _QUOTED = re.compile(rb"(?m)^>(>*From )")
 _SUFFIXES = (".mbox", ".mbx", "")
 
@@ -147,9 +149,11 @@ def _hashed(file: BinaryIO, count: int, sum_: hashlib._Hash) -> bool:
 def _messages(file: BinaryIO) -> Iterator[bytes]:
     """From here to the end, each with its envelope line; one at a time is in memory."""
     lines: list[bytes] = []
-    blank = True
-    for line in file:
-        if line.startswith(b"From ") and blank and any(map(bytes.strip, lines)):
+    blank, following = True, file.readline()
+    while following:
+        line, following = following, file.readline()
+        begins = blank and _ENVELOPE.fullmatch(line) and _FIELD.match(following)
+        if begins and any(map(bytes.strip, lines)):
             yield b"".join(lines)
             lines = []
         lines.append(line)

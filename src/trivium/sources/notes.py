@@ -21,13 +21,15 @@ from trivium.sources.ignore import Rules
 from trivium.types import EVERYONE, Metadata, MetaValue
 
 SUFFIXES = (".md", ".markdown")
+CANVAS = ".canvas"
 _MOST = 200  # links or tags of a note
 # Leave code as it is.
 _CODE = r"(?P<code>^(?P<fence>```|~~~).*?(?:^(?P=fence)|\Z)|`[^`\n]+`)"
 _WIKI = re.compile(
-    _CODE + r"|(?P<embed>!?)\[\[(?P<target>[^\[\]|\n]+)(?:\|(?P<shown>[^\[\]\n]*))?\]\]",
+    _CODE + r"|(?P<embed>!?)\[\[(?P<target>[^\[\]|\n]+?)(?:\\?\|(?P<shown>[^\[\]\n]*))?\]\]",
     re.DOTALL | re.MULTILINE,
 )
+_SIZE = re.compile(r"\d+(x\d+)?")
 _TAG = re.compile(
     _CODE + r"|(?:(?<=\s)|\A)#(?P<tag>[^\W\d_][\w/-]*|[\w/-]*[^\W\d][\w/-]*)",
     re.DOTALL | re.MULTILINE,
@@ -82,7 +84,7 @@ class NotesSource:
         where = PurePosixPath(name)
         about: dict[str, MetaValue] = {"path": name, "folder": str(where.parent).strip(".")}
         about = {field: value for field, value in about.items() if value}
-        if where.suffix.lower() not in SUFFIXES:
+        if where.suffix.lower() not in (*SUFFIXES, CANVAS):
             stamp = stamp_of(path)
             size = stamp[1] if stamp else 0
             return Put(
@@ -93,6 +95,8 @@ class NotesSource:
         except ReadError as reason:
             return Failed(name, str(reason), reason.code)
         text = data.decode("utf-8", "replace")
+        if where.suffix.lower() == CANVAS:
+            text = canvas_text(text)
         block, body = split_front_matter(text)
         front = (parse_front_matter(block) if block else None) or {}
         about |= _note(front, body)
@@ -100,7 +104,7 @@ class NotesSource:
         shown = (text[: len(text) - len(body)] + readable(body)).encode()
         return Put(
             name,
-            where.name,
+            f"{where.name}.md" if where.suffix.lower() == CANVAS else where.name,
             partial(bytes, shown),
             title=str(front.get("title") or where.stem),
             metadata=about,
@@ -137,9 +141,35 @@ def readable(body: str) -> str:
         if found["code"] is not None:
             return found[0]
         target = found["target"].partition("#")[0].strip() or found["target"].strip("# ")
-        return (found["shown"] or "").strip() or PurePosixPath(target).name
+        shown = (found["shown"] or "").strip()
+        if found["embed"] and _SIZE.fullmatch(shown):  # ![[picture.png|300]]: how wide it is
+            shown = ""
+        return shown or PurePosixPath(target).name
 
     return _WIKI.sub(show, body)
+
+
+def canvas_text(data: str) -> str:
+    """The texts of a canvas's cards, from top to bottom, with the names of what it shows and of
+    its arrows (jsoncanvas.org, version 1.0)."""
+    try:
+        told = json.loads(data) if data.strip() else {}
+    except (ValueError, RecursionError):
+        return data
+    if not isinstance(told, dict):
+        return data
+    nodes = [one for one in told.get("nodes") or () if isinstance(one, dict)]
+    nodes.sort(key=lambda one: [_number(one.get(side)) for side in ("y", "x")])
+    parts = []
+    for one in nodes:
+        file = f"[[{one['file']}]]" if one.get("file") else ""
+        parts += [one.get("label"), one.get("text"), file, one.get("url")]
+    parts += [one.get("label") for one in told.get("edges") or () if isinstance(one, dict)]
+    return "\n\n".join(str(one) for one in parts if one)
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) and abs(value) < 1e15 else 0.0
 
 
 def _values(value: MetaValue) -> tuple[str, ...]:

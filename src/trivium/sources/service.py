@@ -234,6 +234,14 @@ class Service:
             return answer.data
         raise UrlFailed(f"{self.name} redirects too often.")
 
+    def place(self, path: str) -> str:
+        """Where the service says that a file is: the address of a redirect; empty: nowhere."""
+        try:
+            answer = self._send("GET", urljoin(self.url, path), None, None, None)
+        except SourceError:
+            return ""
+        return answer.headers.get("location", "") if answer.status in _REDIRECTS else ""
+
     def is_own(self, url: str) -> bool:
         """Whether the token may go there."""
         try:

@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from trivium.errors import SourceNonsense
+from trivium.errors import SourceError, SourceNonsense
 from trivium.extract.composer import describe
 from trivium.ports import Change, Checkpoint, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
@@ -64,7 +64,7 @@ class TriliumSource:
 
     def _notes(self) -> Generator[Wait, None, dict[str, Told]]:
         """By id, with the titles of their parents."""
-        wanted = f"{self._search} AND {_ALL}" if self._search else _ALL
+        wanted = f"({self._search}) AND {_ALL}" if self._search else _ALL
         answer = yield from self._service.get(
             "notes", {"search": wanted, "includeArchivedNotes": "true", "fastSearch": "false"}
         )
@@ -104,6 +104,9 @@ class TriliumSource:
             answer = yield from self._service.get(f"notes/{id_}/content")
         except NotThere:
             yield Gone(id_)
+            return
+        except SourceError as reason:
+            yield self._service.failed(id_, reason, title)
             return
         data = answer.data
         if kind in ("text", "book"):

@@ -64,6 +64,7 @@ class Fetched:
     name: str  # as a file name
     data: bytes
     url: str  # that gave it, after redirects
+    media_type: str = ""  # as announced
 
 
 def is_public(address: Address) -> bool:
@@ -103,7 +104,8 @@ def fetch(
             if response.status != 200:
                 raise UrlFailed(f"{url} answers {response.status} {response.reason}.")
             data = _read(response, url, max_bytes)
-            return Fetched(_name(parts, response), data, url)
+            announced = response.getheader("Content-Type", "")
+            return Fetched(_name(parts, response), data, url, announced)
         except TimeoutError as reason:
             raise UrlFailed(f"{url} takes too long.") from reason
         except (OSError, http.client.HTTPException) as reason:

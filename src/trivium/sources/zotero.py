@@ -21,13 +21,15 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from trivium.errors import BadSetting, FileUnreadable, SourceNonsense, SourceUnreachable
 from trivium.extract.composer import describe
 from trivium.ports import Change, Checkpoint, Gone, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.files import existing, read, stamp_of
-from trivium.sources.service import Service
+from trivium.sources.service import Service, whole_number
 from trivium.sources.texts import text_put
 from trivium.sources.zotero_export import MEDIA_TYPE, SUFFIXES, ZoteroExportSource
 from trivium.types import EVERYONE
@@ -217,8 +219,10 @@ def _annotation(id_: str, told: Told, title: str, about: Mapping[str, Any]) -> l
 class ZoteroFile:
     """The database of Zotero on this machine. It is copied first: the program locks it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, base: Path | None = None) -> None:
+        """`base`: the folder that `attachments:` paths begin at."""
         self._path = path / "zotero.sqlite" if path.is_dir() else path
+        self._base = base
         self._storage = self._path.parent / "storage"
         self._mark = ""
 
@@ -256,12 +260,23 @@ class ZoteroFile:
         path = str(attachment.get("path") or "")
         if path.startswith("storage:"):
             place = self._storage / str(attachment["key"]) / path.removeprefix("storage:")
-        elif path and not path.startswith("attachments:"):
-            place = Path(path)
-        else:
-            return None
-        stamp = stamp_of(place)
-        return None if stamp is None else (partial(read, place), str(stamp))
+            return _readable(place)
+        return _linked(path, self._base)
+
+
+def _readable(place: Path) -> tuple[Callable[[], bytes], str] | None:
+    stamp = stamp_of(place)
+    return None if stamp is None else (partial(read, place), str(stamp))
+
+
+def _linked(path: str, base: Path | None) -> tuple[Callable[[], bytes], str] | None:
+    """A file that Zotero only links to: by its whole path, or below the base folder."""
+    if not path.startswith("attachments:"):
+        return _readable(Path(path)) if path else None
+    if base is None:
+        return None
+    place = (base / path.removeprefix("attachments:")).resolve()
+    return _readable(place) if place.is_relative_to(base.resolve()) else None
 
 
 def _bytes(path: Path) -> bytes:
@@ -372,9 +387,21 @@ def _grouped(items: Mapping[Any, tuple[dict[str, Any], Any, str]]) -> dict[str, 
 class ZoteroApi:
     """The local API of the program, or the website's with a key."""
 
-    def __init__(self, service: Service, library: str = "users/0", storage: str = "") -> None:
-        """`library`: users/ID or groups/ID. `storage`: the folder where Zotero keeps files."""
+    def __init__(
+        self,
+        service: Service,
+        library: str = "users/0",
+        storage: str = "",
+        base: Path | None = None,
+        *,
+        local: bool = False,
+    ) -> None:
+        """`library`: users/ID or groups/ID. `storage`: the folder where Zotero keeps files.
+        `base`: the folder that `attachments:` paths begin at. `local`: it is the program on this
+        machine, which says where files are."""
         self._service = service
+        self._base = base
+        self._is_local = local
         self._library = library
         self._storage = Path(storage).expanduser() if storage else None
         self._version = ""
@@ -383,7 +410,10 @@ class ZoteroApi:
         return self._version
 
     def unchanged(self, mark: str) -> Generator[Wait, None, bool]:
-        """The version of a library rises with every change, including deletions."""
+        """The version of a library rises with every change, including deletions. That of the
+        program counts only what was synced with the website: it is always read."""
+        if self._is_local:
+            return False
         answer = yield from self._service.get(
             f"{self._library}/items",
             {"limit": 1, "format": "keys", "since": mark},
@@ -396,13 +426,18 @@ class ZoteroApi:
         names = {}
         listed, _ = yield from self._all("collections")
         for one in listed:
-            names[str(one["key"])] = str(one["data"].get("name") or "")
+            names[str(one.get("key"))] = str((one.get("data") or {}).get("name") or "")
         found, version = yield from self._all("items")
         items = {}
         for one in found:
+            if not isinstance(one.get("data"), dict) or "key" not in one:
+                raise SourceNonsense("Zotero returned an incomplete item.")
             data = {name: value for name, value in one["data"].items() if name != "version"}
             if data.get("deleted"):
                 continue
+            enclosure = (one.get("links") or {}).get("enclosure") or {}
+            if self._is_local and str(enclosure.get("href") or "").startswith("file:"):
+                data["place"] = enclosure["href"]
             data["key"] = one["key"]
             data["collectionNames"] = [names[c] for c in data.pop("collections", ()) if c in names]
             library = one.get("library") or {}
@@ -425,31 +460,48 @@ class ZoteroApi:
                     break
                 version = now
                 found += [one for one in told if isinstance(one, dict)]
-                total = answer.headers.get("total-results", "")
-                if not told or (total.isdecimal() and len(found) >= int(total)):
+                total = whole_number(answer.headers.get("total-results", ""))
+                if not told or (total and len(found) >= total):
                     return found, version
 
     def file(self, attachment: Told) -> tuple[Callable[[], bytes], str] | None:
         if attachment.get("linkMode") not in ("imported_file", "imported_url", "linked_file", None):
             return None
         key, name = str(attachment["key"]), str(attachment.get("filename") or "")
+        if attachment.get("place"):
+            return _readable(_local(str(attachment["place"])))
+        if attachment.get("linkMode") == "linked_file":
+            # Paths of another machine mean nothing here; the website has no such files.
+            path = str(attachment.get("path") or "")
+            return _linked(path, self._base) if self._is_local or self._base else None
         if self._storage is not None:
-            place = self._storage / key / name
-            stamp = stamp_of(place) if name else None
-            return None if stamp is None else (partial(read, place), str(stamp))
-        if not name and not attachment.get("md5"):
+            return _readable(self._storage / key / name) if name else None
+        if self._is_local:
+            return self._looked_up(key)
+        if not attachment.get("md5"):  # the website has no file for it
             return None
         url = f"{self._service.url}{self._library}/items/{key}/file"
-        return partial(self._service.file, url), str(attachment.get("md5") or "")
+        read_it = partial(self._service.file, url, elsewhere=True)
+        return read_it, str(attachment["md5"])
+
+    def _looked_up(self, key: str) -> tuple[Callable[[], bytes], str] | None:
+        """Where the program keeps a file: it answers with a redirect to `file:`."""
+        place = self._service.place(f"{self._library}/items/{key}/file")
+        return _readable(_local(place)) if place.startswith("file:") else None
+
+
+def _local(url: str) -> Path:
+    return Path(url2pathname(urlsplit(url).path))
 
 
 def _make(asked: SourceAsked) -> ZoteroSource | ZoteroExportSource:
     storage = asked.option("storage")
+    base = existing(asked.option("attachments")) if asked.option("attachments") else None
     if path := asked.option("path"):
         found = existing(path)
         if found.suffix.lower() in SUFFIXES:
             return ZoteroExportSource(found, existing(storage) if storage else None)
-        return ZoteroSource(ZoteroFile(found))
+        return ZoteroSource(ZoteroFile(found, base))
     library = asked.option("library", "users/0")
     if not re.fullmatch(r"(users|groups)/\d+", library):
         raise BadSetting("`library` must be users/ID or groups/ID.", fix="Correct it.")
@@ -457,7 +509,8 @@ def _make(asked: SourceAsked) -> ZoteroSource | ZoteroExportSource:
     if key := asked.secrets.get("key", ""):
         headers["Authorization"] = f"Bearer {key}"
     service = Service("Zotero", asked.option("url", URL), headers, backoff)
-    return ZoteroSource(ZoteroApi(service, library, storage))
+    local = urlsplit(service.url).hostname in ("127.0.0.1", "localhost", "::1")
+    return ZoteroSource(ZoteroApi(service, library, storage, base, local=local))
 
 
 def backoff(headers: Mapping[str, str]) -> float:
@@ -475,6 +528,7 @@ KIND = SourceKind(
         "url": "address of the API; default: the program on this machine",
         "library": "users/ID or groups/ID; default: users/0 (your own)",
         "storage": "Zotero's folder `storage`, to read PDFs from with an export or the API",
+        "attachments": "base directory of linked attachments, as set in Zotero",
     },
     secrets=("key",),
     own=(URL, "https://api.zotero.org"),

@@ -89,13 +89,20 @@ class QueryPart(Told):
 
 @dataclass(frozen=True, slots=True)
 class RerankPart(Told):
-    """How reranking scored a result: the score is the sum of the last three."""
+    """How reranking scored a result: the score is the sum of `rerank`, `hybrid`, `position` and
+    `deep`."""
 
     judged: float  # by the reranker, 0..1
     before: int  # its rank before, from 1
     rerank: float
     hybrid: float
     position: float
+    deep: float = 0.0  # by a cross-encoder
+    read: float | None = None  # its probability, 0..1; None: it didn't read this passage
+
+    @property
+    def total(self) -> float:
+        return self.rerank + self.hybrid + self.position + self.deep
 
 
 @dataclass(frozen=True, slots=True)

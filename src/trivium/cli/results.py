@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from trivium.results import Result, Results
+    from trivium.results import RerankPart, Result, Results
     from trivium.search.merge import Block
     from trivium.types import StoredChunk
 
@@ -212,8 +212,8 @@ def _show_parts(shell: Shell, result: Result, results: Results) -> None:
         part = result.rerank
         shell.say(
             f"reranked from {part.before}: {part.rerank:.4f} reranker (judged {part.judged:.2f})"
-            f" + {part.hybrid:.4f} hybrid + {part.position:.4f} position"
-            f" = {part.rerank + part.hybrid + part.position:.4f}"
+            f" + {part.hybrid:.4f} hybrid + {part.position:.4f} position{_deep(part)}"
+            f" = {part.total:.4f}"
         )
     if result.preferences:
         added = " ".join(
@@ -249,3 +249,7 @@ def _show_analysis(shell: Shell, results: Results) -> None:
     for stage, ms in results.timings_ms.items():
         bar = "█" * round(_BAR * ms / longest) if longest else ""
         shell.say(Text.assemble(f"{stage:<10}{ms:>9.2f} ms  ", (bar, "cyan")))
+
+
+def _deep(part: RerankPart) -> str:
+    return "" if part.read is None else f" + {part.deep:.4f} cross-encoder (read {part.read:.2f})"

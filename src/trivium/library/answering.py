@@ -83,6 +83,7 @@ class Answering:
         within: Where = OWNER,
         conversation: str | None = None,
         depth: Depth | str | None = None,
+        deep: bool = False,
     ) -> Generator[AnswerEvent, None, None]:
         """Steps, pieces of text and citations as they come; the last event is `Done`.
 
@@ -96,6 +97,8 @@ class Answering:
         `ask.seconds` and `ask.tokens`; `auto` goes deeper only if the first search finds nothing
         relevant; None: the setting `ask.depth`. A model that can call tools does so; one that can't
         plans its searches; without a model, rules split the question.
+
+        `deep`: have a cross-encoder read the top results if there is one, as depth `deep` does.
 
         `history`: earlier turns, for a question that refers to them. `conversation` names a saved
         one: its turns are the history, and this one is added. Filters apply to citations too.
@@ -111,10 +114,12 @@ class Answering:
             rerank=self._model.settings.ask_rerank,
         )
         model = self._model.embedder.fingerprint
-        request = request_for(self._model.settings, model, (question,), within, options)
-        request.check()
         settings = self._model.settings
         chosen = one_of(Depth, "depth", settings.ask_depth if depth is None else depth)
+        read = (deep or chosen is Depth.DEEP) and settings.ask_rerank
+        first = replace(options, deep=True) if read and self._model.searcher.can_deepen else options
+        request = request_for(settings, model, (question,), within, first)
+        request.check()
         limits = Limits(settings.ask_steps, settings.ask_seconds, settings.ask_tokens)
         box = LibraryToolbox(
             self._searching,

@@ -10,17 +10,16 @@ from typing import TypeVar
 
 from trivium.config import Settings
 from trivium.errors import BadFilter, BadSetting
-from trivium.models.weights import NAME
+from trivium.library.assembly import is_deep
 from trivium.operations.declaring import kinds_of
 from trivium.options import Filters, SearchOptions
 from trivium.ports import Backend
 from trivium.search.fuse import Fusion
-from trivium.search.match import MINILM as MINILM_FITS
-from trivium.search.match import OTHER, Fits
+from trivium.search.match import Fits, fits_for
 from trivium.search.prefer import RECENT, Boost, Preference, boosts_of, boosts_written
 from trivium.search.request import MODES, Rerank, SearchRequest
 from trivium.search.rerank import Shares
-from trivium.search.weigh import MINILM, Evidence
+from trivium.search.weigh import Evidence, evidence_for
 from trivium.store.where import UPLOADED
 from trivium.text.filters import BUILT_IN, OF_PASSAGES, check_filter, fields_of, parse_filter
 from trivium.text.values import LARGEST, check_text
@@ -43,6 +42,7 @@ from trivium.types import (
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 _KINDS = kinds_of(SearchOptions)
+DEEP = "deep"
 _LABELS: tuple[Label, ...] = ("collection", "category", "type", "language")
 MOST_NAMES = 5_000  # documents whose names are compared with a mistyped one: .1 s
 _MOST_MET = 10_000  # pairs of a caller and a field that are remembered: 2 MB
@@ -87,7 +87,7 @@ def request_for(
         candidates=s.search_candidates or s.search_per_result * limit or None,
         expand=s.search_expand if o.expand is None else o.expand,
         prefer=_preference(s, o),
-        rerank=_rerank(s) if (s.search_rerank if o.rerank is None else o.rerank) else None,
+        rerank=_rerank(s, o),
         hyde=(s.search_hyde if o.hyde is None else o.hyde) and Signal.VECTOR in MODES[mode],
     )
 
@@ -262,10 +262,14 @@ def _refuse_unknown_fields(within: Where, backend: Backend, met: set[tuple[Where
         )
 
 
-def _rerank(settings: Settings) -> Rerank:
-    s = settings
+def _rerank(settings: Settings, options: SearchOptions) -> Rerank | None:
+    s, o = settings, options
+    _demand(o.rerank in (None, True, False, DEEP), "rerank", o.rerank, f"true, false or `{DEEP}`")
+    if not (s.search_rerank if o.rerank is None else o.rerank) and not o.deep:
+        return None
     shares = Shares(s.rerank_share, s.rerank_hybrid, s.rerank_position)
-    return Rerank(shares, s.rerank_seconds, s.rerank_candidates or None)
+    deep = o.rerank == DEEP or (s.search_deep if o.deep is None else o.deep) or is_deep(s)
+    return Rerank(shares, s.rerank_seconds, s.rerank_candidates or None, deep)
 
 
 def _strength(settings: Settings, options: SearchOptions) -> float:
@@ -275,9 +279,8 @@ def _strength(settings: Settings, options: SearchOptions) -> float:
 
 
 def _evidence(settings: Settings, model: str) -> Evidence | None:
-    """Weights move only for the model whose cosines they were fitted to."""
-    fitted = model.startswith(NAME)
-    return MINILM if fitted and settings.fusion_adaptive else None
+    """Weights move only for models whose cosines they were fitted to."""
+    return evidence_for(model) if settings.fusion_adaptive else None
 
 
 class Match(StrEnum):
@@ -288,7 +291,7 @@ class Match(StrEnum):
 def _fits(settings: Settings, model: str) -> Fits | None:
     if one_of(Match, "search.match", settings.search_match) is Match.RULE:
         return None
-    return MINILM_FITS if model.startswith(NAME) else OTHER
+    return fits_for(model)
 
 
 def where(filters: Filters) -> Where:

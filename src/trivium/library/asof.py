@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time
 
 from trivium.errors import BadSetting
 from trivium.ingest.embedding import Embedding
-from trivium.library.assembly import reranker_for
+from trivium.library.assembly import deep_reranker_for, reranker_for
 from trivium.library.current import CurrentModel
 from trivium.options import When
 from trivium.ports import Backend
@@ -46,7 +46,9 @@ class PastViews:
             self._views.popitem(last=False)[1].close()
         note = _LACKING if self._embed_lacking(view) else ""
         reranker = reranker_for(self._model.settings, self._model.embedder, view)
-        searcher = Searcher(view, self._model.embedder, self._model.generator, reranker)
+        deep = deep_reranker_for(self._model.settings)
+        embedder, generator = self._model.embedder, self._model.generator
+        searcher = Searcher(view, embedder, generator, reranker, deep=deep)
         return view, searcher, note
 
     def _embed_lacking(self, view: Backend) -> int:

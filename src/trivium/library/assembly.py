@@ -28,7 +28,7 @@ from trivium.models.bedrock.client import BedrockClient, BedrockEndpoint
 from trivium.models.bedrock.embedder import BedrockEmbedder
 from trivium.models.bedrock.generator import BedrockGenerator
 from trivium.models.bedrock.reranker import BedrockReranker
-from trivium.models.catalogue import embedding_named
+from trivium.models.catalogue import DEEP, embedding_named, named
 from trivium.models.colbert import ColbertReranker, is_colbert
 from trivium.models.cross_encoder import CrossEncoder
 from trivium.models.docling import Docling
@@ -36,7 +36,7 @@ from trivium.models.document_intelligence import DocumentIntelligence
 from trivium.models.endpoint import Endpoint, is_bedrock
 from trivium.models.generator import RemoteGenerator
 from trivium.models.http import Client
-from trivium.models.hub import model_folder, need
+from trivium.models.hub import carrier_folder, kept, model_folder, need
 from trivium.models.late import LateReranker
 from trivium.models.local import LocalEmbedder
 from trivium.models.remote_embedder import RemoteEmbedder
@@ -53,6 +53,7 @@ from trivium.ports import (
     TokenEmbedder,
     Tokens,
 )
+from trivium.search.deep import TOKENS as DEEP_TOKENS
 from trivium.store.opening import BackendOptions
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens, StricterTokens
@@ -158,7 +159,7 @@ def reranker_for(settings: Settings, embedder: Embedder, store: Backend) -> Rera
     if settings.rerank_url:
         return remote_reranker_for(settings)
     given = settings.rerank_folder or (settings.rerank_model and Path(settings.rerank_model))
-    if given:
+    if given and not is_deep(settings):
         folder = model_folder(given, settings.cache)
         if is_colbert(folder):
             return ColbertReranker(folder, settings.cache, settings.embed_threads)
@@ -171,6 +172,23 @@ def reranker_for(settings: Settings, embedder: Embedder, store: Backend) -> Rera
             store.signals.rarities,
         )
     return None
+
+
+def is_deep(settings: Settings) -> bool:
+    """Whether the settings name the cross-encoder whose share is fitted: then it always reads what
+    the built-in reranker ordered."""
+    named_so = settings.rerank_model.lower() == DEEP
+    return named_so and not settings.rerank_url and settings.rerank_folder is None
+
+
+def deep_reranker_for(settings: Settings) -> CrossEncoder | None:
+    """The cross-encoder for deep reranking; None if it isn't on this machine."""
+    model = named(DEEP)
+    folder = kept(model, settings.cache) or carrier_folder(model)
+    if folder is None and not is_deep(settings):
+        return None
+    folder = folder or model_folder(Path(DEEP), settings.cache)  # says how to get it
+    return CrossEncoder(folder, settings.embed_threads, DEEP_TOKENS, settings.cache)
 
 
 def token_embedder_for(settings: Settings, embedder: Embedder) -> TokenEmbedder | None:

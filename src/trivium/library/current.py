@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from trivium.config import Settings
 from trivium.errors import ModelChanged
-from trivium.library.assembly import generator_for, reranker_for
+from trivium.library.assembly import deep_reranker_for, generator_for, reranker_for
 from trivium.library.grasp import Grasps
 from trivium.library.model import embedder_or_missing, with_model
 from trivium.ports import Backend, Embedder
@@ -38,7 +38,13 @@ class CurrentModel:
         reranker = reranker_for(settings, embedder, self._backend)
         self._grasps = Grasps(self._backend, embedder)
         self.searcher = Searcher(
-            self._backend, embedder, self.generator, reranker, self._grasp, self._passages
+            self._backend,
+            embedder,
+            self.generator,
+            reranker,
+            self._grasp,
+            self._passages,
+            deep_reranker_for(settings),
         )
 
     def renew_grasp(self) -> None:

@@ -12,7 +12,6 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from trivium.errors import ModelChanged, ModelError
-from trivium.models.weights import NAME
 from trivium.ports import Backend, Embedder
 from trivium.search.grasp import (
     LEAST,
@@ -24,6 +23,7 @@ from trivium.search.grasp import (
     usual_length,
     usual_likeness,
 )
+from trivium.search.scale import scale_of
 from trivium.types import EVERYONE, OWNER, ChunkId, DocumentId, Hit, Probe, Query, Signal, Where
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ class Grasp:
 
     @property
     def shape(self) -> Passages:
-        return Passages(self.length or 0.0, usual_likeness(self.alike))
+        scale = scale_of(self.model)
+        near = scale.similarity(self.alike) if scale and self.alike is not None else None
+        return Passages(self.length or 0.0, usual_likeness(near))
 
 
 def kept(backend: Backend, model: str) -> Grasp | None:
@@ -67,7 +69,7 @@ class Grasps:
     def __init__(self, backend: Backend, embedder: Embedder) -> None:
         self._backend = backend
         self._embedder = embedder
-        self._fitted = embedder.fingerprint.startswith(NAME)  # only this model's cosines were
+        self._fitted = scale_of(embedder.fingerprint) is not None  # else its cosines are unknown
         self._known: dict[frozenset[str] | None, tuple[Grasp | None, float]] = {}
         self._lock = Lock()
 

@@ -286,6 +286,7 @@ class Library:
         within: Where = OWNER,
         conversation: str | None = None,
         depth: Depth | str | None = None,
+        deep: bool = False,
     ) -> Generator[AnswerEvent, None, None]:
         """The same as a stream of events; the last one is `Done`. See `answering`."""
         return self._answering.ask_stream(
@@ -296,6 +297,7 @@ class Library:
             within=within,
             conversation=conversation,
             depth=depth,
+            deep=deep,
         )
 
     # --- for evaluation and tuning

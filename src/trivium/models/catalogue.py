@@ -246,6 +246,7 @@ MODELS = (
         source=_ETTIN,
     ),
 )
+DEEP = "ms-marco-minilm"  # the cross-encoder that deep reranking uses
 _BY_NAME = {model.name.lower(): model for model in MODELS}
 
 

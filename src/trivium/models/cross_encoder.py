@@ -11,7 +11,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import cached_property
+from math import inf
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from trivium.errors import ModelUnavailable, ModelUnsupported
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from trivium.models.head import Head
     from trivium.types import Vectors
 
+FIRST = 2  # passages whose time tells how many more fit
+AT_ONCE = 8  # between two looks at the clock
+BATCH_TOKENS = 1024  # of one run, padding included
 _MEANT = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 
 
@@ -53,11 +58,25 @@ class CrossEncoder:
         self.fingerprint = f"cross-{folder.name}-{max_tokens}"
 
     def scores(self, query: str, passages: Sequence[StoredChunk]) -> Sequence[float]:
-        texts = [p.chunk.embedded_text[:LONGEST_PASSAGE] for p in passages]
+        return self.scores_until(query, passages, inf)
+
+    def scores_until(
+        self, query: str, passages: Sequence[StoredChunk], deadline: float
+    ) -> Sequence[float]:
         self._graph  # noqa: B018  says what is wrong with the folder before its tokeniser fails
+        found: list[float] = []
+        size = FIRST
+        while len(found) < len(passages) and size and (started := monotonic()) < deadline:
+            found += self._judged(query, passages[len(found) : len(found) + size])
+            now = monotonic()
+            size = int(min(AT_ONCE, (deadline - now) / max((now - started) / size, 1e-6)))
+        return found
+
+    def _judged(self, query: str, passages: Sequence[StoredChunk]) -> list[float]:
+        texts = [p.chunk.embedded_text[:LONGEST_PASSAGE] for p in passages]
         pairs = [self._tokenizer.encode(encodable(query), encodable(text)) for text in texts]
         found = [0.0] * len(pairs)
-        for batch in batches([len(pair.ids) for pair in pairs]):
+        for batch in batches([len(pair.ids) for pair in pairs], BATCH_TOKENS):
             for at, score in zip(batch, self._run([pairs[i] for i in batch]), strict=True):
                 found[at] = score
         return found

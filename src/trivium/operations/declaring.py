@@ -214,6 +214,8 @@ def _plain(hint: Any) -> Any:
         return _plain(carried[0] if carried else get_args(hint)[0])
     if get_origin(hint) in (Union, UnionType):
         kinds = [_plain(one) for one in get_args(hint) if one is not NoneType]
+        if bool in kinds:  # a switch, with more to say over a network
+            return bool
         return kinds[0] if len(kinds) == 1 else str
     return hint
 

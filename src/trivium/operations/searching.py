@@ -88,12 +88,20 @@ class SearchOptions:
         setting="search.threshold",
         assistants=False,
     )
-    rerank: bool | None = option(
+    rerank: Annotated[
+        bool | str | None, Carried(bool | Literal["deep"], or_none=True, strict=True)
+    ] = option(
         "Rerank the top results (more accurate, slightly slower).",
         setting="search.rerank",
         box=Box(
             name="rerank", label="Rerank the top results", hint="more accurate, slightly slower"
         ),
+        assistants=False,
+    )
+    deep: bool | None = option(
+        "Rerank, and have a cross-encoder read the top results (most accurate, up to 2 s longer).",
+        setting="search.deep",
+        box=Box(name="deep", label="Read the top results", hint="most accurate, up to 2 s longer"),
         assistants=False,
         strict=True,
     )
@@ -252,6 +260,7 @@ class SearchSettings:
     search_limit: int = usual(SearchOptions, "limit", 10)
     search_by: str = usual(SearchOptions, "by", "passage")
     search_rerank: bool = usual(SearchOptions, "rerank", False)
+    search_deep: bool = usual(SearchOptions, "deep", False)
     search_expand: bool = usual(SearchOptions, "expand", False)
     search_hyde: bool = usual(SearchOptions, "hyde", False)
     search_threshold: float = usual(SearchOptions, "threshold", -1.0)

@@ -79,6 +79,18 @@ class WeighingReranker(Reranker, Protocol):
         ...
 
 
+@runtime_checkable
+class TimedReranker(Reranker, Protocol):
+    """A reranker that judges passages one after the other and can stop in between."""
+
+    def scores_until(
+        self, query: str, passages: Sequence[StoredChunk], deadline: float
+    ) -> Sequence[float]:
+        """Like `scores`, of as many of the first passages as it is done with at `deadline`
+        (`time.monotonic`)."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A language model asks for a tool to be used. `arguments`: JSON, as the model wrote it."""

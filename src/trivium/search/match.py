@@ -11,12 +11,13 @@ each set when that one is left out of the fit. Below it is the rule of the prese
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import exp, log2
 
 from trivium.results import SignalPart
 from trivium.search.grasp import Passages
+from trivium.search.scale import Scale, scale_of
 from trivium.text.normalise import words
 from trivium.types import Document, Query, Signal
 
@@ -67,6 +68,14 @@ class Fit:
             logit += self.library(signs.passages) * (evidence - KNEE)
         return 1 / (1 + exp(-logit))
 
+    def on(self, scale: Scale) -> Fit:
+        """The same for a model with other cosines."""
+        return replace(
+            self,
+            offset=self.offset + self.similarity * scale.offset,
+            similarity=self.similarity * scale.slope,
+        )
+
     def library(self, passages: Passages) -> float:
         """What to add to each unit of evidence above the knee. It never cancels all of it, so more
         evidence never lowers a match."""
@@ -106,6 +115,14 @@ MINILM = Fits(
     ),
 )
 OTHER = Fits(WORDS)  # for models whose cosines mean something else
+
+
+def fits_for(model: str) -> Fits:
+    """By a model's fingerprint. The reranker's scores are those of the built-in model only."""
+    scale = scale_of(model)
+    if scale is None or MINILM.meaning is None:
+        return OTHER
+    return MINILM if scale.slope == 1 else Fits(WORDS, MINILM.meaning.on(scale))
 
 
 # With fused scores, each doubling of the rank falls this far behind on average. Reciprocal ranks

@@ -45,6 +45,7 @@ class Rerank:
     shares: Shares = field(default_factory=Shares)
     seconds: float = SECONDS
     candidates: int | None = None  # None: three for each result
+    deep: bool = False  # then have a cross-encoder read the best
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,9 @@ A candidate's score is the sum of three parts, each a share times a number from 
                 are close together and are scaled: 1 for the best candidate, 0 for the last
     position    1 - (rank - 1) / candidates, by the fused order: 1 for the first
 
+A *deep* rerank lets a cross-encoder read as many of the best as its time allows, and gives it the
+share that `deep` decides; the three parts get the rest.
+
 If a reranker is slow, down or returns nonsense, the search keeps the fused order and a note says
 why. Knows rerankers only through their port, and nothing of signals and stores.
 """
@@ -18,13 +21,16 @@ from dataclasses import dataclass
 from math import isfinite
 from queue import Empty, SimpleQueue
 from threading import Thread
+from time import monotonic
 
 from trivium.errors import BadSetting, ModelError
-from trivium.ports import Reranker
+from trivium.ports import Reranker, TimedReranker
 from trivium.results import RerankPart
+from trivium.search.deep import scaled
 from trivium.types import StoredChunk
 
 SECONDS = 2.0  # how long a search waits for a reranker
+_STOPPING = 5.0  # and for one that is told to stop then, on a busy machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,11 @@ class Shares:
     rerank: float = 0.5
     hybrid: float = 0.3
     position: float = 0.2
+
+    def without_rerank(self) -> Shares:
+        """The same if a reranker says nothing."""
+        rest = self.hybrid + self.position
+        return Shares(0.0, self.hybrid / rest, self.position / rest) if rest else Shares(0, 1, 0)
 
     def check(self) -> None:
         """Raises BadSetting unless all are 0 or more and add up to 1."""
@@ -81,6 +92,26 @@ def blend(
     return sorted(blended, key=lambda one: (-one.score, one.at))
 
 
+def deepen(ordered: Sequence[Reranked], read: Sequence[float], share: float) -> list[Reranked]:
+    """The candidates in their new order. `read`: what a cross-encoder says of the first ones."""
+    found = []
+    probabilities = [*read, *[None] * (len(ordered) - len(read))]
+    scores = scaled(read, len(ordered))
+    for one, score, probability in zip(ordered, scores, probabilities, strict=True):
+        rest, p = 1 - share, one.part
+        part = RerankPart(
+            judged=p.judged,
+            before=p.before,
+            rerank=rest * p.rerank,
+            hybrid=rest * p.hybrid,
+            position=rest * p.position,
+            deep=share * score,
+            read=probability,
+        )
+        found.append(Reranked(one.at, part.total, part))
+    return sorted(found, key=lambda one: -one.score)  # stable: ties keep their order
+
+
 @dataclass(frozen=True, slots=True)
 class Judgment:
     """Scores in the order of the passages; if there are none, a sentence that says why."""
@@ -90,15 +121,27 @@ class Judgment:
 
 
 def judge(
-    reranker: Reranker, query: str, passages: Sequence[StoredChunk], seconds: float = SECONDS
+    reranker: Reranker,
+    query: str,
+    passages: Sequence[StoredChunk],
+    seconds: float = SECONDS,
+    *,
+    partly: bool = False,
 ) -> Judgment:
-    """Asks a reranker, but waits no longer than `seconds`. Ignores a late answer."""
+    """Asks a reranker, but waits no longer than `seconds`. Ignores a late answer. `partly`: scores
+    of the first passages will do; a reranker that judges one after the other gives what it has."""
     if not passages:
         return Judgment(())
     answers: SimpleQueue[Judgment] = SimpleQueue()
+    deadline = monotonic() + seconds
 
     def ask() -> None:
         try:
+            if isinstance(reranker, TimedReranker):  # it also stops when nobody waits any more
+                scores = reranker.scores_until(query, passages, deadline)
+                late = len(scores) < len(passages) and not partly
+                answers.put(_late(seconds) if late else _checked(scores, len(scores)))
+                return
             answers.put(_checked(reranker.scores(query, passages), len(passages)))
         except ModelError as reason:
             answers.put(_without(str(reason)))
@@ -107,10 +150,16 @@ def judge(
 
     # A daemon, so that a reranker that hangs can't keep the program from ending.
     Thread(target=ask, name="trivium-rerank", daemon=True).start()
+    # One that stops by itself is waited for until it has: a process can't end while it computes.
+    patience = seconds + _STOPPING if isinstance(reranker, TimedReranker) else seconds
     try:
-        return answers.get(timeout=seconds)
+        return answers.get(timeout=patience)
     except Empty:
-        return _without(f"The reranker took more than {seconds:g} s.")
+        return _late(seconds)
+
+
+def _late(seconds: float) -> Judgment:
+    return _without(f"The reranker took more than {seconds:g} s.")
 
 
 def _checked(scores: Sequence[float], wanted: int) -> Judgment:

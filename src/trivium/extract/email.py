@@ -35,6 +35,7 @@ FIELD_LINE = rb"[!-9;-~]+:|>From "
 _ENVELOPE = re.compile(rb"^" + ENVELOPE_LINE + rb"(?=" + FIELD_LINE + rb")", re.MULTILINE)
 _FIRST_ENVELOPE = re.compile(rb"\A>?From [^\r\n]*\r?\n")
 _ENVELOPE_START = re.compile(rb"From [^\r\n]+\r?\n(?:[!-9;-~]+:|\r?\n)")
+_LENGTH = re.compile(rb"\s*(\d{1,12})[ \t]*\r?\n")
 _TELLING = frozenset(
     {b"from", b"received", b"message-id", b"return-path", b"date", b"mime-version"}
 )
@@ -44,22 +45,30 @@ _PREFIX = re.compile(r"\s*((re|aw|wg|fwd?|antw|sv|vs|tr)(\[\d+\])?\s*:\s*)+", re
 class MailExtractor:
     """Takes what begins with the fields of a message; names help only with few fields."""
 
-    version = "mail/3"
+    version = "mail/4"
 
     def accepts(self, blob: Blob) -> bool:
         if blob.data.startswith(BOMS):
             return PurePath(blob.name).suffix.lower() == ".eml"
-        head = _FIRST_ENVELOPE.sub(b"", blob.data[:HEAD_BYTES].lstrip(), count=1)
+        head = _FIRST_ENVELOPE.sub(b"", _message(blob)[:HEAD_BYTES].lstrip(), count=1)
         if not _FIELD.match(head) or (binary_kind(head) and b"\x00" in head):
             return False
         block = re.split(rb"\r?\n\r?\n", head, maxsplit=1)[0]
         known = {match[1].lower() for match in _KNOWN.finditer(block)}
-        named = PurePath(blob.name).suffix.lower() == ".eml"
+        named = PurePath(blob.name).suffix.lower() in (".eml", ".emlx")
         return len(known) >= 1 if named else len(known & _TELLING) >= 2 and len(known) >= 3
 
     def extract(self, blob: Blob) -> Extraction:
-        letter = parse_letter(_narrow(blob.data))
+        letter = parse_letter(_narrow(_message(blob)))
         return letter_document(blob, letter, "message/rfc822")
+
+
+def _message(blob: Blob) -> bytes:
+    """Apple Mail (EMLX) writes a message's length before it, and a property list behind it."""
+    length = _LENGTH.match(blob.data[:32])
+    if length is None or PurePath(blob.name).suffix.lower() != ".emlx":
+        return blob.data
+    return blob.data[length.end() : length.end() + int(length[1])]
 
 
 class MailboxExtractor:

@@ -1,40 +1,52 @@
-"""Reads XML: feeds (RSS, Atom) entry by entry, any other document by its text.
-
-Knows nothing of schemas: an element with text of its own is a paragraph.
+"""Reads XML: feeds (RSS, Atom) entry by entry, books, outlines and drawings by what they show
+(`xml_documents`), any other document by its text: an element with text of its own is a paragraph.
 """
 
 from __future__ import annotations
 
 import re
 from email.utils import parsedate_to_datetime
-from pathlib import PurePath
 from xml.etree.ElementTree import Element
 
+from trivium.extract.charsets import decode_text
+from trivium.extract.code import language_of
 from trivium.extract.composer import Composer, describe
 from trivium.extract.html_tree import TreeReader, parse_html
 from trivium.extract.package import parse_xml
 from trivium.extract.properties import iso
 from trivium.extract.sniff import binary_kind
+from trivium.extract.xml_documents import book, diagram, drawing, outline
 from trivium.ports import Blob
 from trivium.types import Extraction, Place
 
 _BEGINNING = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml\s|rss[\s>]|feed[\s>]|!DOCTYPE\s+(?!html))", re.I
+    rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*"
+    rb"<(?:\?xml\s|(?:rss|feed|opml|svg|mxfile|mxGraphModel|FictionBook)[\s>]|!DOCTYPE\s+(?!html))",
+    re.I,
 )
+_DECLARATION = re.compile(r"\A\ufeff?\s*<\?xml[^>]*\?>")
+_KNOWN = {
+    "FictionBook": (book, "application/x-fictionbook+xml"),
+    "opml": (outline, "text/x-opml"),
+    "svg": (drawing, "image/svg+xml"),
+    "mxfile": (diagram, "application/vnd.jgraph.mxfile"),
+    "mxGraphModel": (diagram, "application/vnd.jgraph.mxfile"),
+}
 _BODIES = ("encoded", "content", "description", "summary")
 
 
 class XmlExtractor:
-    """Takes what begins as XML does and is no web page: list it after the reader of HTML."""
+    """Takes what begins as XML does, whatever its name, and is no web page or source code: list it
+    after the reader of HTML."""
 
-    version = "xml/1"
+    version = "xml/2"
 
     def accepts(self, blob: Blob) -> bool:
-        named = PurePath(blob.name).suffix.lower() in ("", ".xml", ".rss", ".atom", ".rdf", ".opml")
-        return named and bool(_BEGINNING.match(blob.data[:1024])) and not binary_kind(blob.data)
+        begins = _BEGINNING.match(blob.data[:1024].replace(b"\x00", b""))
+        return bool(begins) and not language_of(blob) and not binary_kind(blob.data)
 
     def extract(self, blob: Blob) -> Extraction:
-        root = parse_xml(blob.data, blob.name)
+        root = parse_xml(_narrow(blob.data), blob.name)
         out = Composer(blob.name)
         entries = [element for element in root.iter() if element.tag in ("item", "entry")]
         if root.tag in ("rss", "feed", "RDF") and entries:
@@ -49,6 +61,17 @@ class XmlExtractor:
                 language=head.findtext("language") or "",
                 metadata=describe({"entries": len(entries)}),
             )
+        if root.tag in _KNOWN:
+            read, media_type = _KNOWN[root.tag]
+            named, known = read(out, root)
+            language = str(known.pop("language", ""))
+            return out.finish(
+                blob,
+                titles=(named, out.first_heading),
+                media_type=media_type,
+                language=language,
+                metadata=describe(known),
+            )
         _document(out, root)
         title = root.find(".//title")
         return out.finish(
@@ -56,6 +79,13 @@ class XmlExtractor:
             titles=("" if title is None else "".join(title.itertext())[:200], out.first_heading),
             media_type="application/xml",
         )
+
+
+def _narrow(data: bytes) -> bytes:
+    """UTF-16 as UTF-8, whatever the file declares about itself."""
+    if b"\x00" not in data[:64]:
+        return data
+    return _DECLARATION.sub("", decode_text(data), count=1).encode()
 
 
 def _entry(out: Composer, entry: Element) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trivium.errors import FileDamaged, FileEmpty, FileTimeout, FileTooLarge
+from trivium.errors import FileDamaged, FileEmpty, FileTimeout, FileTooLarge, FormatUnknown
 from trivium.extract.pdf.compose import Found, compose
 from trivium.extract.pdf.marks import Page
 from trivium.extract.pdf.scans import (
@@ -25,8 +26,9 @@ from trivium.extract.pdf.scans import (
     check_read,
     upright,
 )
+from trivium.extract.sniff import STILL_IMAGES
 from trivium.ports import Blob
-from trivium.types import Extraction
+from trivium.types import Extraction, MetaValue
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -46,11 +48,15 @@ _TYPES = (
     (b"MM\x00*", "image/tiff"),
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
+    (b"\x00\x00\x00\x0cjP  \r\n\x87\n", "image/jp2"),
+    (b"\xff\x4f\xff\x51", "image/jp2"),
 )
+_EXIF, _GPS = 0x8769, 0x8825  # numbers of the tables inside EXIF
+_TAKEN, _CHANGED = 0x9003, 0x0132
 
 
 class ImageExtractor:
-    """Takes PNG, JPEG, TIFF, GIF and WebP by their first bytes."""
+    """Takes PNG, JPEG, TIFF, GIF, WebP, BMP, JPEG 2000, HEIC and AVIF by their first bytes."""
 
     def __init__(
         self, recognise: Recognise | None = None, *, ocr: OcrMode = "auto", vision: str = ""
@@ -58,7 +64,7 @@ class ImageExtractor:
         """`vision` names the model that describes pictures: with another one, they are worth
         reading again."""
         self._recognise = None if ocr == "off" else recognise
-        self.version = "image/2"
+        self.version = "image/3"
         if self._recognise is not None:
             self.version += f"+{self._recognise.name}"
         if vision:
@@ -95,13 +101,17 @@ class ImageExtractor:
             why = f"{blob.name} shows no readable text."
             raise FileEmpty(why, fix=fix) if found.unread else FileEmpty(why)
         read = compose(found, [], {}, blob, image_type(blob.data))
-        return replace(read, metadata={**read.metadata, "dpi": dpi})
+        return replace(read, metadata={**read.metadata, **taken(blob), "dpi": dpi})
 
 
 def image_type(data: bytes) -> str:
     """The media type that the first bytes show; empty: no image."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
+    if data[4:8] == b"ftyp" and data[8:12] in STILL_IMAGES:
+        return "image/avif" if b"avif" in data[8:32] else "image/heic"
+    if data[:2] == b"BM" and data[6:10] == bytes(4) and data[14:15] in (b"\x0c", b"(", b"l", b"|"):
+        return "image/bmp"
     return next((kind for magic, kind in _TYPES if data.startswith(magic)), "")
 
 
@@ -110,6 +120,8 @@ def frames(blob: Blob, colours: str) -> Iterator[Image]:
     pillow's name of a mode: L is grey."""
     from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 
+    if image_type(blob.data) == "image/heic":
+        _register_heif(blob.name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a large picture is no news: the limit is below
         try:
@@ -123,6 +135,40 @@ def frames(blob: Blob, colours: str) -> Iterator[Image]:
             raise FileTooLarge(f"{blob.name} has too many pixels.", fix=SMALLER) from None
         except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError, TypeError):
             raise FileDamaged(f"{blob.name} isn't a readable image.") from None
+
+
+def _register_heif(name: str) -> None:
+    try:
+        import pi_heif
+    except ImportError:
+        raise FormatUnknown(
+            f"{name} is an HEIC image, and Trivium needs pi-heif to read it.",
+            fix="Run `pip install pi-heif`, or save the image as JPEG.",
+        ) from None
+    pi_heif.register_heif_opener()
+
+
+def taken(blob: Blob) -> dict[str, MetaValue]:
+    """When and where a camera took the picture, as far as the file says so."""
+    from PIL import Image
+
+    found: dict[str, MetaValue] = {}
+    try:
+        with Image.open(io.BytesIO(blob.data)) as image:
+            exif = image.getexif()
+            time = str(exif.get_ifd(_EXIF).get(_TAKEN) or exif.get(_CHANGED) or "")
+            if match := re.match(r"(\d{4}):(\d\d):(\d\d)[ T](\d\d:\d\d:\d\d)", time):
+                found["date"] = f"{match[1]}-{match[2]}-{match[3]}T{match[4]}"
+                found["year"] = int(match[1])
+            gps = exif.get_ifd(_GPS)
+            for name, sign, at in (("latitude", 1, 2), ("longitude", 3, 4)):
+                if at in gps:
+                    degrees, minutes, seconds = map(float, gps[at])
+                    value = degrees + minutes / 60 + seconds / 3600
+                    found[name] = round(-value if gps.get(sign) in ("S", "W") else value, 6)
+    except Exception:  # EXIF is often half written; pillow raises whatever its arithmetic does
+        return found
+    return found
 
 
 def _check_size(blob: Blob, frames: int, width: int, height: int) -> None:

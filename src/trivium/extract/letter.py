@@ -16,6 +16,7 @@ from email.utils import getaddresses, parsedate_to_datetime
 from pathlib import PurePath
 from typing import TypeAlias
 
+from trivium.errors import FileDamaged
 from trivium.extract.charsets import decode_text, named
 from trivium.extract.composer import clean
 from trivium.types import Enclosed
@@ -50,7 +51,10 @@ class Letter:
 
 
 def parse_letter(data: bytes) -> Letter:
-    message = message_from_bytes(data)
+    try:
+        message = message_from_bytes(data)
+    except RecursionError:
+        raise FileDamaged("The message holds messages in messages, too deep to read.") from None
     parts = _Parts()
     parts.collect(message, 0)
     senders = _people(message, "From", "Sender", "Reply-To")

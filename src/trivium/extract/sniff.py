@@ -24,7 +24,44 @@ _MAGIC = (
     (b"\x28\xb5\x2f\xfd", "a zstd archive"),
     (b"SQLite format 3\x00", "an SQLite database"),
     (b"\x7fELF", "a program"),
+    (b"AT&TFORM", "a DjVu document"),
+    (b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d", "a OneNote notebook"),
+    (b"!BDN", "an Outlook archive (PST)"),
+    (b"\x00\x01\x00\x00Standard Jet DB", "an Access database"),
+    (b"\x00\x01\x00\x00Standard ACE DB", "an Access database"),
+    (b"ITSF", "a compiled help file (CHM)"),
+    (b"8BPS", "a Photoshop image"),
+    (b"%!PS", "a PostScript file"),
+    (b"\xc5\xd0\xd3\xc6", "a PostScript file"),
+    (b"bplist0", "a property list"),
+    (b"PAR1", "a Parquet table"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"\x00asm", "a program"),
+    (b"\xca\xfe\xba\xbe", "a program"),
+    (b"AC10", "an AutoCAD drawing"),
+    (b"wOFF", "a font"),
+    (b"wOF2", "a font"),
 )
+# What helps to get at the text of a kind. Anything else: "Convert the file to text or Markdown."
+ADVICE = {
+    "a 7-Zip archive": "Unpack it and add the folder, or pack it as ZIP.",
+    "a RAR archive": "Unpack it and add the folder, or pack it as ZIP.",
+    "an xz archive": "Unpack it and add the files, or pack them as tar.xz or ZIP.",
+    "a zstd archive": "Unpack it and add the files, or pack them as ZIP.",
+    "a bzip2 archive": "Unpack it and add the files, or pack them as ZIP.",
+    "a DjVu document": "Convert it to PDF, for example with `ddjvu -format=pdf`.",
+    "a OneNote notebook": "Export the pages in OneNote as PDF or Word.",
+    "an Outlook archive (PST)": "Export the mail as MBOX, for example with `readpst`.",
+    "an Access database": "Export its tables as CSV or Excel.",
+    "a compiled help file (CHM)": "Unpack it to HTML, for example with 7-Zip.",
+    "a Photoshop image": "Export it as PNG or PDF.",
+    "a PostScript file": "Convert it to PDF, for example with `ps2pdf`.",
+    "an AutoCAD drawing": "Export it as PDF.",
+    "a Numbers spreadsheet": "Export it in Numbers as Excel or CSV.",
+    "an HDF5 file": "Export its tables as CSV.",
+    "a program": "Programs have no text to search.",
+    "a font": "Fonts have no text to search.",
+}
 # Beginnings that a text may have too: they count only in bytes that are not text.
 _WEAK_MAGIC = (
     (b"II*", "a TIFF image"),
@@ -43,6 +80,11 @@ _ZIPPED = (
     (b"ppt/", "a PowerPoint presentation"),
     (b"application/epub+zip", "an EPUB book"),
     (b"application/vnd.oasis.opendocument", "an OpenDocument file"),
+    (b"Index/CalculationEngine", "a Numbers spreadsheet"),
+    (b"Index/Document.iwa", "an iWork document"),
+)
+STILL_IMAGES = frozenset(
+    {b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1", b"avif", b"avis"}
 )
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\v\f\r\b\x1b")
 
@@ -61,7 +103,10 @@ def binary_kind(data: bytes) -> str:
     is_binary = b"\x00" in data or _control_share(data[:SAMPLE_BYTES]) > MAX_CONTROL_SHARE
     if is_binary and not utf16_without_mark(data):
         weak = (kind for magic, kind in _WEAK_MAGIC if head.startswith(magic))
-        return next(weak, "a video" if head[4:8] == b"ftyp" else "a binary file")
+        if head[4:8] == b"ftyp":
+            brand = head[8:12]
+            return "an HEIC or AVIF image" if brand in STILL_IMAGES else "a video"
+        return next(weak, "a binary file")
     return ""
 
 

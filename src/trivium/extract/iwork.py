@@ -1,0 +1,172 @@
+"""Reads documents of Pages and Keynote: the texts in their packed parts, in the file's order.
+
+The parts are Snappy streams of protocol buffers; texts are in one kind of message. Numbers'
+cells are spread over several, so that its files are refused by name. Knows nothing of styles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from trivium.errors import FileDamaged, FormatUnknown
+from trivium.extract.composer import Composer
+from trivium.extract.package import MAX_XML, Package, member_names
+from trivium.extract.sniff import ADVICE
+from trivium.ports import Blob
+from trivium.types import Extraction, Place
+
+_STORAGE = frozenset({2001, 2005})  # a text with its styles
+_TEXT = 3  # the field of it
+_OLD = frozenset({"index.xml", "index.apxl"})
+_SLIDE = re.compile(r"Index/Slide-?(\d*)(?:-\d+)?\.iwa")
+# A line's end, a column's, a page's and a section's; an anchor of something inside.
+_BREAKS = re.compile(r"[\n\r\x04\x05\x06\x0b\x0c\u2028\u2029]+")
+_ANCHOR = "\ufffc"
+
+
+class IworkExtractor:
+    """Takes zip archives with the parts of an iWork document: packed since 2013, XML before."""
+
+    version = "iwork/1"
+
+    def accepts(self, blob: Blob) -> bool:
+        names = member_names(blob)
+        is_named = PurePath(blob.name).suffix.lower() in (".pages", ".key", ".numbers")
+        is_old = is_named and bool(_OLD & names)
+        return "Index/Document.iwa" in names or is_old
+
+    def extract(self, blob: Blob) -> Extraction:
+        package = Package(blob)
+        slides = sorted((_number(name), name) for name in package.names if _SLIDE.match(name))
+        is_numbers = PurePath(blob.name).suffix.lower() == ".numbers"
+        if is_numbers:
+            kind = "a Numbers spreadsheet"
+            why = f"{blob.name} is {kind}, which Trivium can't read yet."
+            raise FormatUnknown(why, fix=ADVICE[kind])
+        out = Composer(blob.name)
+        for number, (_, name) in enumerate(slides, start=1):
+            self._add(out, package, blob, name, Place(pages=(number,)))
+        if not slides:
+            self._add(out, package, blob, "Index/Document.iwa", Place())
+        for name in sorted(_OLD & package.names):
+            root = package.xml(name)
+            for element in root.iter("p") if root is not None else ():
+                out.add("paragraph", " ".join("".join(element.itertext()).split()))
+        is_keynote = bool(slides) or "index.apxl" in package.names
+        return out.finish(
+            blob, media_type=f"application/vnd.apple.{'keynote' if is_keynote else 'pages'}"
+        )
+
+    def _add(self, out: Composer, package: Package, blob: Blob, name: str, place: Place) -> None:
+        data = package.read(name) or b""
+        try:
+            texts = list(_texts(_unpacked(data)))
+        except (IndexError, ValueError) as reason:
+            raise FileDamaged(f"{blob.name} is damaged: {name} can't be unpacked.") from reason
+        is_first = bool(place.pages)
+        for text in texts:
+            for paragraph in _BREAKS.split(text.replace(_ANCHOR, " ")):
+                words = paragraph.strip()
+                if words and is_first:
+                    out.heading(2, words, place)
+                    is_first = False
+                elif words:
+                    out.add("paragraph", words, place=place)
+
+
+def _number(name: str) -> int:
+    match = _SLIDE.match(name)
+    return int(match[1] or 0) if match else 0
+
+
+def _unpacked(data: bytes) -> bytes:
+    """The chunks of a part, each a Snappy block behind a zero and three bytes of length."""
+    out = bytearray()
+    at = 0
+    while at + 4 <= len(data):
+        length = int.from_bytes(data[at + 1 : at + 4], "little")
+        _snappy(data[at + 4 : at + 4 + length], out)
+        at += 4 + length
+    return bytes(out)
+
+
+def _snappy(block: bytes, out: bytearray) -> None:
+    size, at = _varint(block, 0)
+    if len(out) + size > MAX_XML:
+        raise ValueError("too large")
+    start = len(out)
+    while at < len(block):
+        tag = block[at]
+        at += 1
+        if tag & 3 == 0:
+            length = tag >> 2
+            if length >= 60:
+                wide = length - 59
+                length = int.from_bytes(block[at : at + wide], "little")
+                at += wide
+            out += block[at : at + length + 1]
+            at += length + 1
+            continue
+        if tag & 3 == 1:
+            length, distance = (tag >> 2 & 7) + 4, (tag & 0xE0) << 3 | block[at]
+            at += 1
+        else:
+            wide = 2 if tag & 3 == 2 else 4
+            length, distance = (tag >> 2) + 1, int.from_bytes(block[at : at + wide], "little")
+            at += wide
+        if not 0 < distance <= len(out) - start or len(out) - start > size:
+            raise ValueError("a reference out of range")
+        for _ in range(length):
+            out.append(out[-distance])
+
+
+def _texts(part: bytes) -> Iterator[str]:
+    """The texts of every message that holds one."""
+    at = 0
+    while at < len(part):
+        length, at = _varint(part, at)
+        head = part[at : at + length]
+        at += length
+        for field, value in _fields(head):
+            if field != 2 or not isinstance(value, bytes):
+                continue
+            described = {number: what for number, what in _fields(value) if isinstance(what, int)}
+            size = described.get(3, 0)
+            if described.get(1) in _STORAGE:
+                for number, text in _fields(part[at : at + size]):
+                    if number == _TEXT and isinstance(text, bytes):
+                        yield text.decode("utf-8", "replace")
+            at += size
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
+    at = 0
+    while at < len(message):
+        key, at = _varint(message, at)
+        kind = key & 7
+        if kind == 0:
+            value, at = _varint(message, at)
+            yield key >> 3, value
+        elif kind == 2:
+            length, at = _varint(message, at)
+            yield key >> 3, message[at : at + length]
+            at += length
+        elif kind in (1, 5):
+            at += 8 if kind == 1 else 4
+        else:
+            raise ValueError("no protocol buffer")
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+        if shift > 63:
+            raise ValueError("a number without end")

@@ -93,6 +93,8 @@ class TaskRecords:
             self._queue.release([task for task in tasks if task], lost=lost)
 
 
+RECOVER_SECONDS = 5.0  # between two looks for what dead workers left: two statements
+RUN_SECONDS = 60.0  # of one run over all jobs: then its uploads are deleted, and another one begins
 CLAIM = 256  # tasks claimed at once: a commit for five seconds of embedding
 
 
@@ -113,7 +115,7 @@ class TaskFeed:
         self._offer = offer
         self._halt = halt
         self._jobs: dict[JobId, Job] = {}
-        self._looked = monotonic()
+        self._looked = self._began = self._recovered = monotonic()
         self.unembedded: list[Task] = []
         self._unoffered: set[TaskId] = set()  # claimed, and not begun
 
@@ -123,10 +125,16 @@ class TaskFeed:
         return [*self._unoffered, *(task.id for task in self.unembedded)]
 
     def until(self, last: Job | None) -> Iterator[Offer]:
-        """Everything that comes before the end of this job; None: everything."""
-        while not self._halt.is_set() and (
-            tasks := self._queue.claim(self._worker, CLAIM, _after(last))
-        ):
+        """Everything that comes before the end of this job; None: everything, for a minute."""
+        while not self._halt.is_set():
+            if last is None and monotonic() - self._began > RUN_SECONDS:
+                return
+            if monotonic() - self._recovered >= RECOVER_SECONDS:
+                self._queue.recover()
+                self._recovered = monotonic()
+            tasks = self._queue.claim(self._worker, CLAIM, _after(last))
+            if not tasks:
+                return
             yield from self._offers(tasks)
 
     def ahead_of(self, job: Job) -> Iterator[Offer]:
@@ -189,7 +197,7 @@ class TaskFeed:
 
     def _job(self, number: JobId) -> Job | None:
         if number not in self._jobs and (found := self._known_jobs.get(number)):
-            self._jobs = {number: found}  # tasks come job by job
+            self._jobs = {number: found}  # tasks mostly come job by job
         return self._jobs.get(number)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -217,8 +218,8 @@ class Jobs:
         return self._report(job, tally, perf_counter() - started, spent)
 
     def work_next(self) -> bool:
-        """Run the queue to the end of the first job, and delete its uploads. False: there is
-        nothing to do now, or another thread or process does it."""
+        """Run the queue for a while, beside other workers, and delete the uploads that are done
+        with. False: there is nothing to do now, or another thread or process does it."""
         sent = self._upload_keys()
         worked = self._work_next()
         if worked:
@@ -230,21 +231,27 @@ class Jobs:
         return {one.key for one in self._backend.jobs.retryable(UPLOAD)}
 
     def _work_next(self) -> bool:
-        left = [job for job in self._backend.jobs.all(ended=False) if job.kind != REEMBED]
-        if not left or self._halt.is_set():
+        open_ = self._backend.jobs.all(ended=False, limit=2)  # one may be a change of the model
+        if self._halt.is_set() or all(job.kind == REEMBED for job in open_):
             return False
-        first = min(left, key=lambda job: (job.priority, job.id))
-        started, tally = perf_counter(), Tally()
+        tallies: dict[JobId, Tally] = defaultdict(Tally)
+        notes: list[str] = []
         try:
             with self._backend.writer.writing(patience=0):
-                spent = self._take_over(first.id, tally, lambda text: None)
+                self._backend.queue.recover()
+                if not self._backend.queue.is_waiting():
+                    return False  # other workers have it, and the caller pauses
+                with self._worker() as worker:
+                    run = self._run(worker, lambda one: tallies[one.job].take(one), notes.append)
+                    run.work_off(None)
         except LibraryBusy:
             return False
-        try:
-            self._report(first.id, tally, perf_counter() - started, spent)
-            return self.get(first.id).state.has_ended  # or the caller would never pause
-        except JobNotFound:  # done, and already dropped from the list
-            return True
+        for job, tally in tallies.items():
+            told = [*tally.notes, *notes, *self._documents.near_notes(tally.fresh)]
+            if told:
+                self._backend.queue.note(job, told)
+        self._model.renew_grasp()
+        return bool(tallies)
 
     def stop(self) -> None:
         """Stop for good: workers here end after the documents they have started. The rest waits for
@@ -253,14 +260,14 @@ class Jobs:
 
     def _take_over(self, job: JobId | None, tally: Tally, tell: Waiting) -> float:
         """Become a worker; the seconds that the model took come back."""
-        unfinished = self._backend.queue.recover()
+        self._backend.queue.recover()
         last = None if job is None else self.get(job)
-        for other in unfinished:
+        for other in sorted(self._backend.jobs.all(ended=False), key=lambda one: one.id):
             ahead = last is None or (other.priority, other.id) < (last.priority, last.id)
-            if other.started_at and ahead:
+            if other.started_at and ahead and other.kind != REEMBED:
                 tell(f"Resuming unfinished job {other.id}: {other.what}.")
         with self._worker() as worker:
-            run = self._run(worker, job, tally)
+            run = self._run(worker, _only(job, tally), tally.notes.append)
             run.work_off(last)
         return run.embedding_seconds
 
@@ -281,20 +288,17 @@ class Jobs:
         with self._backend.leases.hold(worker_lease(worker), "working"):
             yield worker
 
-    def _run(self, worker: str, job: JobId | None, tally: Tally) -> WorkerRun:
-        def mine(outcome: Outcome) -> None:
-            if job is None or outcome.job == job:
-                tally.take(outcome)
-
+    def _run(
+        self, worker: str, on_outcome: Callable[[Outcome], None], on_note: Callable[[str], None]
+    ) -> WorkerRun:
         self._model.follow()  # the model may be another than when the library was opened
         embedder, settings = self._model.embedder, self._model.settings
         self._backend.models.describe(embedder.fingerprint, description(settings))
-        note = tally.notes.append
-        return WorkerRun(self._backend, worker, embedder, settings, mine, note, self._halt)
+        return WorkerRun(self._backend, worker, embedder, settings, on_outcome, on_note, self._halt)
 
     def _work_on(self, worker: str, job: Job, source: Source, tally: Tally) -> float:
         """What only this process can offer."""
-        run = self._run(worker, job.id, tally)
+        run = self._run(worker, _only(job.id, tally), tally.notes.append)
         try:
             run.work_on(job, source)
         except BaseException:
@@ -329,6 +333,16 @@ class Jobs:
         tally.outcomes = found
         tally.failed = [_outcome(t) for t in jobs.tasks(job.id, states=(TaskState.FAILED,))]
         return tally
+
+
+def _only(job: JobId | None, tally: Tally) -> Callable[[Outcome], None]:
+    """Counts the documents of one job; None: of all."""
+
+    def take(outcome: Outcome) -> None:
+        if job is None or outcome.job == job:
+            tally.take(outcome)
+
+    return take
 
 
 def _seen(job: Job) -> tuple[JobState, int, int, int]:

@@ -429,12 +429,17 @@ class Queue(Protocol):
         alone adds as it meets them (`extend`, `complete`)."""
         ...
 
-    def recover(self) -> list[Job]:
-        """Take over from workers that died. Returns the unfinished jobs in working order."""
+    def recover(self) -> None:
+        """Take over from workers that died."""
         ...
 
     def claim(self, worker: str, limit: int, before: tuple[int, JobId] | None = None) -> list[Task]:
-        """The next tasks of the first job; with `before`, only of jobs ahead of that one."""
+        """The next tasks: by priority, then in turn by sender, and of each sender the oldest jobs
+        first. `before`: only of jobs ahead of this one."""
+        ...
+
+    def is_waiting(self) -> bool:
+        """Whether a worker would find something to do."""
         ...
 
     def start(self, worker: str, job: JobId) -> None:

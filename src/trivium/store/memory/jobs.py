@@ -248,7 +248,7 @@ class MemoryQueue:
         books.close_ended()
         return job.id
 
-    def recover(self) -> list[Job]:
+    def recover(self) -> None:
         books = self._books
         known = {task.worker for task in books.tasks.values()}
         known |= {job.worker for job in books.jobs.values()}
@@ -269,21 +269,32 @@ class MemoryQueue:
         left = [task for task in left if task.state is TaskState.WORKING]
         self.end([TaskEnd(task.id, TaskState.CANCELLED) for task in left])
         books.close_ended()
-        return [books.counted(job) for job in self._unfinished()]
 
     def claim(self, worker: str, limit: int, before: tuple[int, JobId] | None = None) -> list[Task]:
+        waiting: list[tuple[int, int, int, Task]] = []
+        taken: Counter[tuple[int, str]] = Counter()
         for job in self._unfinished():
             if before is not None and (job.priority, job.id) >= before:
                 continue
-            waiting = [t for t in self._books.of(job.id) if t.state is TaskState.WAITING][:limit]
-            if waiting:
-                fresh = list(takewhile(lambda task: not task.lost, waiting)) or waiting[:1]
-                for task in fresh:
-                    taken = {"state": TaskState.WORKING, "attempts": task.attempts + 1}
-                    self._books.set_tasks([task], **taken, worker=worker)
-                self.start(worker, job.id)
-                return [self._books.tasks[task.id] for task in fresh]
-        return []
+            sender = (job.priority, str(job.options.get("by", "")))
+            for task in self._books.of(job.id):
+                if task.state is TaskState.WAITING:
+                    waiting.append((job.priority, taken[sender], len(waiting), task))
+                    taken[sender] += 1
+        found = [one[-1] for one in sorted(waiting, key=lambda one: one[:3])[:limit]]
+        fresh = list(takewhile(lambda task: not task.lost, found)) or found[:1]
+        for task in fresh:
+            held = {"state": TaskState.WORKING, "attempts": task.attempts + 1, "worker": worker}
+            self._books.set_tasks([task], **held)
+            self.start(worker, task.job)
+        return [self._books.tasks[task.id] for task in fresh]
+
+    def is_waiting(self) -> bool:
+        return any(
+            task.state is TaskState.WAITING
+            for job in self._unfinished()
+            for task in self._books.of(job.id)
+        )
 
     def start(self, worker: str, job: JobId) -> None:
         found = self._books.jobs[job]

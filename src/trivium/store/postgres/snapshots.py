@@ -18,6 +18,9 @@ from trivium.store.visible import Visible
 from trivium.text.trigrams import Vocabulary
 from trivium.types import OWNER, Where
 
+_MASKS = 64 << 20  # bytes of filters' masks that a snapshot keeps; one takes 1 ms at a million
+_CALLERS = 64  # sets of labels and collections whose words a snapshot keeps
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -38,7 +41,8 @@ class Snapshots:
         self._engine = engine
         self._feed = feed
         self._passing = Passing(feed)
-        self._turn = threading.Lock()
+        self._turn = threading.Lock()  # of whoever reads what changed
+        self._keeping = threading.Lock()  # of whoever adds to what a snapshot caches
         self._last: Snapshot | None = None
         self.forgotten = 0  # how often
         self._census = Census.empty()
@@ -53,6 +57,10 @@ class Snapshots:
 
     def current(self) -> Snapshot:
         """A snapshot no older than this call."""
+        last, sequence = self._last, self._feed.sequence()
+        # Without the lock: searches at the same time don't wait for each other.
+        if last is not None and last.census.sequence == sequence:
+            return last
         with self._turn:
             last, sequence = self._last, self._feed.sequence()
             if last is not None and last.census.sequence == sequence:
@@ -78,8 +86,9 @@ class Snapshots:
     def allowed(self, snapshot: Snapshot, where: Where) -> Allowed:
         known = snapshot.allowed.get(where)
         if known is None:
-            with self._turn:
-                known = snapshot.allowed[where] = self._passing.allowed(where, snapshot.census)
+            known = self._passing.allowed(where, snapshot.census)
+            with self._keeping:
+                _keep(snapshot.allowed, where, known)
         return known
 
     def visible(self, snapshot: Snapshot, access: Where) -> Visible:
@@ -92,7 +101,10 @@ class Snapshots:
             documents = allowed.documents
             languages = all_ if documents is None else census.languages_of(documents)
             seen = Visible(snapshot.occurrences, snapshot.vocabulary, allowed, languages)
-            snapshot.visible[access] = seen
+            with self._keeping:
+                if len(snapshot.visible) >= _CALLERS:
+                    snapshot.visible.pop(next(iter(snapshot.visible)))
+                snapshot.visible[access] = seen
         return seen
 
     def _wait_for_nodes(self) -> None:
@@ -114,3 +126,13 @@ class Snapshots:
         if rows:
             self._vocabulary.add(row.word for row in rows)
             self._last_word = rows[-1].id
+
+
+def _keep(kept: dict[Where, Allowed], where: Where, allowed: Allowed) -> None:
+    """In place of those that were added first, if there are many. The owner's stays: most searches
+    have no filter."""
+    kept[where] = allowed
+    most = max(2, _MASKS // max(1, len(allowed.chunks)))
+    for known in list(kept)[: max(0, len(kept) - most)]:
+        if known not in (OWNER, where):
+            del kept[known]

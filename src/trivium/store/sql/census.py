@@ -7,8 +7,9 @@ passes; this caches it, and asks again only for what changed. Knows nothing of w
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -83,12 +84,14 @@ class Allowed:
         return int(np.count_nonzero(self.chunks))
 
 
-@dataclass(slots=True)
 class Passing:
-    """Caches which documents pass the last few filters. Not thread-safe: call it under a lock."""
+    """Caches which documents pass the last few filters, also across changes. Threads may share it;
+    the database is asked without a lock."""
 
-    feed: Feed
-    _known: OrderedDict[Where, tuple[int, NDArray[np.bool_]]] = field(default_factory=OrderedDict)
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+        self._known: OrderedDict[Where, tuple[int, NDArray[np.bool_]]] = OrderedDict()
+        self._changing = Lock()
 
     def allowed(self, where: Where, census: Census) -> Allowed:
         active = census.owner > 0
@@ -102,23 +105,27 @@ class Passing:
 
     def _passages(self, where: Where, census: Census, total: int) -> Allowed:
         """Asked anew for each picture: such filters are rare, and documents are all they narrow."""
-        found = np.array(self.feed.passing_passages(where), dtype=np.int64)
+        found = np.array(self._feed.passing_passages(where), dtype=np.int64)
         chunks = np.zeros(len(census.owner), dtype=bool)
         chunks[found[found < len(chunks)]] = True
         chunks &= census.owner > 0
         return Allowed(chunks, np.unique(census.owner[chunks]).astype(np.int64), total)
 
     def _documents(self, where: Where, census: Census) -> NDArray[np.bool_]:
-        since, passes = self._known.pop(where, (0, np.zeros(1, dtype=bool)))
+        since, passes = self._known.get(where, (0, np.zeros(1, dtype=bool)))
         if since < census.sequence:
             passes = _grown(passes, len(census.first))
-            changes = self.feed.changes(since)
-            passes[_within([c[0] for c in changes.documents], passes)] = False
-            passes[_within(changes.removed, passes)] = False
-            passes[_within(self.feed.passing(where, since), passes)] = True
-        self._known[where] = (census.sequence, passes)
-        while len(self._known) > _REMEMBERED:
-            self._known.popitem(last=False)
+            if since:  # of a new filter nothing is known that could have changed
+                changes = self._feed.changes(since)
+                passes[_within([c[0] for c in changes.documents], passes)] = False
+                passes[_within(changes.removed, passes)] = False
+            passes[_within(self._feed.passing(where, since), passes)] = True
+        with self._changing:
+            if self._known.get(where, (0, passes))[0] <= census.sequence:
+                self._known[where] = (max(since, census.sequence), passes)
+            self._known.move_to_end(where)
+            while len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
         return passes
 
 

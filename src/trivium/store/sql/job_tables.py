@@ -20,6 +20,8 @@ from trivium.store.sql.tables import Bytewise, metadata
 
 _Id = BigInteger().with_variant(Integer, "sqlite")
 
+_OPEN = text("state IN ('queued', 'running')")
+
 # Counts are kept here and not counted: progress is asked for several times a second.
 jobs = Table(
     "jobs",
@@ -52,7 +54,10 @@ jobs = Table(
     Column("run_ended", Integer, nullable=False),
     Column("run_tokens", _Id, nullable=False, server_default=text("0")),
     Column("worker", Bytewise, nullable=False, server_default=text("''")),  # the last one at it
+    Column("sender", Bytewise, nullable=False, server_default=text("''")),  # the token's id, if any
     Index("jobs_by_state", "state"),
+    # Those that have work left, in the order in which a sender's are worked on.
+    Index("jobs_open", "sender", "priority", "id", postgresql_where=_OPEN, sqlite_where=_OPEN),
 )
 
 tasks = Table(

@@ -214,6 +214,12 @@ def _add_pauses(connection: Connection) -> None:
     _add_columns(connection, source_failures, "tries", "not_before")
 
 
+def _add_senders_of_jobs(connection: Connection) -> None:
+    """Whose each job is, so that senders take turns. Those of before count as one sender's."""
+    _add_columns(connection, jobs, "sender")
+    _add_indexes(connection, jobs)
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there. A step takes nothing away and
 # adds no column without a default: servers of the last release go on while new ones start. What is
@@ -240,5 +246,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_queries,
     _add_progress,
     _add_pauses,
+    _add_senders_of_jobs,
 )
 SCHEMA = len(MIGRATIONS)

@@ -7,6 +7,7 @@ worker's lease ends. Knows nothing of what a task asks for.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -17,6 +18,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    Row,
     bindparam,
     delete,
     func,
@@ -24,6 +26,7 @@ from sqlalchemy import (
     select,
     true,
     union,
+    union_all,
     update,
 )
 
@@ -57,6 +60,7 @@ from trivium.work import (
     TaskState,
 )
 
+_SENDERS = 16  # asked at once
 MOST_LOST = 2  # workers that ended while they had a task, after which it is not tried again
 
 
@@ -77,6 +81,7 @@ class SqlQueue:
         self._leases = leases
         self._most = most
         self._listening = listening
+        self._turn = 0  # which sender is first
 
     def listening(self, wake: Callable[[], None]) -> AbstractContextManager[None]:
         return self._listening(wake) if self._listening else nullcontext()
@@ -103,6 +108,7 @@ class SqlQueue:
                 "ended_size": 0, "failed": 0, "unchanged": 0, "notes": [],
                 "lasting": offered is not None, "complete": offered is not None,
                 "run_at": "", "run_ended": 0, "run_tokens": 0, "worker": worker,
+                "sender": str(options.get("by", "")),
             }  # fmt: skip
             insert_all(connection, jobs, [row])
             ids = take(connection, "task", len(offered or ()))
@@ -114,62 +120,71 @@ class SqlQueue:
 
     # --- working: each worker under a lease of its own (`worker_lease`)
 
-    def recover(self) -> list[Job]:
+    def recover(self) -> None:
         """Take over what dead workers left: their documents wait again, or fail where only that
         process could have had them or where another died with them before. What living ones have
-        stays theirs. The unfinished jobs come back, first to be worked on first."""
+        stays theirs."""
         with self._engine.begin() as connection:
-            alone(connection, "recover")
             dead = self._dead(connection)
-            order = (jobs.c.priority, jobs.c.id)
-            ours = jobs.c.state.in_(UNFINISHED) & (jobs.c.kind != REEMBED)
-            found = connection.execute(select(jobs).where(ours).order_by(*order)).all()
-            for row in found:
-                if row.worker not in dead and not row.lasting:
-                    continue  # its worker alone knows its documents
-                held = (tasks.c.job == row.id) & (tasks.c.state == TaskState.WORKING)
-                held &= tasks.c.worker.in_(dead)
-                if row.lasting:
-                    _lose(connection, row.id, held, losses=self._losses)
-                elif row.complete:  # it had offered all; what lacks only vectors needs no source
-                    _fail_unread(connection, row.id)
-                    _lose(connection, row.id, held, losses=self._losses)
-                else:
-                    _interrupt(connection, row.id)
-            _drop_cancelled(connection, dead)
-            _close_ended(connection, [row.id for row in found])
-            left = select(jobs).where(ours).order_by(*order)
-            return [job_of(row) for row in connection.execute(left)]
+            if dead:
+                alone(connection, "recover")
+                self._take_over(connection, dead)
+
+    def _take_over(self, connection: Connection, dead: Set[str]) -> None:
+        """Looks only at jobs that they worked on, however long the queue is."""
+        left = (tasks.c.state == TaskState.WORKING) & tasks.c.worker.in_(dead)
+        begun = jobs.c.id.in_(select(tasks.c.job).where(left))
+        theirs = begun | (~jobs.c.lasting & jobs.c.worker.in_(dead))
+        ours = jobs.c.state.in_(UNFINISHED) & (jobs.c.kind != REEMBED)
+        found = connection.execute(select(jobs).where(ours, theirs).order_by(jobs.c.id)).all()
+        for row in found:
+            if row.worker not in dead and not row.lasting:
+                continue  # its worker alone knows its documents
+            if row.lasting:
+                _lose(connection, row.id, (tasks.c.job == row.id) & left, losses=self._losses)
+            elif row.complete:  # it had offered all; what lacks only vectors needs no source
+                _fail_unread(connection, row.id)
+                _lose(connection, row.id, (tasks.c.job == row.id) & left, losses=self._losses)
+            else:
+                _interrupt(connection, row.id)
+        _drop_cancelled(connection, dead)
+        _close_ended(connection, [row.id for row in found])
 
     def _dead(self, connection: Connection) -> set[str]:
         """Workers with a task or job that are no longer running. A new worker is never among them:
         it takes a lease before a task."""
         of_tasks = select(tasks.c.worker).where(tasks.c.state == TaskState.WORKING)
-        of_jobs = select(jobs.c.worker).where(jobs.c.state.in_(UNFINISHED))
+        of_jobs = select(jobs.c.worker).where(jobs.c.state.in_(UNFINISHED), ~jobs.c.lasting)
         known = set(connection.scalars(union(of_tasks, of_jobs)))
         return {one for one in known if not one or not self._leases.is_held(worker_lease(one))}
 
     def claim(self, worker: str, limit: int, before: tuple[int, JobId] | None = None) -> list[Task]:
-        """The next tasks of the first job, by priority, then by age. `before`: only of jobs ahead
-        of this priority and number. A task that was lost before comes alone: if the worker dies
-        again, we know which one it had."""
+        """The next tasks, of one job or several: by priority, then in turn by sender, and of each
+        sender by age. `before`: only of jobs ahead of this priority and number. A task that was
+        lost before comes alone: if the worker dies again, we know which one it had."""
         limit = min(limit, self._most or limit)
         with self._engine.begin() as connection:
-            for job in _in_order(connection, before):
-                mine = (tasks.c.job == job) & (tasks.c.state == TaskState.WAITING)
-                query = select(tasks.c.id, tasks.c.lost).where(mine).order_by(tasks.c.id)
-                # If others claim at the same time, each gets different tasks.
-                query = query.limit(limit).with_for_update(skip_locked=True)
-                found = connection.execute(query).all()
+            alone(connection, "claim")  # 5 ms: others then get different tasks, and a full share
+            self._turn += 1
+            for some in slices(_senders(connection, self._turn), _SENDERS):
+                found = _waiting(connection, some, limit, before)
                 if found:
                     fresh = [one.id for one in takewhile(lambda one: not one.lost, found)]
-                    return _take_up(connection, worker, job, fresh or [found[0].id])
+                    return _take_up(connection, worker, fresh or [found[0].id])
         return []
+
+    def is_waiting(self) -> bool:
+        """Whether a worker would find something to do."""
+        waiting = select(tasks.c.id).where(tasks.c.job == jobs.c.id)
+        waiting = waiting.where(tasks.c.state == TaskState.WAITING)
+        query = select(jobs.c.id).where(jobs.c.state.in_(UNFINISHED), waiting.exists()).limit(1)
+        with self._engine.connect() as connection:
+            return connection.scalar(query) is not None
 
     def start(self, worker: str, job: JobId) -> None:
         """This worker is at it from now on: what its rate is measured from."""
         with self._engine.begin() as connection:
-            _start(connection, worker, job)
+            _start(connection, worker, [job])
 
     def reserve(self, count: int) -> range:
         """Numbers for tasks that are about to be kept with `extend`."""
@@ -268,7 +283,7 @@ class SqlQueue:
                 "state": JobState.QUEUED, "created_at": now(), "started_at": "", "ended_at": "",
                 "tasks": 0, "size": 0, "ended": 0, "ended_size": 0, "failed": 0, "unchanged": 0,
                 "notes": [], "lasting": True, "complete": False, "run_at": "", "run_ended": 0,
-                "run_tokens": 0, "worker": "",
+                "run_tokens": 0, "worker": "", "sender": "",
             }  # fmt: skip
             connection.execute(insert(jobs).values(**row))
             trim(connection)
@@ -300,16 +315,37 @@ class SqlQueue:
             connection.execute(update(jobs).where(mine).values(**values))
 
 
-def _in_order(connection: Connection, before: tuple[int, JobId] | None) -> list[JobId]:
-    query = select(jobs.c.id).where(jobs.c.state.in_(UNFINISHED))
+def _senders(connection: Connection, turn: int) -> list[str]:
+    """Those with work left, beginning with another one each time."""
+    open_ = jobs.c.state.in_(UNFINISHED)
+    found = sorted(connection.scalars(select(jobs.c.sender).where(open_).distinct()))
+    first = turn % len(found) if found else 0
+    return found[first:] + found[:first]
+
+
+def _waiting(
+    connection: Connection, senders: list[str], limit: int, before: tuple[int, JobId] | None
+) -> list[Row[Any]]:
+    """The first tasks of each sender, in turn."""
+    mine = jobs.c.state.in_(UNFINISHED) & (tasks.c.state == TaskState.WAITING)
     if before is not None:
         earlier = (jobs.c.priority == before[0]) & (jobs.c.id < before[1])
-        query = query.where((jobs.c.priority < before[0]) | earlier)
-    return list(connection.scalars(query.order_by(jobs.c.priority, jobs.c.id)))
+        mine &= (jobs.c.priority < before[0]) | earlier
+    columns = (tasks.c.id, tasks.c.lost, tasks.c.job, jobs.c.priority, jobs.c.sender)
+    query = select(*columns).join(jobs, tasks.c.job == jobs.c.id).where(mine).limit(limit)
+    query = query.order_by(jobs.c.priority, jobs.c.id, tasks.c.id)
+    each = (select(query.where(jobs.c.sender == one).subquery()) for one in senders)
+    rows = connection.execute(union_all(*each)).all()
+    taken: Counter[tuple[int, str]] = Counter()
+    ranked: list[tuple[int, int, int, Row[Any]]] = []
+    for row in sorted(rows, key=lambda row: (row.priority, row.job, row.id)):
+        ranked.append((row.priority, taken[row.priority, row.sender], len(ranked), row))
+        taken[row.priority, row.sender] += 1
+    return [one[-1] for one in sorted(ranked, key=lambda one: one[:3])[:limit]]
 
 
-def _take_up(connection: Connection, worker: str, job: JobId, ids: list[TaskId]) -> list[Task]:
-    found: list[Task] = []
+def _take_up(connection: Connection, worker: str, ids: list[TaskId]) -> list[Task]:
+    found: dict[TaskId, Task] = {}
     for some in slices(ids):
         mine = tasks.c.id.in_(some) & (tasks.c.state == TaskState.WAITING)
         taken = {"state": TaskState.WORKING, "attempts": tasks.c.attempts + 1, "worker": worker}
@@ -318,9 +354,9 @@ def _take_up(connection: Connection, worker: str, job: JobId, ids: list[TaskId])
         query = select(tasks).where(
             tasks.c.id.in_(some), tasks.c.state == TaskState.WORKING, tasks.c.worker == worker
         )
-        found += [task_of(row) for row in connection.execute(query.order_by(tasks.c.id))]
-    _start(connection, worker, job)
-    return found
+        found |= {row.id: task_of(row) for row in connection.execute(query)}
+    _start(connection, worker, sorted({task.job for task in found.values()}))
+    return [found[id_] for id_ in ids if id_ in found]
 
 
 def not_theirs(connection: Connection, ends: Sequence[TaskEnd]) -> set[TaskId]:
@@ -355,12 +391,13 @@ def end_tasks(connection: Connection, ends: Sequence[TaskEnd]) -> None:
     _close_ended(connection, touched)
 
 
-def _start(connection: Connection, worker: str, job: JobId) -> None:
-    connection.execute(update(jobs).where(jobs.c.id == job).values(worker=worker))
-    begun = update(jobs).where(jobs.c.id == job, jobs.c.state == JobState.QUEUED)
+def _start(connection: Connection, worker: str, some: list[JobId]) -> None:
+    mine = jobs.c.id.in_(some)
+    connection.execute(update(jobs).where(mine).values(worker=worker))
+    begun = update(jobs).where(mine, jobs.c.state == JobState.QUEUED)
     running = {"run_at": now(), "run_ended": jobs.c.ended, "run_tokens": jobs.c.tokens_done}
     connection.execute(begun.values(state=JobState.RUNNING, **running))
-    first = update(jobs).where(jobs.c.id == job, jobs.c.started_at == "")
+    first = update(jobs).where(mine, jobs.c.started_at == "")
     connection.execute(first.values(started_at=now()))
 
 

@@ -1,0 +1,80 @@
+"""Workers share a queue: each takes documents of any job, however long the queue is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event
+from tests import postgres
+
+from trivium.config import Settings
+from trivium.library import Library
+from trivium.places import DatabaseAddress
+from trivium.ports import worker_lease
+from trivium.sources.folder import FolderSource
+from trivium.store.opening import BackendOptions, open_backend
+from trivium.store.postgres.address import parse
+from trivium.store.postgres.backend import CLAIMED
+from trivium.store.postgres.database import open_database
+from trivium.store.postgres.leases import RowLeases
+from trivium.store.sql.queue import SqlQueue
+from trivium.testing.samples import TOY
+from trivium.types import Labels
+from trivium.work import JobState, Offered, Priority
+
+
+@pytest.fixture
+def place() -> Iterator[DatabaseAddress]:
+    with postgres.library() as address:
+        yield address
+
+
+def test_workers_take_documents_of_different_jobs(place: DatabaseAddress, tmp_path: Path) -> None:
+    """One-document jobs, as uploads are: who finds the first one taken goes on with the next."""
+    with Library(open_backend(place, BackendOptions()), TOY, Settings()) as library:
+        jobs = []
+        for number in range(3):
+            file = tmp_path / f"{number}.md"
+            file.write_text(f"Lantern {number} burns.")
+            jobs.append(library.jobs.enqueue(FolderSource([file]), Labels()).id)
+        other = library.backend
+        with other.leases.hold(worker_lease("busy"), "working"):
+            (task,) = other.queue.claim("busy", 1)
+            assert task.job == jobs[0]
+            assert library.jobs.work_next()
+            states = [library.jobs.get(job).state for job in jobs]
+            assert states == [JobState.RUNNING, JobState.DONE, JobState.DONE]
+            assert not library.jobs.work_next(), "the rest is another worker's"
+        assert library.jobs.work_next(), "which has died since"
+        assert library.jobs.get(jobs[0]).state is JobState.DONE
+
+
+def statements(jobs: int) -> int:
+    """To take over from a dead worker in a queue of this many jobs, and to claim."""
+    with postgres.library() as place:
+        open_backend(place, BackendOptions()).close()
+        engine = open_database(parse(place))
+        leases = RowLeases(engine, 1.0)
+        queue = SqlQueue(engine, leases, most=CLAIMED)
+        asked: list[str] = []
+
+        @event.listens_for(engine, "before_cursor_execute")
+        def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+            asked.append(statement)
+
+        for number in range(jobs):
+            offered = [Offered(f"/{number}", str(number), 10, b"key")]
+            queue.create("add", "add", {}, Priority.INTERACTIVE, offered)
+        assert len(queue.claim("dead", CLAIMED)) == CLAIMED
+        asked.clear()
+        queue.recover()
+        assert len(queue.claim("next", CLAIMED)) == 1, "it was lost before, so it comes alone"
+        leases.close()
+        engine.dispose()
+        return len(asked)
+
+
+def test_a_long_queue_costs_no_more_for_each_document() -> None:
+    assert statements(10 * CLAIMED) == statements(CLAIMED)

@@ -38,7 +38,7 @@ class Trial:
     """What a model did here with its real weights (docs/models.md)."""
 
     quality: float  # nDCG@10, mean over the eleven open sets: fused; for rerankers, deep
-    speed: str  # on two cores
+    speed: str  # processor time on a busy machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,7 @@ MODELS = (
                 "config.json": "094f8e891b932f2000c92cfc663bac4c62069f5d8af5b5278c4306aef3084750",
             },
         ),
+        trial=Trial(0.671, "15 ms a query, 186 ms a passage of 230 tokens (MiniLM: 6 and 114)"),
     ),
     Known(
         "arctic-s",
@@ -232,6 +233,7 @@ MODELS = (
                 ),
             },
         ),
+        trial=Trial(0.690, "200 ms a passage of 230 tokens"),
     ),
     Known(
         "ms-marco-minilm-l6",

@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 from tests.cli.program import Program, call
+from tests.sources.server import Reply, serving
+
+from trivium.cli.sync import ask_for
+from trivium.sources.kinds import kind_of
 
 
 @pytest.fixture
@@ -65,3 +69,38 @@ def test_what_can_not_be_added_is_said(trivium: Program, tmp_path: Path) -> None
     ):
         assert trivium(*wrong).code == 2, wrong
     assert "TRIVIUM_SLACK_TOKEN" in trivium("sync", "add", "slack").err
+
+
+def test_a_source_is_checked_before_it_is_added(trivium: Program, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    added = trivium("sync", "add", "notes", vault)
+    assert "It can be reached, but holds nothing yet." in added.err
+    assert trivium("sync", "check", "vault").code == 1
+    (vault / "a.md").write_text("Fog.")
+    checked = trivium("sync", "check", "vault")
+    assert (checked.code, "reads “a”" in checked.err) == (0, True)
+    with serving(lambda asked: Reply(b"<html>Sign in</html>")) as server:
+        told = ("sync", "add", "github", "o/r", "--option", f"url={server.url}")
+        refused = trivium(*told)
+        assert "something other than JSON" in refused.err + refused.out
+        assert '"kind": "github"' not in trivium("sync", "status", "--json").out
+        assert trivium(*told, "--no-check", "--name", "later").code == 0
+
+
+def test_what_is_missing_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TRIVIUM_IMAP_PASSWORD", raising=False)
+    monkeypatch.delenv("TRIVIUM_IMAP_TOKEN", raising=False)
+    answers = {"host": "mail.example.org", "user": "ada", "password": "env:MAIL"}
+    asked: list[str] = []
+
+    def ask(said: str) -> str:
+        asked.append(said)
+        return answers.get(said.split(maxsplit=1)[0].rstrip(":"), "")
+
+    given, named = {"user": "bob"}, dict[str, str]()
+    ask_for(kind_of("imap"), given, named, ask)
+    assert given == {"user": "bob", "host": "mail.example.org"}
+    assert named == {"password": "env:MAIL"}
+    assert [one.split()[0] for one in asked] == ["host", "password:"]
+    assert "env:NAME, file:PATH or command:COMMAND" in asked[1]

@@ -499,6 +499,25 @@ def test_where_a_message_stands_is_in_every_answer() -> None:
         assert [one.link for one in answer.passages] == ["https://x.org/p1"]
 
 
+def test_a_folder_that_is_added_and_synced_gives_each_document_once(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("See [[Lamp|the lamp]].")
+    (notes / "b.txt").write_text("A picture of fog.")
+    with Library(open_memory(), TOY, Settings()) as library:
+        library.sync.add(KeptSource("mine", "notes", {"path": str(notes)}))
+
+        def titles() -> list[str]:
+            return sorted(one.uri for one in library.documents.all())
+
+        library.add(notes)
+        library.sync.run("mine")
+        assert titles() == ["notes:mine/a.md", "notes:mine/b.txt"]
+        library.add(notes)
+        library.sync.run("mine")
+        assert titles() == ["notes:mine/a.md", "notes:mine/b.txt"]
+
+
 def test_a_library_within_its_notes_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "lamp.md").write_text("A lamp burns.")
     with Library(open_embedded(tmp_path / "library"), TOY, Settings()) as library:

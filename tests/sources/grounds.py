@@ -79,6 +79,18 @@ class Place:
         """Nothing to mend."""
 
 
+# One request that goes wrong, though nothing changed at the service: whatever it answers, it means
+# "unknown".
+ODD: tuple[Callable[[], Reply], ...] = (
+    lambda: Reply({"message": "Bad request", "code": "validation_error"}, 400),
+    lambda: Reply({"message": "Forbidden", "code": "restricted_resource"}, 403),
+    lambda: Reply({"message": "Not found", "code": "object_not_found"}, 404),
+    lambda: Reply(b"<!DOCTYPE html><title>Sign in</title>", 200, {"Content-Type": "text/html"}),
+    lambda: Reply(b'{"results": [{"id": "x", "na', 200),  # ends in the middle
+    lambda: Reply(b"", 200, hangs=True),
+)
+
+
 class Served(Place):
     """Asked over HTTP. Requests fail, tokens expire for a while, answers are cut off, and things
     change while they are listed."""
@@ -112,6 +124,8 @@ class Served(Place):
             return Reply({"ok": False, "error": "ratelimited"}, 429, {"Retry-After": "0.01"})
         if life.happens(0.005):
             return self._refused()
+        if life.happens(0.02):
+            return self._random.choice(ODD)()
         reply = self._answer(asked)
         reply.cut = life.happens(0.01)
         return reply

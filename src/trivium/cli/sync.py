@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +14,8 @@ from trivium.operations.adding import AddSync
 from trivium.shapes import SyncAnswer, SyncFailureAnswer, SyncRunAnswer
 
 if TYPE_CHECKING:
-    from trivium.library import Library, SyncEvent
+    from trivium.library import Checked, Library, SyncEvent
+    from trivium.ports import SourceKind
     from trivium.work import KeptSource, SyncRun
 
 _SHOWN = 20  # failures and differences; --json lists all
@@ -89,6 +92,9 @@ def kinds_command(shell: Shell) -> None:
     "--every", default="", metavar="PERIOD", help="How often `trivium serve` runs it: 10m, 1h, 1d."
 )
 @click.option("--run/--no-run", default=False, help="Run it at once.")
+@click.option(
+    "--check/--no-check", default=True, help="Read the first item before adding the source."
+)
 @shared_options
 @click.pass_context
 def add_command(
@@ -103,10 +109,12 @@ def add_command(
     audience: str | None,
     every: str,
     run: bool,
+    check: bool,
 ) -> None:
     """Add a source and keep the library in step with it.
 
-    PLACE is a folder, a file or an address: the source's first required option, or its path.
+    PLACE is a folder, a file or an address: the source's first required option, or its path. In a
+    terminal, Trivium asks for what is missing.
 
     \b
     trivium sync add notes ~/vault
@@ -122,17 +130,21 @@ def add_command(
     shell = ctx.ensure_object(Shell)
     known = kinds.kind_of(kind)
     given = _pairs(options, "--option")
+    named = _pairs(secrets, "--secret")
     if place is not None:
         meant = [*known.required, *(one for one in ("path",) if one in known.options)]
         if not meant:
             raise click.UsageError(f"{kind} takes no place; see `trivium sync kinds`.")
         given.setdefault(meant[0], place)
-    named = _pairs(secrets, "--secret")
+    if sys.stdin.isatty() and not shell.json:
+        ask_for(known, given, named, lambda said: str(click.prompt(said, default="")))
     called = name or _called(kind, PurePath(place or "").name)
     source = KeptSource(
         called, kind, given, named, collection, category, audience, seconds_of(every)
     )
     with shell.library(create=True) as library:
+        if check and library.sync.is_new(source):
+            _say_checked(shell, library.sync.check(source))
         kept = library.sync.add(source)
         told = SyncAnswer.of(kept, running=False, items=0, failed=0)
     if run:
@@ -141,6 +153,45 @@ def add_command(
         shell.emit(told)
     else:
         shell.say(printable(f"Added {kept.name}. `trivium sync run {kept.name}` reads it."))
+
+
+@sync_command.command("check")
+@click.argument("name")
+@shared_options
+@pass_shell
+def check_command(shell: Shell, name: str) -> None:
+    """Read a source's first item, to check its options, token and permissions. Changes nothing."""
+    with shell.library() as library:
+        found = library.sync.check(library.sync.get(name))
+    if shell.json:
+        shell.emit({"source": found.source, "item": found.item, "message": found.message})
+    else:
+        _say_checked(shell, found)
+    if not found.item:
+        click.get_current_context().exit(1)
+
+
+def _say_checked(shell: Shell, found: Checked) -> None:
+    what = f"reads “{found.item}”" if found.item else found.message
+    shell.note(printable(f"{found.source}: {what}"))
+
+
+def ask_for(
+    kind: SourceKind, given: dict[str, str], named: dict[str, str], ask: Callable[[str], str]
+) -> None:
+    """Ask for the options that a kind needs, and where its secrets are, if nobody said so."""
+    from trivium.config import usual_secret
+    from trivium.sources.kinds import usual_variable
+
+    for option in kind.required:
+        if not given.get(option) and (said := ask(f"{option} ({kind.options[option]})").strip()):
+            given[option] = said
+    for secret in kind.secrets:
+        if named or usual_secret(usual_variable(kind.name, secret)):
+            return
+        said = ask(f"{secret}: env:NAME, file:PATH or command:COMMAND (empty: none)").strip()
+        if said:
+            named[secret] = said
 
 
 def _called(kind: str, place: str) -> str:

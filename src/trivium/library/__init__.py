@@ -17,10 +17,19 @@ from trivium.library.folders import Followed
 from trivium.library.library import Library
 from trivium.library.models import Reembedded
 from trivium.library.report import Report, Shown
-from trivium.library.sync import Difference, SyncEvent, SyncOptions, Verified, period_of, seconds_of
+from trivium.library.sync import (
+    Checked,
+    Difference,
+    SyncEvent,
+    SyncOptions,
+    Verified,
+    period_of,
+    seconds_of,
+)
 from trivium.library.upkeep import repaired
 
 __all__ = [
+    "Checked",
     "Difference",
     "Followed",
     "Library",

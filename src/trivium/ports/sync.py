@@ -129,6 +129,14 @@ class RetryingSource(SyncSource, Protocol):
         ...
 
 
+@runtime_checkable
+class FilesSource(SyncSource, Protocol):
+    """A source of files on this machine, whose ids are their paths below `folder`. If the folder
+    was also added as it is, the source's documents take the place of the files'."""
+
+    folder: Path
+
+
 @dataclass(frozen=True, slots=True)
 class SourceAsked:
     """What to sync: options by name, and secrets, already looked up."""

@@ -42,7 +42,7 @@ class NotesSource:
     def __init__(
         self, folder: Path, ignore: Sequence[str] = (), without: Sequence[Path] = ()
     ) -> None:
-        self._folder = folder
+        self.folder = folder
         self._ignore = ignore
         self._without = without
 
@@ -69,18 +69,18 @@ class NotesSource:
             yield self._told(name) if name in there else Gone(name)
 
     def _files(self) -> dict[str, Stamp]:
-        if not self._folder.is_dir():
+        if not self.folder.is_dir():
             raise SourceUnreachable(
-                f"The folder {self._folder} doesn't exist.", fix="Check that its disk is connected."
+                f"The folder {self.folder} doesn't exist.", fix="Check that its disk is connected."
             )
         found = {}
-        for path in Rules(self._folder, self._ignore, self._without).walk():
+        for path in Rules(self.folder, self._ignore, self._without).walk():
             if (stamp := stamp_of(path)) is not None:
-                found[path.relative_to(self._folder).as_posix()] = stamp
+                found[path.relative_to(self.folder).as_posix()] = stamp
         return found
 
     def _told(self, name: str) -> Change:
-        path = self._folder / name
+        path = self.folder / name
         where = PurePosixPath(name)
         about: dict[str, MetaValue] = {"path": name, "folder": str(where.parent).strip(".")}
         about = {field: value for field, value in about.items() if value}

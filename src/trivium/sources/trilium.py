@@ -17,7 +17,7 @@ from trivium.extract.composer import describe
 from trivium.ports import Change, Checkpoint, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.kinds import needed_secret
-from trivium.sources.service import NotThere, Service
+from trivium.sources.service import Service
 
 URL = "http://127.0.0.1:8080/etapi/"
 _ALL = "note.isProtected = false"
@@ -102,10 +102,7 @@ class TriliumSource:
         label = labels.get("audience", [None])[0]
         try:
             answer = yield from self._service.get(f"notes/{id_}/content")
-        except NotThere:
-            yield Gone(id_)
-            return
-        except SourceError as reason:
+        except SourceError as reason:  # listed just now, so it isn't gone for good
             yield self._service.failed(id_, reason, title)
             return
         data = answer.data

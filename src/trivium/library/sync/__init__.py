@@ -6,11 +6,12 @@ that changes nothing, `items` turns an item into a document.
 """
 
 from trivium.library.sync.items import uri_prefix
-from trivium.library.sync.kept import Sync, period_of, seconds_of
+from trivium.library.sync.kept import Checked, Sync, period_of, seconds_of
 from trivium.library.sync.running import SyncEvent, SyncOptions
 from trivium.library.sync.verifying import Difference, Verified
 
 __all__ = [
+    "Checked",
     "Difference",
     "Sync",
     "SyncEvent",

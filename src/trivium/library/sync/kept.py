@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from contextlib import ExitStack
-from dataclasses import replace
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from itertools import islice
 from threading import Event
 
 from trivium import config
@@ -23,15 +24,17 @@ from trivium.library.sync.putting import Putting
 from trivium.library.sync.running import INCREMENTAL, WAITED, Run, SyncEvent, SyncOptions
 from trivium.library.sync.segments import SEGMENT
 from trivium.library.sync.verifying import Verified, Verifying
-from trivium.ports import Backend, SourceAsked, SyncSource, Wait, Waiting
+from trivium.ports import Backend, Failed, Put, SourceAsked, SyncSource, Wait, Waiting
 from trivium.sources import kinds
 from trivium.store.clock import now
 from trivium.text.values import check_labels, check_text
-from trivium.types import Labels
+from trivium.types import Extraction, Labels
 from trivium.work import KeptSource, SyncFailure, SyncPoint, SyncRun
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _EVERY = re.compile(r"(\d{1,9})\s*(s|m|h|d)?")
+_CHECKED = 500  # changes that a check looks at
+_PATIENCE = 5.0  # seconds that a check waits for a service
 _SECONDS: dict[str | None, int] = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, None: 1}
 
 
@@ -47,6 +50,15 @@ def period_of(seconds: int) -> str:
     """The way `seconds_of` reads it: 10m, 1h."""
     unit = next(name for name in "dhms" if seconds % _SECONDS[name] == 0)
     return f"{seconds // _SECONDS[unit]}{unit}" if seconds else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check of a source found."""
+
+    source: str
+    item: str = ""  # title of the first item; empty: none could be read
+    message: str = ""  # why not
 
 
 class Sync:
@@ -101,6 +113,10 @@ class Sync:
                 on_page="It may have been removed. Reload the page.",
             )
         return found
+
+    def is_new(self, source: KeptSource) -> bool:
+        """Whether its name is free and well formed: `add` says what is wrong."""
+        return bool(_NAME.fullmatch(source.name)) and self._backend.sources.get(source.name) is None
 
     def is_running(self, name: str) -> bool:
         return self._backend.leases.is_held(_lease(name))
@@ -171,6 +187,23 @@ class Sync:
         found = {name: value for name, value in secrets.items() if value}
         own = [self._backend.folder] if self._backend.folder else []
         return kinds.make(kind, SourceAsked(source.options, found, own))
+
+    def check(self, source: KeptSource) -> Checked:
+        """Try a source before its first run: read until the first item. Changes nothing. Raises
+        SourceError if nothing can be read."""
+        failed = ""
+        with closing(self._make(source).changes("")) as changes:  # type: ignore[type-var]
+            for change in islice(changes, _CHECKED):
+                if isinstance(change, Put):
+                    title = change.title
+                    if not title and isinstance(change.content, Extraction):
+                        title = change.content.title
+                    return Checked(source.name, title or change.id)
+                if isinstance(change, Wait) and change.seconds > _PATIENCE:
+                    return Checked(source.name, message=change.reason)
+                if isinstance(change, Failed):
+                    failed = failed or change.message
+        return Checked(source.name, message=failed or "It can be reached, but holds nothing yet.")
 
     # --- running
 

@@ -9,10 +9,12 @@ their turn between two segments.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from threading import Event
 from time import monotonic
 
@@ -28,6 +30,7 @@ from trivium.ports import (
     Change,
     Checkpoint,
     Failed,
+    FilesSource,
     Gone,
     Only,
     Put,
@@ -182,6 +185,8 @@ class Run:
             self._follow(self._opened.again(failed))
         cursor = "" if self._options.full else self._source.cursor
         seen = self._follow(self._opened.changes(cursor)) if not self._ends else set()
+        if not self._ends and isinstance(self._opened, FilesSource):
+            self._forget_files(self._opened.folder)
         if self._ends or self._opened.deletions == "kept":
             return self.record.listed_at
         if not cursor and not self._options.compare:
@@ -329,6 +334,21 @@ class Run:
         if missing and isinstance(self._opened, RetryingSource):
             self._follow(self._opened.again(missing))
             self._added_beside_cursor = True
+
+    def _forget_files(self, folder: Path) -> None:
+        """A folder that was added as it is, too: each document once, as the source reads it."""
+        above, prefix = f"{folder}{os.sep}", uri_prefix(self._source)
+        mine = set(held(self._backend, self._source))
+        added = self._backend.documents.below(above, self._source.collection)
+        twice = [
+            uri
+            for uri in added
+            if prefix + uri.removeprefix(above).partition(WITHIN)[0].replace(os.sep, "/") in mine
+        ]
+        for some in slices([uri for uri in twice if WITHIN not in uri], SEGMENT):
+            with self._backend.writer.writing(self._on_wait):
+                for uri in some:
+                    self._backend.writer.forget(uri, self._source.collection)
 
     def _forget_others(self, listed: set[str]) -> None:
         prefix = uri_prefix(self._source)

@@ -14,6 +14,7 @@ from trivium.errors import (
     BadSetting,
     LibraryBusy,
     SourceExists,
+    SourceNonsense,
     SourceNotFound,
     SourcePaused,
     SourceUnreachable,
@@ -203,7 +204,9 @@ class Sync:
                     return Checked(source.name, message=change.reason)
                 if isinstance(change, Failed):
                     failed = failed or change.message
-        return Checked(source.name, message=failed or "It can be reached, but holds nothing yet.")
+        if failed:
+            raise SourceNonsense(f"{source.name} gives nothing to read. {failed}")
+        return Checked(source.name, message="It can be reached, but holds nothing yet.")
 
     # --- running
 

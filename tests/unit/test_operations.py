@@ -14,6 +14,9 @@ from click.testing import CliRunner
 from pydantic import TypeAdapter, ValidationError
 
 from trivium.cli.declared import declared
+from trivium.cli.main import cli
+from trivium.mcp.tools import TOOLS
+from trivium.operations.catalogue import OPERATIONS
 from trivium.operations.declaring import (
     Box,
     Carried,
@@ -174,3 +177,16 @@ def test_no_way_in_names_a_plain_option(name: str) -> None:
                 continue  # of a result, not of a request
             assert f"{name}=" not in path.read_text(), path
             assert f"{name}:" not in path.read_text(), path
+
+
+def test_commands_and_tools_of_the_catalogue_exist() -> None:
+    for operation in OPERATIONS.values():
+        command: click.Command | None = cli
+        for name in operation.command.split():
+            assert isinstance(command, click.Group)
+            command = command.get_command(click.Context(command), name)
+        assert command is not None, operation.command
+    tools = {tool.name: tool for tool in TOOLS}
+    assert {one.tool for one in OPERATIONS.values() if one.tool} <= set(tools)
+    rights = {name: tool.right for name, tool in tools.items() if tool.writes}
+    assert rights == {"add_document": "add", "remove_document": "manage"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -68,17 +68,14 @@ def _exports(
 @pass_shell
 def eval_command(
     shell: Shell,
-    folder: Path | None,
-    queries: Path | None,
-    qrels: Path | None,
-    corpus: Path | None,
-    part: str,
+    /,
     only: tuple[str, ...],
     foreign: tuple[Path, ...],
     against: Path | None,
     save: Path | None,
     exports: dict[str, Path],
     report: Path | None,
+    **judged: Any,
 ) -> None:
     """Measure each signal, the fused ranking and the reranked one on a judged set.
 
@@ -99,7 +96,7 @@ def eval_command(
     from trivium.evaluate.trec_run import write_run
     from trivium.shapes import as_json
 
-    files = judged_files(shell, folder, queries, qrels, corpus, part)
+    files = judged_files(shell, **judged)
     before = saved.load(against) if against else None  # a wrong file is said before the work
     unrun = [name for name in exports if only and name not in only]
     if unrun:

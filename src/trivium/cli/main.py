@@ -18,23 +18,24 @@ from trivium import __version__
 from trivium.cli.output import Shell, shared_options
 from trivium.operations.catalogue import OPERATIONS
 
+_LINES = {operation.command: operation.says for operation in OPERATIONS.values()}
 # Each group, and in it each command: its name, the module it lives in, and its line in
 # `trivium --help`, which is read without loading anything.
 GROUPS = {
     "Start here": {
-        "add": ("add", OPERATIONS["add"].says),
-        "search": ("search", OPERATIONS["search"].says),
-        "ask": ("ask", OPERATIONS["ask"].says),
+        "add": ("add", _LINES["add"]),
+        "search": ("search", _LINES["search"]),
+        "ask": ("ask", _LINES["ask"]),
         "serve": ("serve", "Open the library in a browser; serve HTTP and MCP."),
     },
     "Documents": {
-        "list": ("documents", OPERATIONS["list_documents"].says),
-        "show": ("documents", OPERATIONS["show_document"].says),
-        "similar": ("similar", OPERATIONS["similar"].says),
+        "list": ("documents", _LINES["list"]),
+        "show": ("documents", _LINES["show"]),
+        "similar": ("similar", _LINES["similar"]),
         "duplicates": ("duplicates", "List documents that are nearly the same."),
         "contradictions": ("contradictions", "List passages that may disagree with each other."),
-        "collections": ("collections", OPERATIONS["list_collections"].says),
-        "remove": ("documents", OPERATIONS["remove"].says),
+        "collections": ("collections", _LINES["collections"]),
+        "remove": ("documents", _LINES["remove"]),
         "conversations": ("conversations", "List, show or delete saved conversations."),
     },
     "Keeping up": {
@@ -45,9 +46,9 @@ GROUPS = {
         "alert": ("alert", "Save searches and learn when something new matches."),
     },
     "Versions": {
-        "history": ("history", OPERATIONS["history"].says),
-        "diff": ("history", OPERATIONS["diff"].says),
-        "restore": ("history", OPERATIONS["restore"].says),
+        "history": ("history", _LINES["history"]),
+        "diff": ("history", _LINES["diff"]),
+        "restore": ("history", _LINES["restore"]),
         "prune": ("history", "Delete old interpretations for good."),
     },
     "Sharing": {
@@ -59,7 +60,7 @@ GROUPS = {
     },
     "Upkeep": {
         "log": ("log", "Show what people search for and don't find."),
-        "config": ("config", OPERATIONS["list_settings"].says),
+        "config": ("config", _LINES["config"]),
         "doctor": ("doctor", "Check versions, model, indexes and archive; repair them."),
         "models": ("models", "List models, download one, see which one the library uses."),
         "reembed": ("reembed", "Change the embedding model while the library stays in use."),
@@ -68,7 +69,7 @@ GROUPS = {
         "compact": ("care", "Rewrite the library without removed documents."),
     },
     "Measuring": {
-        "eval": ("evaluate", OPERATIONS["run_evaluation"].says),
+        "eval": ("evaluate", _LINES["eval"]),
         "judge": ("judge", "Say which results are relevant, or generate queries."),
         "tune": ("tune", "Fit the fusion to judged queries and test whether it helps."),
     },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -45,17 +45,14 @@ MEASURES = ("ndcg@10", "mrr@10", "success@1", "success@5", "success@10")
 @pass_shell
 def tune_command(
     shell: Shell,
-    folder: Path | None,
-    queries: Path | None,
-    qrels: Path | None,
-    corpus: Path | None,
-    part: str,
+    /,
     measure: str,
     rerank: bool,
     folds: int,
     seed: int,
     write: Path | None,
     force: bool,
+    **judged: Any,
 ) -> None:
     """Fit fusion method, weights, k, threshold and analysis to judged queries.
 
@@ -73,7 +70,7 @@ def tune_command(
     from trivium.evaluate.subject import opened
     from trivium.evaluate.tune import as_toml, tune
 
-    files = judged_files(shell, folder, queries, qrels, corpus, part)
+    files = judged_files(shell, **judged)
     if write is not None and write.exists() and not force:
         raise click.UsageError(f"{write} already exists. Name another file, or use --force.")
     settings = shell.settings().settings

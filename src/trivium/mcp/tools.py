@@ -19,6 +19,7 @@ from trivium.library import Library
 from trivium.library.toolbox import outline, table_of
 from trivium.library.uploads import Wanted
 from trivium.mcp import shapes
+from trivium.operations.catalogue import OPERATIONS
 from trivium.operations.declaring import part
 from trivium.options import SearchOptions
 from trivium.results import Result, Results
@@ -38,6 +39,7 @@ _DOCUMENT = TypeAdapter(shapes.DocumentShape)
 Input = TypeVar("Input")
 Do = Callable[[Library, Caller, Input], Told]
 TOOLS: list[Tool[Any]] = []
+_NEEDS = {operation.tool: operation.needs for operation in OPERATIONS.values()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +64,16 @@ Function = TypeVar("Function", bound=Do[Any])
 
 
 def _tool(
-    title: str, description: str, *, right: Right = Right.SEARCH, destroys: bool = False
+    title: str, description: str, *, destroys: bool = False
 ) -> Callable[[Function], Function]:
-    """Offers a function to assistants, under its own name."""
+    """Offers a function to assistants under its own name, if they have the right that its operation
+    needs; one that is no operation only reads."""
 
     def offer(do: Function) -> Function:
-        types = get_type_hints(do)
+        types, name = get_type_hints(do), do.__name__
+        right = Right(_NEEDS.get(name, Right.SEARCH))
         asked, told = types["asked"], types["return"]
-        TOOLS.append(Tool(do.__name__, title, description, asked, told, right, do, destroys))
+        TOOLS.append(Tool(name, title, description, asked, told, right, do, destroys))
         return do
 
     return offer
@@ -379,7 +383,6 @@ def _number(cursor: str, most: int = 2**53) -> int:
 @_tool(
     "Remove a document",
     "Remove one document from the library for good: text, passages, history. Ask the user first.",
-    right=Right.MANAGE,
     destroys=True,
 )
 def remove_document(
@@ -392,7 +395,6 @@ def remove_document(
 @_tool(
     "Add a document",
     "Add a text to the library under a name. The same name again makes a new version.",
-    right=Right.ADD,
 )
 def add_document(
     library: Library, caller: Caller, asked: shapes.AddDocumentInput

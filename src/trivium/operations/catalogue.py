@@ -17,71 +17,94 @@ class Operation(NamedTuple):
     id: str
     says: str
     needs: Needs
+    command: str = ""  # in the terminal
+    tool: str = ""  # of assistants
 
 
-def _by_id(*rows: tuple[str, str, Needs]) -> Mapping[str, Operation]:
-    return {row[0]: Operation(*row) for row in rows}
-
-
-OPERATIONS = _by_id(
-    ("search", "Search by meaning, words and spelling.", "search"),
-    ("suggest", "Suggest completions of what was typed so far.", "search"),
-    ("ask", "Answer a question from your documents, with citations.", "search"),
-    ("similar", "Find documents or passages like a given one.", "search"),
-    # documents
-    ("add", "Add files and folders to the library.", "add"),
-    ("add_url", "Add a page or file from a public web address.", "add"),
-    ("list_collections", "List collections and how they are split into passages.", "search"),
-    ("list_documents", "List documents.", "search"),
-    ("show_document", "Show one document: metadata, text, passages.", "search"),
-    ("read_text", "Get the text of a document.", "search"),
-    ("list_passages", "List the passages of a document.", "search"),
-    ("show_passage", "Get one passage with its neighbours.", "search"),
-    ("download_original", "Download the original file from the archive.", "search"),
-    ("show_page", "Get a page of a PDF or scan as a picture.", "search"),
-    ("remove", "Remove documents from the library.", "manage"),
-    # conversations
-    ("list_conversations", "List saved conversations.", "search"),
-    ("show_conversation", "Show the turns of a conversation, oldest first.", "search"),
-    ("forget_conversation", "Delete a conversation.", "search"),
-    # versions
-    ("history", "List the interpretations (versions) of a document.", "search"),
-    ("diff", "Show what changed between two interpretations.", "search"),
-    ("restore", "Make an old interpretation active again.", "manage"),
-    # jobs
-    ("list_jobs", "List jobs, newest first.", "owner"),
-    ("show_job", "Show a job.", "token"),
-    ("list_tasks", "List the documents of a job.", "token"),
-    ("follow_job", "Follow a job as it runs.", "token"),
-    ("cancel_job", "Stop a job at its next document.", "owner"),
-    ("retry_job", "Retry the failed documents of a job.", "owner"),
-    # folders and sources
-    ("list_folders", "List the watched folders.", "owner"),
-    ("watch_folder", "Watch a folder on the server's machine.", "owner"),
-    ("unwatch_folder", "Stop watching a folder.", "owner"),
-    ("list_syncs", "List the synced sources.", "owner"),
-    ("list_sync_kinds", "List the kinds of sources, with their options.", "owner"),
-    ("add_sync", "Add a source to sync.", "owner"),
-    ("show_sync", "Show a source and the items that failed.", "owner"),
-    ("run_sync", "Sync a source now.", "owner"),
-    ("pause_sync", "Pause a source.", "owner"),
-    ("resume_sync", "Resume a paused source.", "owner"),
-    ("verify_sync", "Compare a source with the library, item by item.", "owner"),
-    ("remove_sync", "Remove a source and its documents.", "owner"),
-    # evaluation
-    ("list_evaluations", "List the judged sets in the library.", "owner"),
-    ("generate_evaluation", "Generate a set of queries from the documents.", "owner"),
-    ("list_runs", "List the saved evaluations of a set, newest first.", "owner"),
-    ("run_evaluation", "Measure search quality on a judged set of queries.", "owner"),
-    ("show_run", "Get one saved evaluation, with the values of every query.", "owner"),
-    ("compare_runs", "Compare two saved evaluations.", "owner"),
-    ("list_judgments", "List the judgments for one query.", "owner"),
-    ("judge", "Say which results are relevant.", "owner"),
-    # access
-    ("list_tokens", "List access tokens.", "owner"),
-    ("create_token", "Create an access token.", "owner"),
-    ("revoke_token", "Revoke an access token.", "owner"),
-    ("show_caller", "Show what your token may see and do.", "token"),
-    ("list_settings", "Show every setting, its value and where it comes from.", "owner"),
-    ("list_presets", "List the presets: settings of known systems.", "token"),
-)
+OPERATIONS: Mapping[str, Operation] = {
+    row[0]: Operation(*row)
+    for row in (
+        ("search", "Search by meaning, words and spelling.", "search", "search", "search"),
+        ("suggest", "Suggest completions of what was typed so far.", "search"),
+        ("ask", "Answer a question from your documents, with citations.", "search", "ask", "ask"),
+        ("similar", "Find documents or passages like a given one.", "search", "similar", "similar"),
+        # documents
+        ("add", "Add files and folders to the library.", "add", "add", "add_document"),
+        ("add_url", "Add a page or file from a public web address.", "add"),
+        (
+            "list_collections",
+            "List collections and how they are split into passages.",
+            "search",
+            "collections",
+            "list_collections",
+        ),
+        ("list_documents", "List documents.", "search", "list", "list_documents"),
+        ("show_document", "Show one document: metadata, text, passages.", "search", "show"),
+        ("read_text", "Get the text of a document.", "search", "", "get_document"),
+        ("list_passages", "List the passages of a document.", "search"),
+        ("show_passage", "Get one passage with its neighbours.", "search", "", "get_passage"),
+        ("download_original", "Download the original file from the archive.", "search"),
+        ("show_page", "Get a page of a PDF or scan as a picture.", "search"),
+        ("remove", "Remove documents from the library.", "manage", "remove", "remove_document"),
+        # conversations
+        ("list_conversations", "List saved conversations.", "search", "conversations"),
+        ("show_conversation", "Show the turns of a conversation, oldest first.", "search"),
+        ("forget_conversation", "Delete a conversation.", "search"),
+        # versions
+        (
+            "history",
+            "List the interpretations (versions) of a document.",
+            "search",
+            "history",
+            "history",
+        ),
+        ("diff", "Show what changed between two interpretations.", "search", "diff"),
+        ("restore", "Make an old interpretation active again.", "manage", "restore"),
+        # jobs
+        ("list_jobs", "List jobs, newest first.", "owner", "jobs"),
+        ("show_job", "Show a job.", "token", "jobs show"),
+        ("list_tasks", "List the documents of a job.", "token"),
+        ("follow_job", "Follow a job as it runs.", "token", "jobs watch"),
+        ("cancel_job", "Stop a job at its next document.", "owner", "jobs cancel"),
+        ("retry_job", "Retry the failed documents of a job.", "owner", "jobs retry"),
+        # folders and sources
+        ("list_folders", "List the watched folders.", "owner"),
+        ("watch_folder", "Watch a folder on the server's machine.", "owner", "watch"),
+        ("unwatch_folder", "Stop watching a folder.", "owner"),
+        ("list_syncs", "List the synced sources.", "owner", "sync"),
+        (
+            "list_sync_kinds",
+            "List the kinds of sources, with their options.",
+            "owner",
+            "sync kinds",
+        ),
+        ("add_sync", "Add a source to sync.", "owner", "sync add"),
+        ("show_sync", "Show a source and the items that failed.", "owner", "sync status"),
+        ("run_sync", "Sync a source now.", "owner", "sync run"),
+        ("pause_sync", "Pause a source.", "owner", "sync pause"),
+        ("resume_sync", "Resume a paused source.", "owner", "sync resume"),
+        ("verify_sync", "Compare a source with the library, item by item.", "owner", "sync verify"),
+        ("remove_sync", "Remove a source and its documents.", "owner", "sync remove"),
+        # evaluation
+        ("list_evaluations", "List the judged sets in the library.", "owner"),
+        ("generate_evaluation", "Generate a set of queries from the documents.", "owner"),
+        ("list_runs", "List the saved evaluations of a set, newest first.", "owner"),
+        ("run_evaluation", "Measure search quality on a judged set of queries.", "owner", "eval"),
+        ("show_run", "Get one saved evaluation, with the values of every query.", "owner"),
+        ("compare_runs", "Compare two saved evaluations.", "owner"),
+        ("list_judgments", "List the judgments for one query.", "owner"),
+        ("judge", "Say which results are relevant.", "owner", "judge"),
+        # access
+        ("list_tokens", "List access tokens.", "owner", "token list"),
+        ("create_token", "Create an access token.", "owner", "token create"),
+        ("revoke_token", "Revoke an access token.", "owner", "token revoke"),
+        ("show_caller", "Show what your token may see and do.", "token"),
+        (
+            "list_settings",
+            "Show every setting, its value and where it comes from.",
+            "owner",
+            "config",
+        ),
+        ("list_presets", "List the presets: settings of known systems.", "token"),
+    )
+}

@@ -136,6 +136,7 @@ class Pipeline:
             if flight.offer.alone and not self._in_flight.is_empty:
                 self._in_flight.put_first([flight])
                 break
+            self._records.begin(flight.offer)
             if group and not _go_together(group, flight):
                 self._pool.submit(self._prepare, group)
                 group = []

@@ -51,6 +51,12 @@ class TaskRecords:
         self._met.append((task, job, parent, offered))
         return task
 
+    def begin(self, offer: Offer) -> None:
+        """If a process ended while it had this one, say now that it is being read: if another ends,
+        it was this one, and not what waits behind it."""
+        if self._queue is not None and offer.task and offer.alone:
+            self._queue.note_progress({offer.task: TaskProgress(Step.EXTRACT)})
+
     def signed(self, end: TaskEnd) -> TaskEnd:
         """With the name of the worker, so that it ends nothing that another has by now."""
         return replace(end, worker=self._worker)

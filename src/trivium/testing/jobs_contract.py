@@ -173,6 +173,7 @@ class JobsContract:
         backend.queue.recover()
         for _ in range(FEW):
             assert [task.id for task in backend.queue.claim(WORKER, 10)] == [first]
+            backend.queue.note_progress({first: TaskProgress(Step.EXTRACT)})
             # As a worker does that cannot say what went wrong.
             backend.queue.release([first], lost=True)
             task = backend.jobs.tasks(number)[0]
@@ -187,6 +188,19 @@ class JobsContract:
         assert (job.state, job.failed, job.ended) == (JobState.FAILED, 1, 3)
         assert backend.jobs.retry(number) == 1
         assert [(task.id, task.lost) for task in backend.queue.claim(WORKER, 10)] == [(first, 0)]
+
+    def test_what_only_waited_behind_another_is_not_set_aside(self, backend: Backend) -> None:
+        """Workers that die take with them what they had claimed and not begun."""
+        slow, innocent = create(backend, "slow"), create(backend, "innocent")
+        for _ in range(2 * FEW):
+            for job in (slow, innocent):
+                for task in backend.queue.claim(WORKER, 10, (int(Priority.BULK), job + 1)):
+                    if task.job == slow:
+                        backend.queue.note_progress({task.id: TaskProgress(Step.EXTRACT)})
+            backend.queue.recover()
+        (first,), (second,) = backend.jobs.tasks(slow), backend.jobs.tasks(innocent)
+        assert (first.state, first.code) == (TaskState.FAILED, "document.set_aside")
+        assert second.state is TaskState.WAITING
 
     def test_what_only_a_dead_process_had(self, backend: Backend) -> None:
         number = backend.queue.create("add", "add texts", {}, Priority.BULK, None)

@@ -414,8 +414,9 @@ class MemoryQueue:
     def _lose(self, job: JobId, some: Sequence[Task]) -> None:
         """A worker ended while it had these: let them wait again, but not for ever."""
         for task in some:
+            begun = not task.lost or bool(task.step)  # others only waited behind it
             if not task.parent and not _is_embedding(task):
-                self._books.set_tasks([task], lost=task.lost + 1)
+                self._books.set_tasks([task], lost=task.lost + begun, step="")
         guilty = [t for t in some if self._books.tasks[t.id].lost >= MOST_LOST]
         for task in guilty:
             told = f"Couldn't add {task.name}: the program ended twice on it."

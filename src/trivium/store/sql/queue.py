@@ -451,7 +451,9 @@ def _lose(connection: Connection, job: JobId, which: ColumnElement[bool], *, los
     # One that only lacks vectors is worked on together with all others like it.
     stored = (tasks.c.step == Step.EMBED) & tasks.c.document.is_not(None)
     mine = which & (tasks.c.parent == 0) & ~stored
-    connection.execute(update(tasks).where(mine).values(lost=tasks.c.lost + 1))
+    # The second time it is known which one had begun: others only waited behind it.
+    begun = (tasks.c.lost == 0) | (tasks.c.step != "")
+    connection.execute(update(tasks).where(mine & begun).values(lost=tasks.c.lost + 1))
     guilty = connection.execute(
         select(tasks.c.id, tasks.c.name, tasks.c.step).where(mine, tasks.c.lost >= losses)
     ).all()
@@ -464,7 +466,9 @@ def _lose(connection: Connection, job: JobId, which: ColumnElement[bool], *, los
         said = (why.code, str(why))
         ends.append(TaskEnd(task.id, TaskState.FAILED, "failed", task.step, *said))
     end_tasks(connection, ends)
-    _put_back(connection, job, which & (tasks.c.state == TaskState.WORKING))
+    left = which & (tasks.c.state == TaskState.WORKING)
+    connection.execute(update(tasks).where(left & ~stored).values(step=""))
+    _put_back(connection, job, left)
 
 
 _NEEDS_SOURCE = ~((tasks.c.step == Step.EMBED) & tasks.c.document.is_not(None))

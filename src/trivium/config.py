@@ -225,6 +225,12 @@ class Settings(AskSettings):
     read_key_header: str = _setting(
         "read.key_header", "Ocp-Apim-Subscription-Key", "header that carries the key for read.url"
     )
+    read_isolate: bool = _setting(
+        "read.isolate",
+        True,
+        "on Linux, give the processes that read files no network and no files but programs, fonts"
+        " and what they read",
+    )
     archive_keep: bool = _setting("archive.keep", True, "keep a copy of every file you add")
     archive_folder: Path | str | None = _setting(
         "archive.folder",

@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -66,6 +67,22 @@ class Nasty:
 
     def do_kill(self, number: str) -> None:
         os.kill(os.getpid(), int(number))
+
+    def do_try(self, argument: str) -> str:
+        """What a parser that is taken over would try: "open FILE", "write FILE", "list FOLDER",
+        "connect PORT", "run COMMAND"."""
+        what, _, target = argument.partition(" ")
+        tries: dict[str, Callable[[], object]] = {
+            "open": lambda: Path(target).read_text(),
+            "write": lambda: Path(target).write_text("taken over"),
+            "list": lambda: os.listdir(target),
+            "connect": lambda: socket.create_connection(("127.0.0.1", int(target)), 5),
+            "run": lambda: subprocess.check_output(target.split(), stderr=subprocess.DEVNULL),
+        }
+        try:
+            return f"done: {tries[what]()}"
+        except (OSError, subprocess.CalledProcessError) as reason:
+            return f"refused: {type(reason).__name__}"
 
     def do_exit(self, _: str) -> None:
         sys.exit(0)

@@ -88,12 +88,25 @@ def _examine(settings: Settings, deep: bool) -> tuple[dict[str, Mapping[str, obj
             "system": platform.platform(),
             "machine": platform.machine(),
             "executable": sys.executable,
+            "readers": _isolation(settings),
         },
         "library": library,
         "model": model,
         "indexes": indexes,
     }
     return facts, [model_check, *library_checks]
+
+
+def _isolation(settings: Settings) -> str:
+    """What keeps the processes that read files from your other files and from the network."""
+    from trivium.extract.box import available
+
+    found = available()
+    if not settings.read_isolate:
+        return "not isolated (read.isolate is off)"
+    files = f"files by {found.files}" if found.files else "files not isolated"
+    network = f"network by {found.network}" if found.network else "network not isolated"
+    return f"isolated: {files}, {network}" if found.is_closed else f"{files}, {network}"
 
 
 def versions() -> dict[str, str]:

@@ -26,6 +26,7 @@ from trivium.errors import (
     ReadError,
     TriviumError,
 )
+from trivium.extract import box
 from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import MAX_BYTES
 from trivium.extract.process import Answer, Failure, Limits, Lost, Worker
@@ -67,12 +68,15 @@ class Sandbox:
         settings: Mapping[str, str] | None = None,
         longest_seconds: float | None = None,
         documents_per_worker: int = DOCUMENTS_PER_WORKER,
+        isolated: bool = True,
+        readable: Sequence[str] = (),
     ) -> None:
         """`seconds` is for a file, or for each step of one whose extractor calls
         `pulse.still_working`; then `longest_seconds` is for all of them. `extractors` names a
         sequence of them as "module:attribute", or a function that makes one of `settings`: it is
         imported in the workers, as what `chunker` names, which makes a FileChunker: for large
-        files, or with `chunks_all` for every file."""
+        files, or with `chunks_all` for every file. `isolated`: close workers in, as far as the
+        machine allows (`box`); then they see `readable` besides programs."""
         self._order = Order(
             extractors=extractors,
             settings=dict(settings or {}),
@@ -82,6 +86,7 @@ class Sandbox:
             parent=os.getpid(),
             chunker=chunker,
             chunks_all=chunks_all,
+            readable=box.readable(readable) if isolated else (),
         )
         longest = seconds * LONGEST if longest_seconds is None else longest_seconds
         self._limits = Limits(seconds, longest, memory_bytes, output_bytes)

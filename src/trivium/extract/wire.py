@@ -43,6 +43,7 @@ class Order:
     parent: int  # process id
     chunker: str = ""  # "module:attribute": makes a FileChunker of what a request says
     chunks_all: bool = False  # every file, not only large ones
+    readable: Sequence[str] = ()  # all that it may open besides its scratch; empty: everything
 
 
 def frame(structure: object, attached: Sequence[bytes] = ()) -> list[bytes]:

@@ -25,6 +25,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from trivium.errors import ReadError
+from trivium.extract.box import close_in
 from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import read
 from trivium.extract.pulse import on_pulse
@@ -68,6 +69,8 @@ def main() -> None:
     on_pulse(_restart_clock)
     _die_with(order.parent)
     _limit(order.memory_bytes)
+    if order.readable:
+        close_in(order.readable, [os.getcwd()])
     try:
         extractors = _load(order)
     except Exception:

@@ -324,6 +324,8 @@ def sandbox_for(settings: Settings) -> Sandbox:
         chunker=FILE_CHUNKER,
         chunks_all=not embeds_by_processor(settings),
         settings=reading(settings),
+        isolated=settings.read_isolate,
+        readable=[os.fspath(settings.cache)],  # models for reading
     )
 
 

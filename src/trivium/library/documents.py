@@ -284,6 +284,7 @@ class Documents:
                     s.read_memory,
                     max_bytes=s.read_max_bytes,
                     extractors=FACTORY,
+                    isolated=s.read_isolate,
                 )
             return self._painting
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -22,6 +23,7 @@ from trivium.errors import (
     ReadError,
     TriviumError,
 )
+from trivium.extract.box import available, readable
 from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import read
 from trivium.extract.sandbox import FileTimeout, Sandbox
@@ -54,6 +56,7 @@ def nasty_sandbox(
         output,
         extractors="nasty:EXTRACTORS",
         documents_per_worker=per_worker,
+        isolated=False,  # some commands write files, so that tests see how far they are
     )
 
 
@@ -355,7 +358,7 @@ PARENT = """
 import sys
 from trivium.extract.sandbox import Sandbox
 from trivium.ports import Blob
-sandbox = Sandbox(2, extractors="nasty:EXTRACTORS")
+sandbox = Sandbox(2, extractors="nasty:EXTRACTORS", isolated=False)
 idle = sandbox.read(Blob("a", b"pid")).text
 print(idle, flush=True)
 sandbox.read(Blob("a", sys.argv[1].encode()))
@@ -420,3 +423,32 @@ def test_a_parser_that_aborts_for_want_of_memory() -> None:
         env={"PYTHONPATH": paths, "PATH": os.defpath},
     )
     assert done.stdout.strip() == "FileTooLarge", done.stderr
+
+
+@LINUX
+@pytest.mark.skipif(not available().is_closed, reason="this kernel has no Landlock")
+def test_a_parser_that_is_taken_over_reaches_nothing(tmp_path: Path) -> None:
+    """It could read the user's files and open connections."""
+    secret = tmp_path / "secret.txt"
+    secret.write_text("the key")
+    with (
+        Sandbox(1, extractors="nasty:EXTRACTORS") as closed,
+        Sandbox(1, extractors="nasty:EXTRACTORS", isolated=False) as opened,
+        socket.create_server(("127.0.0.1", 0)) as server,
+    ):
+        port = server.getsockname()[1]
+        tries = [
+            f"open {secret}", f"write {tmp_path / 'new'}", f"list {tmp_path}",
+            f"connect {port}", f"run cat {secret}", f"open /proc/{os.getpid()}/environ",
+        ]  # fmt: skip
+        for one in tries:
+            assert closed.read(told(f"try {one}")).text.startswith("refused: "), one
+            assert opened.read(told(f"try {one}")).text.startswith("done: "), one
+        assert closed.read(told("try write scratch.txt")).text.startswith("done: ")
+        assert closed.read(told("try run ls /usr")).text.startswith("done: ")
+
+
+def test_the_folder_someone_works_in_is_not_readable(monkeypatch: pytest.MonkeyPatch) -> None:
+    home = os.path.realpath(Path.home())
+    monkeypatch.setattr(sys, "path", [*sys.path, "", os.getcwd(), home, "/"])
+    assert not {os.getcwd(), home, "/", ""} & {os.path.realpath(one) for one in readable()}

@@ -55,6 +55,15 @@ from trivium.store.sql.vectors import SqlVectors
 PATIENCE = 3600.0  # seconds to wait for another writer
 
 
+def _make_private(folder: Path) -> None:
+    """Make the folder of a new library for its owner alone, whatever files come into it. One that
+    is there keeps the rights that someone gave it."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not any(folder.iterdir()):
+        folder.chmod(0o700)
+        (folder / DATABASE).touch(mode=0o600)
+
+
 def open_embedded(
     folder: Path,
     *,
@@ -71,7 +80,7 @@ def open_embedded(
     if not (folder / DATABASE).exists() and not create:
         raise LibraryNotFound(f"No library in {folder}.")
     with translated(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        _make_private(folder)
         engine = open_database(folder / DATABASE)
         leases = FileLeases(folder, wait)
         if schema_of(engine) < SCHEMA:

@@ -5,15 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
+from typing import Any, cast
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 from tests import postgres
 
+from trivium.places import DatabaseAddress
 from trivium.ports import Backend
 from trivium.store.memory.backend import open_memory
+from trivium.store.postgres import upkeep
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres
+from trivium.store.postgres.words import generation
 from trivium.testing.samples import OTHER, TOY, ToyEmbedder, embed_beside, found, probe, put, sample
 from trivium.types import OWNER, Signal, Where
 
@@ -142,3 +146,42 @@ def test_a_server_goes_on_after_its_database_was_restored_from_a_backup() -> Non
         finally:
             backend.close()
             other.close()
+
+
+def test_compact_rewrites_small_tables_and_never_stops_searches_of_large_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`VACUUM FULL` locks a table against everyone; without FULL, readers go on."""
+    asked: list[str] = []
+    with postgres.library() as place:
+        backend = open_postgres(parse(place))
+        try:
+            put(backend, sample("a.md", "A lantern burns."), sample("b.md", "Fog."))
+            engine = cast(Any, backend.upkeep)._engine
+
+            @event.listens_for(engine, "before_cursor_execute")
+            def note(_c: object, _cursor: object, statement: str, *_: object) -> None:
+                asked.append(statement)
+
+            before = generation_of(place)
+            backend.upkeep.compact()
+            assert generation_of(place) == before, "nothing was removed: the words stay"
+            assert any("VACUUM (FULL" in one and "chunks" in one for one in asked)
+            assert not any("FULL" in one and "vectors_" in one for one in asked)
+            backend.writer.remove([2])
+            backend.upkeep.compact()
+            assert generation_of(place) != before
+            asked.clear()
+            monkeypatch.setattr(upkeep, "_REWRITTEN", -1)
+            backend.upkeep.compact()
+            assert [one for one in asked if "VACUUM" in one]
+            assert not [one for one in asked if "FULL" in one]
+            assert found(backend, Signal.KEYWORD, "lantern") == ["A lantern burns."]
+        finally:
+            backend.close()
+
+
+def generation_of(place: DatabaseAddress) -> int:
+    with postgres.as_owner() as connection:
+        connection.execute(text(f"SET LOCAL search_path TO {parse(place).schema}"))
+        return generation(connection)

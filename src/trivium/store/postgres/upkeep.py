@@ -17,7 +17,7 @@ from trivium.store.embedded.database import open_database as open_file
 from trivium.store.originals import KeptOriginals
 from trivium.store.postgres.files import RowShelf
 from trivium.store.postgres.schema import check_format
-from trivium.store.postgres.shards import size_on_nodes
+from trivium.store.postgres.shards import shards_of, size_on_nodes
 from trivium.store.postgres.snapshots import Snapshots
 from trivium.store.postgres.vectors import VectorTables
 from trivium.store.postgres.words import Words
@@ -31,7 +31,13 @@ from trivium.store.sql.statements import one_state
 from trivium.upkeep import Backup, Compacted, Finding, Progress
 
 _PAGE = 1_000  # chunks read at a time
-_TABLES = "SELECT c.oid::regclass FROM pg_class c WHERE relkind = 'r' AND relnamespace ="
+_SIZES = (
+    "SELECT CAST(c.oid::regclass AS text), pg_total_relation_size(c.oid) FROM pg_class c"
+    " WHERE relkind = 'r' AND relnamespace ="
+)
+# Bytes of a table that is rewritten while searches wait: under a second at 100 MB a second. Not
+# tables of vectors: their graph would be built too, 100 s for 100,000, and a rebuild made them new.
+_REWRITTEN = 32 << 20
 _OURS = " (SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
 
 
@@ -135,7 +141,8 @@ class PostgresUpkeep:
         orphans = self._examination.orphans()
         self._originals.drop(orphans)
         self._checks.free_unused_vectors()
-        self.rebuild()
+        if self.health()["leftovers"] or not all(finding.ok for finding in self._indexes()):
+            self.rebuild()  # words of removed passages; otherwise there is nothing to leave out
         self._vacuum()
         return Compacted(before, self._size(), len(orphans), held_back=False)
 
@@ -164,13 +171,16 @@ class PostgresUpkeep:
                     kept.write_bytes(path.read_bytes())
 
     def _vacuum(self) -> None:
-        """Removes deleted text for good: rows are written to new files. Locks one table at a
-        time."""
+        """Removes deleted rows. Small tables are written to new files, so that nothing of the rows
+        is left on the disk; searches wait meanwhile, one table at a time. In large ones, and those
+        on nodes, PostgreSQL uses the space again, and nobody waits."""
         with self._engine.connect() as connection:
             direct = connection.execution_options(isolation_level="AUTOCOMMIT")
             direct.execute(text("SET statement_timeout = 0"))
-            for table in direct.scalars(text(_TABLES + _OURS)).all():
-                direct.execute(text(f"VACUUM (FULL, ANALYZE) {table}"))
+            for table, size in direct.execute(text(_SIZES + _OURS)).all():
+                small = size <= _REWRITTEN and "vectors_" not in table
+                small = small and not shards_of(direct, table)
+                direct.execute(text(f"VACUUM ({'FULL, ' if small else ''}ANALYZE) {table}"))
             direct.invalidate()  # with its own settings
 
     def _size(self) -> int:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from trivium.errors import ModelUnavailable, ModelUnsupported
 from trivium.models.layout import TOKENIZER, WEIGHTS, encoder_folder, given_graph, read_reranker
-from trivium.models.local import GRAPH, GRAPH_VERSION, batches, open_session
+from trivium.models.local import GRAPH, GRAPH_VERSION, batches, open_session, run_session
 from trivium.models.tokenising import encodable, open_tokenizer
 from trivium.models.weights import sha256
 from trivium.ports import LONGEST_PASSAGE
@@ -91,7 +91,7 @@ class CrossEncoder:
             for row, pair in zip(rows, pairs, strict=True):
                 row[: len(pair.ids)] = getattr(pair, _MEANT[name])
             feed[name] = rows
-        found = np.asarray(self._session.run(None, feed)[0])
+        found = np.asarray(run_session(self._session, None, feed, self._graph)[0])
         if self._head is not None:
             found = self._pooled(self._head, found, pairs)
         logits = found.astype(np.float64).reshape(len(pairs), -1)

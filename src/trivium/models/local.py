@@ -384,7 +384,7 @@ class _Engine:
             mask[row, : len(tokens)] = 1
         feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         feed = {name: values for name, values in feed.items() if name in self._inputs}
-        found = self._session.run([output], feed)[0]
+        found = run_session(self._session, [output], feed, self._graph)[0]
         return found.astype(np.float32, copy=False), mask.astype(np.float32)
 
 
@@ -401,6 +401,18 @@ def open_session(graph: Path, threads: int) -> Any:
         return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     except Exception as reason:  # onnxruntime has a dozen kinds, without a common root
         raise ModelDamaged(f"Couldn't load the model {graph}: {reason}.") from reason
+
+
+def run_session(session: Any, outputs: list[str] | None, feed: Any, graph: Path) -> Any:
+    """What a session returns. Raises ModelDamaged if it can't read these tokens."""
+    try:
+        return session.run(outputs, feed)
+    except Exception as reason:  # onnxruntime has a dozen kinds, without a common root
+        raise ModelDamaged(
+            f"The model {graph} can't read the tokens that {TOKENIZER} beside it makes: {reason}.",
+            fix=f"Put the model's own {TOKENIZER} into its folder.",
+            on_page="Ask the person who runs this server to install the model again.",
+        ) from reason
 
 
 def batches(lengths: Sequence[int], tokens: int = BATCH_TOKENS) -> Iterator[list[int]]:

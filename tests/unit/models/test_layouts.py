@@ -402,3 +402,21 @@ def test_a_late_interaction_model_that_does_more_is_refused(
     missing = ColbertReranker(tmp_path / "absent", tmp_path)
     with pytest.raises(ModelUnavailable, match="trivium models"):
         missing.scores("lake", passages("crown"))
+
+
+@pytest.mark.parametrize("name", ["bert-first", "bert-judge"])
+def test_a_tokeniser_of_another_model_is_named(
+    unpacked: Callable[[str], Path], name: str, tmp_path: Path
+) -> None:
+    folder = unpacked(name)
+    path = folder / "tokenizer.json"
+    told = json.loads(path.read_text())
+    vocabulary = told["model"]["vocab"]
+    told["model"]["vocab"] = {word: at + 10_000 * (at > 4) for word, at in vocabulary.items()}
+    path.write_text(json.dumps(told))
+    with pytest.raises(ModelDamaged, match=r"tokens that tokenizer\.json beside it") as caught:
+        if name == "bert-judge":
+            CrossEncoder(folder, cache=tmp_path).scores("lake", passages("the lake"))
+        else:
+            LocalEmbedder(folder, tmp_path).embed_query("lake harbour lantern")
+    assert "own tokenizer.json" in caught.value.fix

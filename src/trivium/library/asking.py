@@ -11,6 +11,7 @@ from typing import TypeVar
 from trivium.config import Settings
 from trivium.errors import BadFilter, BadSetting
 from trivium.library.assembly import is_deep
+from trivium.models.catalogue import languages_of
 from trivium.operations.declaring import kinds_of
 from trivium.options import Filters, SearchOptions
 from trivium.ports import Backend
@@ -88,6 +89,7 @@ def request_for(
         expand=s.search_expand if o.expand is None else o.expand,
         prefer=_preference(s, o),
         rerank=_rerank(s, o),
+        languages=languages_of(model),
         hyde=(s.search_hyde if o.hyde is None else o.hyde) and Signal.VECTOR in MODES[mode],
     )
 

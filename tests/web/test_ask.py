@@ -57,7 +57,7 @@ def test_marks_lead_to_their_passages_and_doubts_are_told(page: TestClient, chat
     assert doubtful in told.split('<mark class="doubt">')[1].split("</mark>")[0]
     assert '. <mark class="doubt">The ground' in told, "the blank before it is not in doubt"
     assert "not supported: its sources don&#39;t say so" in told
-    assert "Left out: “It has 47 tons.” (its sources don&#39;t have the number 47)." in told
+    assert "Left out: “It has 47 tons.” (its sources don&#39;t have the number 47 tons)." in told
     assert "1 of 2 statements not supported by their sources" in told
     assert "Written by writer" in told
     copied = told.partition('<pre class="copied" hidden>')[2].partition("</pre>")[0]

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from threading import Event
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Request
@@ -27,7 +27,8 @@ from trivium.http.routes.documents import Id, Number
 from trivium.ingest.progress import Fate, Outcome
 from trivium.library import Report
 from trivium.library.uploads import Wanted, safe_name
-from trivium.operations.adding import AddUrl
+from trivium.operations.adding import AddUrl, LabelOptions
+from trivium.operations.declaring import option_of, options_of
 from trivium.operations.searching import MOST_NAMES
 from trivium.shapes import DocumentAnswer, JobAnswer
 from trivium.types import Metadata, MetaScalar
@@ -43,14 +44,15 @@ _HARMLESS = {"Content-Security-Policy": "sandbox; default-src 'none'"}
 _METADATA: TypeAdapter[dict[str, MetaScalar | list[MetaScalar]]] = TypeAdapter(
     dict[str, MetaScalar | list[MetaScalar]]
 )
-_FORM = {
+_FORM: dict[str, Any] = {
     "type": "object",
     "required": ["file"],
     "properties": {
         "file": {"type": "string", "format": "binary"},
-        "collection": {"type": "string", "maxLength": 200},
-        "category": {"type": "string", "maxLength": 200},
-        "audience": {"type": "string", "maxLength": 200},
+        **{
+            one.name: {"type": "string", "maxLength": 200, "description": option_of(one).says}
+            for one in options_of(LabelOptions)
+        },
         "metadata": {"type": "string", "description": "A JSON object of names and values."},
     },
 }

@@ -75,10 +75,11 @@ def test_a_source_is_added_paused_and_removed_by_keyboard(
     page: Page, size: str, tmp_path: Path, shoot: Callable[[str], None]
 ) -> None:
     page.goto("/settings/sources")
-    page.get_by_label("Kind").select_option("notes")
-    page.get_by_label("Name").fill(f"vault-{size}")
-    page.get_by_label("Options, one per line").fill(f"path = {tmp_path}")
-    page.get_by_role("button", name="Add source", exact=True).press("Enter")
+    page.locator("#add-notes summary").press("Enter")
+    form = page.get_by_role("form", name="Add notes")
+    form.get_by_label("path (required)").fill(str(tmp_path))
+    form.get_by_label("Name").fill(f"vault-{size}")
+    form.get_by_role("button", name="Add notes").press("Enter")
     source = page.get_by_role("region", name=f"vault-{size}")
     expect(source).to_contain_text("Not run yet.")
     assert_accessible(page)

@@ -79,6 +79,7 @@ class Place:
         """Nothing to mend."""
 
 
+HALF = b'{"results": [{"id": "x", "na'
 # One request that goes wrong, though nothing changed at the service: whatever it answers, it means
 # "unknown".
 ODD: tuple[Callable[[], Reply], ...] = (
@@ -86,7 +87,7 @@ ODD: tuple[Callable[[], Reply], ...] = (
     lambda: Reply({"message": "Forbidden", "code": "restricted_resource"}, 403),
     lambda: Reply({"message": "Not found", "code": "object_not_found"}, 404),
     lambda: Reply(b"<!DOCTYPE html><title>Sign in</title>", 200, {"Content-Type": "text/html"}),
-    lambda: Reply(b'{"results": [{"id": "x", "na', 200),  # ends in the middle
+    lambda: Reply(HALF),
     lambda: Reply(b"", 200, hangs=True),
 )
 
@@ -125,7 +126,11 @@ class Served(Place):
         if life.happens(0.005):
             return self._refused()
         if life.happens(0.02):
-            return self._random.choice(ODD)()
+            odd = self._random.choice(ODD)()
+            # A file that ends in the middle shows by its length, half a list by its syntax.
+            if odd.data == HALF and isinstance(self._answer(asked).data, bytes):
+                return Reply(b"half a file", cut=True)
+            return odd
         reply = self._answer(asked)
         reply.cut = life.happens(0.01)
         return reply

@@ -12,7 +12,7 @@ from tests.sources.server import Reply, Server, at, serving
 from tests.sources.trilium_server import Trilium
 
 from trivium.errors import SourceRefused
-from trivium.ports import Checkpoint, Put, SyncSource, Wait
+from trivium.ports import Checkpoint, Failed, Put, SyncSource, Wait
 from trivium.sources.github import GitHubSource, budget
 from trivium.sources.linear import LinearSource
 from trivium.sources.linear import budget as linear_budget
@@ -325,6 +325,14 @@ class TestTrilium(SourceContract):
         assert crown.metadata["parents"] == ("The world",)
         assert not isinstance(crown.content, Extraction)
         assert b"<p>Sunk.</p>" in crown.content()
+
+
+def test_a_sign_in_page_is_no_note(trilium: tuple[Trilium, Server]) -> None:
+    trilium[0].contents["world"] = "<!DOCTYPE html><title>Sign in</title>"
+    service = Service("Trilium", f"{trilium[1].url}etapi/", {"Authorization": "good"})
+    changes = list(TriliumSource(service).changes(""))
+    assert [one.id for one in changes if isinstance(one, Failed)] == ["world"]
+    assert {one.id for one in changes if isinstance(one, Put)} == {"crown", "root"}
 
 
 def test_a_search_of_ones_own_stays_in_parentheses(trilium: tuple[Trilium, Server]) -> None:

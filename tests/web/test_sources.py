@@ -5,6 +5,7 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from trivium.library import Library
+from trivium.sources import kinds
 
 
 def test_a_source_on_its_page(owner: TestClient, library: Library, tmp_path: Path) -> None:
@@ -13,7 +14,7 @@ def test_a_source_on_its_page(owner: TestClient, library: Library, tmp_path: Pat
     tmp_path.mkdir()
     (tmp_path / "lamp.md").write_text("A lamp burns.")
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 <broken>")
-    form = {"kind": "notes", "name": "vault", "options": f"path = {tmp_path}\n"}
+    form = {"kind": "notes", "name": "vault", "option.path": str(tmp_path), "option.ignore": ""}
     shown = owner.post("/settings/sources", data=form).text
     assert "vault" in shown
     assert "It hasn&#39;t run yet." in shown or "Not run yet." in shown
@@ -35,5 +36,18 @@ def test_a_source_on_its_page(owner: TestClient, library: Library, tmp_path: Pat
     assert "Run now" in steer("resume")
     assert "No sources yet" in steer("remove")
     assert library.sync.all() == []
-    wrong = owner.post("/settings/sources", data={"kind": "notes", "options": "path = /nowhere"})
+    wrong = owner.post("/settings/sources", data={"kind": "notes", "option.path": "/nowhere"})
     assert "There is no file or folder /nowhere" in wrong.text
+
+
+def test_each_option_and_each_secret_has_a_field(owner: TestClient) -> None:
+    shown = owner.get("/settings/sources").text
+    for name in kinds.entries():
+        kind = kinds.kind_of(name)
+        form = shown.partition(f'aria-label="Add {name}"')[2].partition("</form>")[0]
+        for option in kind.options:
+            assert f'name="option.{option}"' in form, (name, option)
+        for secret in kind.secrets:
+            assert f'type="password" name="secret.{secret}"' in form, (name, secret)
+    wrong = owner.post("/settings/sources", data={"kind": "slack", "option.colour": "red"})
+    assert "slack has no option" in wrong.text

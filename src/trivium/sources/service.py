@@ -329,9 +329,14 @@ def whole_number(value: object, most: int = 1 << 53) -> int:
     return int(value) if 0 <= value <= most else 0
 
 
+def is_whole_page(data: bytes) -> bool:
+    """A whole web page, by how it begins."""
+    return data[:200].lstrip().lower().startswith(_PAGE_STARTS)
+
+
 def _is_page(answer: Answer) -> bool:
     told = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return told in _PAGES if told else answer.data[:200].lstrip().lower().startswith(_PAGE_STARTS)
+    return told in _PAGES if told else is_whole_page(answer.data)
 
 
 def _may_be_page(media_type: str) -> bool:

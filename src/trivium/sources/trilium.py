@@ -14,10 +14,10 @@ from typing import Any
 
 from trivium.errors import SourceError, SourceNonsense
 from trivium.extract.composer import describe
-from trivium.ports import Change, Checkpoint, Gone, Put, SourceAsked, SourceKind, Wait
+from trivium.ports import Change, Checkpoint, Failed, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.kinds import needed_secret
-from trivium.sources.service import Service
+from trivium.sources.service import Service, is_whole_page
 
 URL = "http://127.0.0.1:8080/etapi/"
 _ALL = "note.isProtected = false"
@@ -106,6 +106,12 @@ class TriliumSource:
             yield self._service.failed(id_, reason, title)
             return
         data = answer.data
+        if kind in ("text", "book") and is_whole_page(data):
+            # Notes are parts of pages: this is a sign-in page, or a proxy's.
+            yield Failed(
+                id_, "Trilium sent a web page, such as a sign-in page, in place of a note."
+            )
+            return
         if kind in ("text", "book"):
             data = b'<!doctype html><meta charset="utf-8"><body>' + (
                 data if data.strip() else title.encode()

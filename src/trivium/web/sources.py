@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Annotated
 
@@ -34,24 +34,23 @@ async def show(request: Request, server: Here, caller: Owner) -> Response:
 
 @router.post(_PLACE)
 async def add(
+    request: Request,
     server: Here,
     caller: Owner,
     kind: Annotated[str, Form(min_length=1, max_length=64)],
     name: Short = "",
-    options: Annotated[str, Form(max_length=20_000)] = "",
     collection: Short = "",
     audience: Short = "",
     every: Short = "",
 ) -> Response:
-    """Read options and places of secrets from lines `name = value`."""
-    known = await server.read(partial(kinds.kind_of, kind))
-    lines = (line.partition("=") for line in options.splitlines() if line.strip())
-    given = {left.strip(): right.strip() for left, _, right in lines}
+    """Each option has a field, and each secret; those left empty aren't given."""
+    form = await request.form()
+    filled = {key: str(value).strip() for key, value in form.items() if str(value).strip()}
     source = KeptSource(
         name.strip() or kind,
         kind,
-        {key: value for key, value in given.items() if key not in known.secrets},
-        {key: value for key, value in given.items() if key in known.secrets},
+        _named(filled, "option."),
+        _named(filled, "secret."),
         collection.strip() or "default",
         None,
         audience.strip() or None,
@@ -59,6 +58,10 @@ async def add(
     )
     await server.read(partial(server.library.sync.receive, source))
     return RedirectResponse(_PLACE, 303)
+
+
+def _named(filled: Mapping[str, str], begin: str) -> dict[str, str]:
+    return {key.removeprefix(begin): text for key, text in filled.items() if key.startswith(begin)}
 
 
 @router.post(f"{_PLACE}/steer")

@@ -341,6 +341,12 @@ class Settings(AskSettings):
         "log of queries: `off`, `counts` or `full`; empty: `counts` in `trivium serve`,"
         " otherwise `off`",
     )
+    log_rows: int = _setting(
+        "log.rows", 100_000, "maximum number of entries in the log of queries; 0: no limit"
+    )
+    log_days: int = _setting(
+        "log.days", 365, "days after which entries of the log of queries are deleted; 0: never"
+    )
     sync_secrets: str = _setting(
         "sync.secrets",
         "",

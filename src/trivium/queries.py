@@ -21,6 +21,17 @@ class LoggedQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """One query, over all the days looked at."""
+
+    text: str
+    asked: int
+    empty: int  # times that nothing relevant was found
+    took_ms: float  # the slowest
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
 class Alert:
     """A saved search that notifies you when a new document matches."""
 

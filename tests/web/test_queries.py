@@ -11,6 +11,9 @@ from tests.serving.shelf import client, shelve
 
 from trivium.config import Settings
 from trivium.library import Library
+from trivium.library.queries import LogMode, Queries
+from trivium.queries import LoggedQuery
+from trivium.store.clock import now
 from trivium.testing.samples import TOY, sample
 from trivium.web.site import furnish
 
@@ -116,3 +119,15 @@ def test_what_a_link_on_another_site_searched_is_not_the_owners_query(
     page = owner.get("/ask?q=planted", headers=followed)
     assert page.status_code == 200
     assert ">planted<" not in page.text
+
+
+def test_the_log_stays_within_its_limits(library: Library) -> None:
+    """It grew for ever: 100,000 queries took 58 MB."""
+    queries = Queries(library.backend, LogMode.FULL, most=5, days=30)
+    old = [LoggedQuery("2020-01-01T00:00:00Z", f"old {n}") for n in range(3)]
+    library.backend.queries.note(old)
+    for n in range(20):
+        queries._pending.append(LoggedQuery(now(), f"new {n}"))
+    queries.flush()
+    kept = {one.text for one in library.backend.queries.all()}
+    assert kept == {f"new {n}" for n in range(15, 20)}

@@ -82,7 +82,7 @@ class Library:
             backend, model, scope, self._searching, self.documents, self.history
         )
         mode = one_of(LogMode, "log.queries", settings.log_queries or LogMode.OFF)
-        self.queries = Queries(backend, mode)
+        self.queries = Queries(backend, mode, settings.log_rows, settings.log_days)
         self.contradictions = Contradictions(model, self._searching, self.documents)
         self.alerts = Alerts(backend, self._searching, self.documents)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from secrets import token_hex
@@ -25,7 +25,7 @@ from trivium.library.documents import Documents
 from trivium.library.searching import Searching
 from trivium.options import Filters, SearchOptions
 from trivium.ports import Backend
-from trivium.queries import Alert, AlertHit, LoggedQuery
+from trivium.queries import Alert, AlertHit, Asked, LoggedQuery
 from trivium.results import Results
 from trivium.store.clock import now
 from trivium.text.query import parse
@@ -37,6 +37,7 @@ log = logging.getLogger("trivium.alerts")
 SLOW_MS = 500.0  # people notice this
 _SETTLED = 3.0  # seconds: typing that continues within them is one query, as it was in the end
 _MOST_PENDING = 10_000  # queries waiting to be written: 2 MB
+_TRIMMED_AFTER = 1_000  # entries
 _LONGEST = 500  # characters of a query that the log keeps
 _AT_ONCE = 100  # new documents that one search looks through
 _WEBHOOK_SECONDS = 10.0
@@ -48,23 +49,18 @@ class LogMode(StrEnum):
     FULL = "full"  # each time, with the token that asked
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One query, over all the days looked at."""
-
-    text: str
-    asked: int
-    empty: int  # times that nothing relevant was found
-    took_ms: float  # the slowest
-    last: str
-
-
 class Queries:
-    """The log. `mode`: what it keeps. A query typed letter by letter counts once."""
+    """The log. `mode`: what it keeps, `most` entries of `days` (0: no limit) at most. A query typed
+    letter by letter counts once."""
 
-    def __init__(self, backend: Backend, mode: LogMode) -> None:
+    def __init__(
+        self, backend: Backend, mode: LogMode, most: int = 100_000, days: int = 365
+    ) -> None:
         self._backend = backend
         self.mode = mode
+        self._most = most
+        self._days = days
+        self._since_trimmed = _TRIMMED_AFTER  # entries: the first flush trims
         self._typed: dict[str, tuple[float, LoggedQuery]] = {}  # by caller: the last, unsettled
         self._pending: list[LoggedQuery] = []  # so that no search waits for the database
         self._lock = Lock()
@@ -109,26 +105,31 @@ class Queries:
                     self._pending.append(query)
                     del self._typed[caller]
             pending, self._pending = self._pending, []
+        if not pending:
+            return
         if self.mode is LogMode.FULL:
             self._backend.queries.note(pending)
         else:
             self._backend.queries.count(_counted(pending))
+        self._trim(len(pending))
 
-    def all(self, days: int | None = None) -> list[Asked]:
-        """Each query once, the most asked first."""
+    def _trim(self, written: int) -> None:
+        """Drop what is too old or too much, after every thousand entries."""
+        self._since_trimmed += written
+        if self._since_trimmed >= _TRIMMED_AFTER:
+            self._since_trimmed = 0
+            if self._days:
+                self._backend.queries.forget(_day(timedelta(days=self._days)))
+            if self._most:
+                self._backend.queries.trim(self._most)
+
+    def all(
+        self, days: int | None = None, *, limit: int | None = None, offset: int = 0
+    ) -> list[Asked]:
+        """Each query once, the most asked first; `limit` of them after the first `offset`."""
         self.flush(settled=False)
         since = "" if days is None else _day(timedelta(days=days))
-        found: dict[str, Asked] = {}
-        for one in self._backend.queries.all(since):  # the newest first
-            known = found.get(one.text, Asked(one.text, 0, 0, 0.0, one.at))
-            found[one.text] = Asked(
-                one.text,
-                known.asked + one.asked,
-                known.empty + one.empty,
-                max(known.took_ms, one.took_ms),
-                known.last,
-            )
-        return sorted(found.values(), key=lambda one: (-one.asked, one.text))
+        return self._backend.queries.totals(since, limit=limit, offset=offset)
 
     def forget(self, older_than: str = "") -> int:
         """Delete entries older than `30d`, `12h` or `8w`; without an age, everything."""

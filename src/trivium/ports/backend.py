@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeAlias
 from trivium.access import AccessToken
 from trivium.answers import Conversation, KeptTurn
 from trivium.history import Interpretation
-from trivium.queries import Alert, AlertHit, LoggedQuery
+from trivium.queries import Alert, AlertHit, Asked, LoggedQuery
 from trivium.types import (
     ChunkId,
     Collection,
@@ -798,8 +798,16 @@ class QueryLog(Protocol):
         """The newest first."""
         ...
 
+    def totals(self, since: str = "", *, limit: int | None = None, offset: int = 0) -> list[Asked]:
+        """Each text once, over all its entries since then: the most asked first, then by text."""
+        ...
+
     def forget(self, before: str) -> int:
         """Delete entries from before this time; how many."""
+        ...
+
+    def trim(self, most: int) -> int:
+        """Delete the oldest entries beyond so many; how many."""
         ...
 
 

@@ -16,7 +16,7 @@ from trivium.errors import (
     ServerBusy,
 )
 from trivium.ports import Backend
-from trivium.queries import Alert, AlertHit, LoggedQuery
+from trivium.queries import Alert, AlertHit, Asked, LoggedQuery
 from trivium.testing.samples import (
     found,
     put,
@@ -174,6 +174,19 @@ class QueriesContract:
         assert len(log.all("2026-11-02")) == 3
         assert log.forget("2026-11-02") == 1
         assert len(log.all()) == 3
+
+    def test_the_log_is_summed_by_page_and_trimmed(self, backend: Backend) -> None:
+        days = ("2026-11-01", "2026-11-02", "2026-11-03")
+        backend.queries.note([LoggedQuery(day, "crown", 2, 1, 7.5) for day in days])
+        backend.queries.note([LoggedQuery(days[0], text) for text in ("b", "Zebra", "ä")])
+        totals = backend.queries.totals()
+        assert totals[0] == Asked("crown", 6, 3, 7.5, days[2])
+        assert [one.text for one in totals] == ["crown", "Zebra", "b", "ä"]
+        assert backend.queries.totals(limit=2, offset=1) == totals[1:3]
+        assert backend.queries.totals(days[1]) == [Asked("crown", 4, 2, 7.5, days[2])]
+        assert backend.queries.trim(10) == 0
+        assert backend.queries.trim(2) == 4
+        assert [one.at for one in backend.queries.all()] == [days[2], days[1]]
 
     def test_one_call_may_count_a_query_several_times(self, backend: Backend) -> None:
         log = backend.queries

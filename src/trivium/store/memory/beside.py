@@ -18,7 +18,7 @@ from trivium.access import AccessToken
 from trivium.answers import Conversation, KeptTurn
 from trivium.errors import FileUnreadable, LibraryBusy, OriginalMissing, ServerBusy
 from trivium.ports import Waiting
-from trivium.queries import Alert, AlertHit, LoggedQuery
+from trivium.queries import Alert, AlertHit, Asked, LoggedQuery
 from trivium.store.clock import now
 from trivium.store.memory.documents import MemoryDocuments
 from trivium.store.memory.held import Held
@@ -125,6 +125,28 @@ class MemoryQueryLog:
     def all(self, since: str = "") -> list[LoggedQuery]:
         newest = [query for query in reversed(self._queries) if query.at >= since]
         return sorted(newest, key=lambda query: query.at, reverse=True)
+
+    def totals(self, since: str = "", *, limit: int | None = None, offset: int = 0) -> list[Asked]:
+        found: dict[str, list[LoggedQuery]] = {}
+        for query in self.all(since):
+            found.setdefault(query.text, []).append(query)
+        totals = [
+            Asked(
+                text,
+                sum(one.asked for one in entries),
+                sum(one.empty for one in entries),
+                max(one.took_ms for one in entries),
+                max(one.at for one in entries),
+            )
+            for text, entries in found.items()
+        ]
+        totals.sort(key=lambda one: (-one.asked, one.text))
+        return totals[offset:][:limit]
+
+    def trim(self, most: int) -> int:
+        gone = self.all()[most:]
+        self._queries = [query for query in self._queries if query not in gone]
+        return len(gone)
 
     def forget(self, before: str) -> int:
         kept = [query for query in self._queries if query.at >= before]

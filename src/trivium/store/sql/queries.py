@@ -6,9 +6,21 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TypeAlias
 
-from sqlalchemy import Connection, Engine, Float, bindparam, case, delete, insert, select, update
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Float,
+    bindparam,
+    case,
+    cast,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 
-from trivium.queries import Alert, AlertHit, LoggedQuery
+from trivium.queries import Alert, AlertHit, Asked, LoggedQuery
 from trivium.store.sql.tables import alert_hits, alerts, query_log
 
 _COLUMNS = [query_log.c[name] for name in ("at", "text", "asked", "empty", "took_ms", "caller")]
@@ -68,6 +80,32 @@ class SqlQueryLog:
         with self._engine.connect() as connection:
             rows = connection.execute(asked.order_by(query_log.c.at.desc(), query_log.c.id.desc()))
             return [LoggedQuery(**row._mapping) for row in rows]
+
+    def totals(self, since: str = "", *, limit: int | None = None, offset: int = 0) -> list[Asked]:
+        log, asked = query_log.c, func.sum(query_log.c.asked)
+        text = cast(log.text, log.at.type)  # in the order of its bytes, as everywhere
+        query = (
+            select(log.text, asked, func.sum(log.empty), func.max(log.took_ms), func.max(log.at))
+            .where(log.at >= since)
+            .group_by(log.text)
+            .order_by(asked.desc(), text)
+            .limit(limit)
+            .offset(offset)
+        )
+        with self._engine.connect() as connection:
+            rows = connection.execute(query).all()
+        return [Asked(row[0], int(row[1]), int(row[2]), row[3], row[4]) for row in rows]
+
+    def trim(self, most: int) -> int:
+        log = query_log.c
+        order = (log.at.desc(), log.id.desc())
+        first = select(log.at, log.id).order_by(*order).offset(most).limit(1)
+        with self._engine.begin() as connection:
+            found = connection.execute(first).first()
+            if found is None:
+                return 0
+            older = (log.at < found.at) | ((log.at == found.at) & (log.id <= found.id))
+            return connection.execute(delete(query_log).where(older)).rowcount
 
     def forget(self, before: str) -> int:
         with self._engine.begin() as connection:

@@ -138,6 +138,8 @@ class Composer:
     ) -> Extraction:
         """The extraction, under the first of these titles that identifies it; else under the file's
         name."""
+        if not self._elements and enclosed:  # a cover for what is inside: that can be found
+            self.add("paragraph", "\n".join(f"Attachment: {inner.name}" for inner in enclosed))
         if not self._elements:
             raise FileEmpty(f"{blob.name} has no text.")
         text = self.text

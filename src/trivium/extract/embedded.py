@@ -7,8 +7,11 @@ and the wrappers of old programs, nothing of what the files say.
 from __future__ import annotations
 
 import posixpath
+import re
 import struct
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
@@ -28,6 +31,9 @@ MAX_BYTES = 128 << 20  # of all together: they are in memory at once
 
 _FOLDERS = ("word/embeddings/", "ppt/embeddings/", "xl/embeddings/")
 _CHARTS = ("word/charts/_rels/", "ppt/charts/_rels/", "xl/charts/_rels/")
+_HOLDERS = ("Package", "CONTENTS", "EmbeddedOdf")
+_OBJECT_STORAGE = 0x1011
+_RTF_OBJECT = re.compile(rb"\\objdata\b([0-9A-Fa-f\s]+)")
 _PROGRAMS = (
     ("WordDocument", ".doc"),
     ("Workbook", ".xls"),
@@ -41,21 +47,86 @@ def embedded(package: Package, *, charted: bool) -> list[Enclosed]:
     """The files inside a document, by name. `charted`: the reader describes charts itself, so their
     workbooks would repeat them."""
     behind = _behind_charts(package) if charted else frozenset()
+
+    def files() -> Iterator[Enclosed | None]:
+        for member in sorted(package.names - behind):
+            if member.startswith(_FOLDERS) and not member.endswith("/"):
+                with suppress(ReadError):
+                    data = package.read(member, MAX_BYTES)
+                    yield _unwrapped(posixpath.basename(member), data or b"")
+
+    return _limited(files())
+
+
+def embedded_in_compound(ole: OleFileIO) -> list[Enclosed]:
+    """The files inside an old Word document or workbook: objects in storages of their own. A whole
+    document of an old program, spread over such a storage, is left out."""
+
+    def files() -> Iterator[Enclosed | None]:
+        for number, path in enumerate(ole.listdir(), start=1):
+            base = f"object-{number}"
+            if path[-1] == "\x01Ole10Native":
+                yield _native(base, stream(ole, path))
+            elif path[-1] in _HOLDERS:
+                inside = stream(ole, path)
+                yield Enclosed(f"{base}{_suffix(inside)}", inside) if inside else None
+
+    return _limited(files())
+
+
+def embedded_in_slides(data: bytes) -> list[Enclosed]:
+    """The files inside an old presentation: packed compound files among its records ([MS-PPT])."""
+
+    def files() -> Iterator[Enclosed | None]:
+        at = 0
+        while at + 8 <= len(data):
+            version, kind, length = struct.unpack_from("<HHI", data, at)
+            if kind == _OBJECT_STORAGE:
+                body = data[at + 8 : at + 8 + length]
+                if version >> 4:  # packed, behind its size
+                    with suppress(zlib.error):
+                        body = zlib.decompressobj().decompress(body[4:], MAX_BYTES)
+                yield _unwrapped("object", body)
+            at += 8 if version & 0xF == 0xF and kind != _OBJECT_STORAGE else 8 + length
+
+    return _limited(files())
+
+
+def embedded_in_rtf(data: bytes) -> list[Enclosed]:
+    """The files inside an RTF document, written as hexadecimal digits ([MS-OLEDS])."""
+
+    def files() -> Iterator[Enclosed | None]:
+        for match in _RTF_OBJECT.finditer(data):
+            digits = re.sub(rb"[^0-9A-Fa-f]", b"", match[1])
+            packed = bytes.fromhex(digits[: len(digits) // 2 * 2].decode())
+            try:
+                name_size = struct.unpack_from("<I", packed, 8)[0]
+                program = packed[12 : 12 + name_size].rstrip(b"\x00")
+                at = 12 + name_size
+                for _ in range(2):  # topic and item
+                    at += 4 + struct.unpack_from("<I", packed, at)[0]
+                size = struct.unpack_from("<I", packed, at)[0]
+            except struct.error:
+                continue
+            body = packed[at + 4 : at + 4 + size]
+            if program == b"Package":
+                yield _native("object", bytes(4) + body)
+            else:
+                yield _unwrapped("object", body)
+
+    return _limited(files())
+
+
+def _limited(files: Iterable[Enclosed | None]) -> list[Enclosed]:
     found: list[Enclosed] = []
     size = 0
-    for member in sorted(package.names - behind):
-        if not member.startswith(_FOLDERS) or member.endswith("/"):
+    for inner in files:
+        if inner is None:
             continue
-        try:
-            data = package.read(member, MAX_BYTES)
-        except ReadError:
-            continue
-        inner = _unwrapped(posixpath.basename(member), data or b"")
-        size += len(inner.data) if inner else 0
+        size += len(inner.data)
         if size > MAX_BYTES or len(found) == MAX_FILES:
             break
-        if inner is not None:
-            found.append(_distinct(inner, found))
+        found.append(_distinct(inner, found))
     return found
 
 
@@ -103,7 +174,7 @@ def _from_compound(name: str, data: bytes, ole: OleFileIO) -> Enclosed | None:
     for program, suffix in _PROGRAMS:
         if ole.exists(program):
             return Enclosed(f"{base}{suffix}", data)
-    for holder in ("Package", "CONTENTS", "EmbeddedOdf"):
+    for holder in _HOLDERS:
         if inside := stream(ole, holder):
             return Enclosed(f"{base}{_suffix(inside)}", inside)
     return None
@@ -151,7 +222,7 @@ def _distinct(inner: Enclosed, others: list[Enclosed]) -> Enclosed:
 
 
 def drawn_texts(package: Package, drawing: str) -> Iterator[str]:
-    """The words of text boxes, shapes and diagrams on a sheet."""
+    """The words of text boxes, shapes, diagrams and charts on a sheet."""
     root = package.xml(drawing)
     if root is None:
         return
@@ -163,3 +234,18 @@ def drawn_texts(package: Package, drawing: str) -> Iterator[str]:
         elif part.tag == "relIds":
             target = relations.get(part.get("r:dm", ""), ("", ""))[1]
             yield from diagram(package.xml(target))
+        elif part.tag == "chart" and part.get("r:id"):
+            target = relations.get(part.get("r:id", ""), ("", ""))[1]
+            yield _chart_words(package.xml(target))
+
+
+def _chart_words(root: Element | None) -> str:
+    """The titles of a chart and its axes, and the names of its series: the figures are in cells."""
+    if root is None:
+        return ""
+    titles = [" ".join(t.text or "" for t in title.iter("t")) for title in root.iter("title")]
+    names = [" ".join(v.text or "" for v in s.findall("tx//v")) for s in root.iter("ser")]
+    lines = [" · ".join(filter(str.strip, titles)), ", ".join(filter(str.strip, names))]
+    return "\n".join(
+        f"{kind}: {line}" for kind, line in zip(("Chart", "Series"), lines, strict=True) if line
+    )

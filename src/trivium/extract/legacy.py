@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 
 from trivium.errors import FileDamaged
 from trivium.extract.composer import Composer, describe
+from trivium.extract.embedded import embedded_in_compound
 from trivium.extract.ole import has_stream, is_ole, locked, open_ole, stream
 from trivium.extract.properties import iso, real_authors
 from trivium.extract.word97 import Word97, WordLocked
 from trivium.extract.xlsx import write_sheet
 from trivium.ports import Blob
-from trivium.types import Extraction, Kind, Metadata
+from trivium.types import Enclosed, Extraction, Kind, Metadata
 
 if TYPE_CHECKING:
     from olefile import OleFileIO
@@ -53,6 +54,7 @@ class DocExtractor:
             tables = {name: stream(ole, name) for name in ("0Table", "1Table")}
             main = stream(ole, "WordDocument")
             metadata = dict(summary(ole))
+            enclosed = embedded_in_compound(ole)
         try:
             word = Word97(main, tables)
             paragraphs = list(word.paragraphs())
@@ -67,6 +69,7 @@ class DocExtractor:
             titles=(str(metadata.pop("title", "")), out.first_heading),
             media_type="application/msword",
             metadata=metadata,
+            enclosed=enclosed,
         )
 
 
@@ -183,15 +186,18 @@ class XlsExtractor:
         for index, name in enumerate(names):
             write_sheet(out, blob.name, name, _rows(blob, book, index), alone=len(names) == 1)
         metadata = {}
+        enclosed: list[Enclosed] = []
         # xlrd reads what olefile does not; then there is no summary.
         with suppress(FileDamaged), open_ole(blob) as ole:
             metadata = dict(summary(ole))
+            enclosed = embedded_in_compound(ole)
         return out.finish(
             blob,
             titles=(str(metadata.pop("title", "")),),
             media_type="application/vnd.ms-excel",
             metadata={**metadata, "sheets": len(names)},
             kind=Kind.TABLE,
+            enclosed=enclosed,
         )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from trivium.errors import FileDamaged
 from trivium.extract.composer import Composer
+from trivium.extract.embedded import embedded_in_slides
 from trivium.extract.legacy import summary
 from trivium.extract.ole import has_stream, locked, open_ole, stream
 from trivium.extract.pptx import SLIDE_LEVEL
@@ -61,6 +62,7 @@ class PptExtractor:
             titles=(str(metadata.pop("title", "")), first),
             media_type="application/vnd.ms-powerpoint",
             metadata={**metadata, "pages": len(slides)},
+            enclosed=embedded_in_slides(data),
         )
 
 

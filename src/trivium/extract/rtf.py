@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from trivium.errors import FileDamaged
 from trivium.extract.composer import Composer, describe
+from trivium.extract.embedded import embedded_in_rtf
 from trivium.extract.properties import real_authors
 from trivium.extract.rtf_words import CHARSETS, INFO, READ_ANYWAY, SIGNS, SKIPPED
 from trivium.ports import Blob
@@ -48,6 +49,7 @@ class RtfExtractor:
                     "keywords": re.split(r"[,;]\s*", info.get("keywords", "")),
                 }
             ),
+            enclosed=embedded_in_rtf(blob.data),
         )
 
 

@@ -32,7 +32,7 @@ MAX_STRINGS = 5_000_000
 class XlsxExtractor:
     """Takes zip archives with a workbook inside."""
 
-    version = "xlsx/3"
+    version = "xlsx/4"
 
     def accepts(self, blob: Blob) -> bool:
         return _MAIN in member_names(blob)
@@ -56,9 +56,15 @@ class XlsxExtractor:
         for name, target in sheets:
             rows = reader.rows(target, f"{blob.name}, sheet {name}")
             write_sheet(out, blob.name, name, rows, alone=len(sheets) == 1)
-            for kind, drawing in package.relations(target).values():
-                for text in drawn_texts(package, drawing) if kind == "drawing" else ():
+            for kind, part in package.relations(target).values():
+                for text in _beside(package, kind, part):
                     out.add("paragraph", text, place=Place(sheet=name))
+        for name, (kind, target) in targets:
+            if kind == "chartsheet":
+                out.heading(1, name)
+                for inner, part in package.relations(target).values():
+                    for text in _beside(package, inner, part):
+                        out.add("paragraph", text, place=Place(sheet=name))
         metadata = dict(office_properties(package))
         metadata.pop("pages", None)
         metadata.pop("language", None)
@@ -70,6 +76,26 @@ class XlsxExtractor:
             kind=Kind.TABLE,
             enclosed=embedded(package, charted=True),
         )
+
+
+def _beside(package: Package, kind: str, part: str) -> Iterator[str]:
+    """What a sheet says outside its cells: in drawings and charts, and in comments."""
+    if kind == "drawing":
+        yield from drawn_texts(package, part)
+    root = package.xml(part) if kind in ("comments", "threadedComment") else None
+    if root is None:
+        return
+    authors = [author.text or "" for author in root.iter("author")]
+    for comment in (*root.iter("comment"), *root.iter("threadedComment")):
+        number = comment.get("authorId", "")
+        known = number.isdecimal() and int(number) < len(authors) and kind == "comments"
+        author = authors[int(number)] if known else ""
+        words = "".join(t.text or "" for t in (*comment.iter("t"), *comment.findall("text")))
+        words = words.strip().removeprefix(f"{author}:").strip()
+        # Excel repeats a discussion as a note for older versions of itself.
+        if words and not words.startswith("[Threaded comment]"):
+            by = f" by {author}" if author and not author.startswith("tc=") else ""
+            yield f"Comment on {comment.get('ref', '')}{by}: {words}"
 
 
 def write_sheet(

@@ -1,6 +1,7 @@
 """Files inside Office files are passed on; boxes, drawings and foreign parts are read."""
 
 import struct
+import zlib
 
 import pytest
 from tests.unit.extract.making import compound, pieces, printed, zipped
@@ -10,7 +11,9 @@ from tests.unit.extract.test_docx import p
 from tests.unit.extract.test_pptx import FILES as SLIDES
 
 from trivium.extract.detect import read
+from trivium.extract.embedded import embedded_in_slides
 from trivium.extract.legacy import XlsExtractor
+from trivium.extract.ole import open_ole, stream
 from trivium.ports import Blob
 
 R = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
@@ -181,3 +184,64 @@ def test_old_workbooks_that_only_xlrd_opens() -> None:
     found = read(Blob("old.xls", bare[start:]))
     assert found.reader.startswith(XlsExtractor.__name__)
     assert "Ann" in found.text
+
+
+NOTE = b"The tide turns at noon."
+
+
+def test_files_inside_old_documents_are_passed_on() -> None:
+    with open_ole(Blob("a.doc", doc("Text.\r"))) as ole:
+        streams = {path[0]: stream(ole, path) for path in ole.listdir()}
+    inside = compound({**streams, "\x01Ole10Native": native("tide.txt", NOTE)})
+    got = read(Blob("a.doc", inside))
+    assert got.media_type == "application/msword"
+    assert [(one.name, one.data) for one in got.enclosed] == [("tide.txt", NOTE)]
+
+
+def test_files_inside_old_slides_and_rtf_are_passed_on() -> None:
+    holder = compound({"\x01Ole10Native": native("tide.txt", NOTE)})
+    packed = struct.pack("<I", len(holder)) + zlib.compress(holder)
+    for version, body in ((0x10, packed), (0, holder)):
+        record = struct.pack("<HHI", version, 0x1011, len(body)) + body
+        (one,) = embedded_in_slides(struct.pack("<HHI", 0xF, 1000, len(record)) + record)
+        assert (one.name, one.data) == ("tide.txt", NOTE)
+    body = native("tide.txt", NOTE)[4:]
+    objdata = struct.pack("<III", 0x501, 2, 8) + b"Package\x00" + bytes(8)
+    objdata += struct.pack("<I", len(body)) + body
+    source = b"{\\rtf1 {\\object\\objemb{\\*\\objdata %s}}}" % objdata.hex().encode()
+    got = read(Blob("a.rtf", source))
+    assert got.text == "Attachment: tide.txt"  # the only thing in it
+    assert [one.data for one in got.enclosed] == [NOTE]
+
+
+def test_comments_and_charts_of_a_workbook_are_text() -> None:
+    from tests.fuzz.seeds import unzipped, xlsx
+    from tests.fuzz.seeds import zipped as packed
+
+    rel = '<Relationship Id="r%d" Type="http://x/relationships/%s" Target="%s"/>'
+    members: dict[str, bytes | str] = dict(unzipped(xlsx()))
+    sheet = next(name for name in members if name.startswith("xl/worksheets/sheet"))
+    base = sheet.rsplit("/", 1)[1]
+    members[f"xl/worksheets/_rels/{base}.rels"] = (
+        f"<Relationships>{rel % (1, 'comments', '../comments1.xml')}"
+        f"{rel % (2, 'drawing', '../drawings/drawing1.xml')}</Relationships>"
+    )
+    members["xl/comments1.xml"] = (
+        "<comments><authors><author>Ann</author></authors><commentList>"
+        '<comment ref="B2" authorId="0"><text><r><t>Ann:</t></r><r><t> too deep</t></r></text>'
+        "</comment></commentList></comments>"
+    )
+    members["xl/drawings/drawing1.xml"] = (
+        '<d xmlns:r="http://x/relationships"><graphicData><chart r:id="r1"/></graphicData></d>'
+    )
+    members["xl/drawings/_rels/drawing1.xml.rels"] = (
+        f"<Relationships>{rel % (1, 'chart', '../charts/chart1.xml')}</Relationships>"
+    )
+    members["xl/charts/chart1.xml"] = (
+        "<chartSpace><chart><title><tx><rich><p><r><t>Tides</t></r></p></rich></tx></title>"
+        "<ser><tx><strRef><strCache><pt><v>North pier</v></pt></strCache></strRef></tx></ser>"
+        "</chart></chartSpace>"
+    )
+    got = read(Blob("a.xlsx", packed(members)))
+    assert "Comment on B2 by Ann: too deep" in got.text
+    assert "Chart: Tides\nSeries: North pier" in got.text

@@ -200,3 +200,31 @@ def test_a_page_of_noise_is_reported_as_unread_and_not_indexed() -> None:
     maker.page().image = (8, 8, bytes(range(64)))
     with pytest.raises(FileEmpty, match=r"no readable text. Clean the glass."):
         PdfExtractor(Reader(upright_at=99), dpi=100).extract(Blob("a.pdf", maker.build()))
+
+
+def test_what_was_filled_into_a_form_is_text() -> None:
+    """Beside its label, as a person sees it; a button's state is none."""
+    stream = b"BT /F1 12 Tf 72 700 Td (Name of the quay:) Tj 0 -40 Td (Depth:) Tj ET"
+    field = b"<< /Type /Annot /Subtype /Widget /FT /%s /T (%s) /V %s /Rect [%s] /P 3 0 R >>"
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R 7 0 R 8 0 R] >> >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R"
+        b" /Resources << /Font << /F1 5 0 R >> >> /Annots [6 0 R 7 0 R 8 0 R] >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        field % (b"Tx", b"name", b"(North pier)", b"200 695 400 715"),
+        field % (b"Tx", b"depth", b"(seven fathoms)", b"200 655 400 675"),
+        field % (b"Btn", b"box", b"/Yes", b"200 600 210 610"),
+    ]
+    out, places = b"%PDF-1.7\n", []
+    for number, body in enumerate(objects, 1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    data = out + b"xref\n0 9\n0000000000 65535 f \n" + table
+    data += b"trailer\n<< /Size 9 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % len(out)
+    text = PdfExtractor().extract(Blob("form.pdf", data)).text.replace(" | ", " ")
+    assert "Name of the quay: North pier" in text
+    assert "Depth: seven fathoms" in text
+    assert "Yes" not in text

@@ -16,7 +16,7 @@ from bench.made_pdfs import (
     right_to_left,
     three_columns,
 )
-from bench.pdf_writer import Sheet, build
+from bench.pdf_writer import SCRIPT, Sheet, build
 from bench.reports import judge
 
 from trivium.extract.pdf import PdfExtractor, compose
@@ -221,3 +221,16 @@ def test_page_numbers_may_be_missing_from_some_pages() -> None:
 def test_numbers_that_count_no_pages_stay() -> None:
     for numbers in (["4", "9", "2", "7", "1", "8"], ["10", "20", "30", "40", "50", "60"]):
         assert set(numbers) <= set(floating(numbers).text.split())
+
+
+def test_letters_of_a_ligature_that_runs_left_stand_as_they_are_typed() -> None:
+    """A glyph of lam and alef: the word is meshkilat, "problems"."""
+    sheet = Sheet()
+    sheet.put(100, 100, "\u062a\uab00\u0643\u0634\u0645", SCRIPT)  # as printed, from the left
+    data = build([sheet])
+    old, next_old = b"<AB00> <ABFF> <AB00>", b"<AC00> <ACFF> <AC00>"
+    assert old in data
+    data = data.replace(old, b"<AB00><AB00><06440627>")  # one glyph, two letters
+    data = data.replace(next_old, next_old.replace(b" ", b""))  # the file keeps its length
+    got = PdfExtractor().extract(Blob("a.pdf", data))
+    assert got.text == "\u0645\u0634\u0643\u0644\u0627\u062a"

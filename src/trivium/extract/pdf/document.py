@@ -40,6 +40,7 @@ def opened(blob: Blob, *, max_pages: int = MAX_PAGES) -> Iterator[PdfDocument]:
                     fix="Open the file with its password and save a copy without one.",
                 ) from None
             raise FileDamaged(f"Couldn't read {blob.name}: the file is damaged.") from None
+        document.init_forms()  # before any page: the values of fields belong to it
         try:
             count = len(document)
             if count == 0:

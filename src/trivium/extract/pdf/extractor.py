@@ -104,6 +104,7 @@ class PdfExtractor:
         return found
 
     def _page(self, document: PdfDocument, index: int, found: Found) -> Page | None:
+        from trivium.extract.pdf.forms import fill_in
         from trivium.extract.pdf.glyphs import read_page
 
         with opened_page(document, index) as pair:
@@ -112,6 +113,7 @@ class PdfExtractor:
                 return None
             page, text = pair
             read = read_page(page.raw, text.raw, index + 1)
+            fill_in(document, page.raw, read)
             image = self._ocr == "force" or needs_ocr(
                 read, covered(page) if len(read.words) < MIN_LETTERS else 0.0
             )

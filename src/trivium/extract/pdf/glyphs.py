@@ -20,6 +20,7 @@ import numpy as np
 import pypdfium2.raw as pdfium
 
 from trivium.extract.pdf.characters import ACCENTS
+from trivium.extract.pdf.direction import runs_left
 from trivium.extract.pdf.marks import Page, Style, Word
 from trivium.extract.pdf.typography import settle_accents
 from trivium.text.values import clean_text, is_clean
@@ -147,6 +148,8 @@ class _Reader:
     def words(self) -> tuple[list[Word], list[int]]:
         """Every word, and the quarter turns of its direction."""
         text = self._text()
+        if runs_left(text):
+            text = self._unfolded(text)
         self.has_accents = any(accent in text for accent in ACCENTS)
         starts, ends = _stretches(text)
         runs, last = self._runs_at(starts), self._runs_at(ends)
@@ -193,6 +196,24 @@ class _Reader:
         # Characters without a meaning are missing in the text, but counted: ask one by one.
         codes = (pdfium.FPDFText_GetUnicode(self._page, i) for i in range(count))
         return "".join(chr(c) if 0 < c < 0x110000 else "\ufffd" for c in codes)
+
+    def _unfolded(self, text: str) -> str:
+        """With the letters of ligatures that run left (lam and alef) in the order they are typed:
+        pdfium turns a line around letter by letter, also inside a glyph, whose letters share its
+        box."""
+        signs = list(text)
+        box, last = pdfium.FS_RECTF(), (0.0, 0.0)
+        at = _address(ctypes.addressof(box))
+        start = 0
+        for index in range(len(signs) + 1):
+            here = (0.0, 0.0)
+            if index < len(signs) and runs_left(signs[index]) and signs[index].isalpha():
+                _loose_box(self._at, index, at)
+                here = (box.left, box.right)
+            if here != last or here[0] == here[1]:
+                signs[start:index] = signs[start:index][::-1]
+                start, last = index, here
+        return "".join(signs)
 
     def _parted(self, text: str, start: int) -> list[_Piece]:
         """One word, or several where its style changes: a footnote's mark, an index."""

@@ -83,6 +83,39 @@ class Citation(Told):
 
 
 @dataclass(frozen=True, slots=True)
+class QuoteChange(Told):
+    """Words of a quotation that its source has differently."""
+
+    quoted: str = field(metadata=says("As pasted; empty if words were left out."))
+    source: str = field(metadata=says("As the document has it; empty if words were added."))
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedPlace(Told):
+    """Where a quotation comes from."""
+
+    document: DocumentId
+    title: str
+    uri: str
+    collection: str
+    index: int = field(metadata=says("Index of the passage in which it begins, from 0."))
+    headings: tuple[str, ...]
+    pages: tuple[int, ...]
+    paragraph: int | None
+    link: str  # to a message or a page on the web; empty for a file
+    text: str = field(metadata=says("The words as the document has them."))
+    kept: float = field(metadata=says("Share of the words that are unchanged, 0 to 1."))
+    changes: tuple[QuoteChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation(Told):
+    """The places that a pasted text comes from; none if it is not in the documents."""
+
+    places: tuple[QuotedPlace, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Statement(Told):
     """One sentence of an answer, and whether the passages it cites bear it out."""
 

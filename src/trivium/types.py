@@ -124,6 +124,15 @@ class Speaker:
 
 
 @dataclass(frozen=True, slots=True)
+class PageStart:
+    """The offset in a passage at which a page begins, and by how much it may be wrong."""
+
+    start: int
+    number: int
+    spread: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where something is in its document, beyond the text. Everything may be unknown."""
 
@@ -135,6 +144,7 @@ class Place:
     time: str = ""  # of a message, the first of several; ISO 8601
     link: str = ""  # to a message, the first of several
     speakers: tuple[Speaker, ...] = ()  # of a passage: each message that begins in it
+    page_starts: tuple[PageStart, ...] = ()  # of a passage on several pages
 
 
 @dataclass(frozen=True, slots=True)

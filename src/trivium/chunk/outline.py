@@ -4,15 +4,18 @@ every chunker may ask it."""
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from trivium.types import Element, Extraction, Place, Speaker
+from trivium.types import Element, Extraction, PageStart, Place, Speaker
 
 # What is repeated with every chunk below it is cut here: a heading of 1 MB above 1,000 chunks would
 # be 1 GB. No real heading comes near.
 MOST_HEADING = 500  # characters
 MOST_HEADER = 2_000
 TOP_LEVEL = 2  # headings down to this level part a document for good
+
+
+UNSURE = 0.2  # of a paragraph on two pages: how far its text may be off the boxes
 
 
 class Outline:
@@ -91,8 +94,9 @@ class Outline:
         elements = list(self.touched(start, end))
         places = [element.place for element in elements]
         rows = [place.rows for place in places if place.rows]
+        pages = sorted({page for place in places for page in place.pages})
         return Place(
-            pages=tuple(sorted({page for place in places for page in place.pages})),
+            pages=tuple(pages),
             boxes=tuple(box for place in places for box in place.boxes),
             sheet=next((place.sheet for place in places if place.sheet), ""),
             rows=(min(r[0] for r in rows), max(r[1] for r in rows)) if rows else None,
@@ -104,4 +108,25 @@ class Outline:
                 for element in elements
                 if element.kind == "message" and element.place.authors
             ),
+            page_starts=_page_starts(elements, start) if len(pages) > 1 else (),
         )
+
+
+def _page_starts(elements: Sequence[Element], start: int) -> tuple[PageStart, ...]:
+    """Where each page begins in a range. Of an element that runs over several pages only its boxes
+    are known, so its text is divided by their heights."""
+    found: dict[int, PageStart] = {}
+    for element in elements:
+        heights: dict[int, float] = dict.fromkeys(element.place.pages, 0.0)
+        for box in element.place.boxes:
+            heights[box.page] = heights.get(box.page, 0.0) + max(0.0, box.bottom - box.top)
+        total = sum(heights.values())
+        above = 0.0
+        for at, (page, height) in enumerate(sorted(heights.items())):
+            share = above / total if total else at / len(heights)
+            length = element.end - element.start
+            offset = max(0, element.start + int(share * length) - start)
+            spread = int(length * UNSURE) if at else 0
+            found.setdefault(page, PageStart(offset, page, spread))
+            above += height
+    return tuple(found[page] for page in sorted(found))

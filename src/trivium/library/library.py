@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from types import TracebackType
 
-from trivium.answers import Answer, AnswerEvent, Depth, Turn
+from trivium.answers import Answer, AnswerEvent, Depth, Quotation, Turn
 from trivium.config import Settings, load
 from trivium.errors import ModelUnavailable
 from trivium.ingest.progress import Outcome
@@ -26,6 +26,7 @@ from trivium.library.jobs import Jobs, told_of
 from trivium.library.model import embedder_or_missing, refuse_another, settings_for, with_model
 from trivium.library.models import Models
 from trivium.library.queries import Alerts, LogMode, Queries
+from trivium.library.quoting import Quoting
 from trivium.library.report import Report, Shown
 from trivium.library.searching import Searching
 from trivium.library.sync import Sync
@@ -84,6 +85,7 @@ class Library:
         mode = one_of(LogMode, "log.queries", settings.log_queries or LogMode.OFF)
         self.queries = Queries(backend, mode, settings.log_rows, settings.log_days)
         self.contradictions = Contradictions(model, self._searching, self.documents)
+        self._quoting = Quoting(backend, scope)
         self.alerts = Alerts(backend, self._searching, self.documents)
 
     @classmethod
@@ -248,6 +250,18 @@ class Library:
         return self._searching.similar(
             document, limit, passage=passage, by=by, filters=filters, within=within
         )
+
+    def quote(
+        self,
+        text: str,
+        limit: int = 3,
+        *,
+        filters: Filters = Filters(),
+        within: Where = OWNER,
+    ) -> Quotation:
+        """Find the document, page and paragraph that a pasted sentence or paragraph comes from, and
+        the words that were changed. No places: it is not in the documents."""
+        return self._quoting.find(text, limit, filters=filters, within=within)
 
     def suggest(self, typed: str, limit: int = 8, within: Where = OWNER) -> tuple[Suggestion, ...]:
         """Suggest completions, in words of documents the caller may see."""

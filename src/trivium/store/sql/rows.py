@@ -13,7 +13,17 @@ from trivium.store.sql.tables import FOLDED_SHEET
 from trivium.store.where import comparable_text, kind_of, name_of, texts_and_numbers
 from trivium.text.nearness import sketch
 from trivium.text.values import clean_metadata
-from trivium.types import Box, Chunk, Document, Metadata, MetaValue, Place, Processed, Speaker
+from trivium.types import (
+    Box,
+    Chunk,
+    Document,
+    Metadata,
+    MetaValue,
+    PageStart,
+    Place,
+    Processed,
+    Speaker,
+)
 
 # Columns of a document's row that a new active interpretation sets.
 DOCUMENT_COLUMNS = (
@@ -167,6 +177,7 @@ def place_of(held: Mapping[str, Any]) -> Place:
         time=held.get("time", ""),
         link=held.get("link", ""),
         speakers=tuple(Speaker(**speaker) for speaker in held.get("speakers", ())),
+        page_starts=tuple(PageStart(**page) for page in held.get("page_starts", ())),
     )
 
 

@@ -98,6 +98,9 @@ def main() -> None:
     random = Random(SEED)
     own = random.sample(own, min(given.sentences, len(own)))
     foreign = random.sample(foreign, min(given.sentences, len(foreign)))
+    if not own or not foreign:
+        print(f"{len(papers)} papers hold too few sentences to measure.")
+        return
     others = [word for one in foreign for word in one.text.split() if word.isalpha()]
     with tempfile.TemporaryDirectory() as folder:
         # Finding a quotation needs no embedding model, so none is loaded.

@@ -23,6 +23,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     "bench.damage": ("--flips", "2"),
     "bench.chat": ("--queries", "2", "--data", "DATA"),
     "bench.sync": ("--messages", "60"),
+    "bench.quote": ("--sentences", "2", "--papers", "2", "--data", "DATA"),
     "bench.sync_data": ("--data", "DATA"),
     "bench.sync_histories": ("--histories", "15"),
     "bench.attack": ("--requests", "30"),

@@ -32,6 +32,7 @@ SHOWN = {
     "bench.answers": "| contradicted | 5",
     "bench.answer_limits": "a part of its sentence",
     "bench.chat": "group, author and day",
+    "bench.quote": "papers",
     "bench.sync": '"items": 60',
     "bench.sync_data": "| sync:chat | 1 | 1 |",
     "bench.sync_histories": "| all | 15 | 0 |",

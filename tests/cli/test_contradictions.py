@@ -29,3 +29,15 @@ def test_a_pair_is_listed_once_as_a_hint(trivium: Program) -> None:
     assert "deals 10 points" in shown
     assert shown.endswith("1 pair that may disagree. These are hints, not findings.\n")
     assert trivium("contradictions", "--collection", "none", "--json").json["contradictions"] == []
+
+
+def test_a_pasted_sentence_finds_its_document(trivium: Program) -> None:
+    shown = trivium("quote", "The baker needs flour, water, sugar and 3 hours of patience.").out
+    assert "Bread" in shown
+    assert "sugar → salt" in shown
+    (place,) = trivium("quote", "needs flour, water, salt and 3 hours", "--json").json["places"]
+    assert (place["paragraph"], place["kept"], place["changes"]) == (1, 1.0, [])
+    assert trivium("quote", "Nothing here was ever written by anybody.").out == (
+        "Not in your documents.\n"
+    )
+    assert trivium("quote", "two words").code != 0

@@ -50,6 +50,7 @@ def test_tools_say_what_they_are(library: Library) -> None:
         "get_outline",
         "get_table",
         "similar",
+        "quote",
         "history",
         "calculate",
         "ask",
@@ -157,7 +158,7 @@ def test_over_http_a_token_sees_its_own(library: Library) -> None:
     async def talking() -> None:
         async with over_http(library, token) as client, client:
             tools = await client.list_tools()
-            assert len(tools.tools) == 11
+            assert len(tools.tools) == 12
             found = await client.call_tool("search", {"query": f"crown {SECRET} {VAULTED}"})
             seen = {one["document"] for one in found.structured_content["results"]}
             assert seen == {1, 2}
@@ -216,5 +217,5 @@ def test_over_standard_streams(tmp_path: Path) -> None:
         return await client.list_tools(), await client.call_tool("search", {"query": SECRET})
 
     listed, found = talk(server, both)
-    assert len(listed.tools) == 11
+    assert len(listed.tools) == 12
     assert all(one["document"] != 3 for one in found.structured_content["results"])

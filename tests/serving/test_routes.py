@@ -69,6 +69,16 @@ def test_what_is_known_is_not_sent_again(owner: TestClient) -> None:
     assert other.status_code == 200
 
 
+def test_a_pasted_sentence_finds_its_document(owner: TestClient) -> None:
+    told = owner.post("/v1/quote", json={"text": "The short sword is made for cabins."}).json()
+    (place,) = told["places"]
+    assert (place["title"], place["index"]) == ("Weapons", 1)
+    assert place["changes"] == [{"quoted": "made", "source": ""}]
+    nothing = owner.post("/v1/quote", json={"text": "Words that no document has in this order."})
+    assert nothing.json() == {"places": []}
+    assert owner.post("/v1/quote", json={"text": "two words"}).status_code == 422
+
+
 def test_similar_documents(owner: TestClient) -> None:
     told = owner.get("/v1/documents/2/similar", params={"where": "collection:vault"}).json()
     assert [result["document"]["title"] for result in told["results"]] == [f"Vault of {VAULTED}"]

@@ -121,3 +121,14 @@ def test_sliders_and_the_query_language_are_under_advanced(owner: TestClient) ->
     for control in ('type="range"', 'name="where"', 'name="boost"'):
         assert control in folded
         assert control not in head + after
+
+
+def test_a_pasted_sentence_finds_its_document(owner: TestClient) -> None:
+    assert "Find source" in owner.get("/quote").text
+    shown = owner.post("/quote", data={"text": "The short sword is made for <b> cabins."}).text
+    assert "Weapons" in shown
+    assert "(added)" in shown
+    assert "<b>" not in shown
+    shown = owner.post("/quote", data={"text": "Words that no document has in this order."}).text
+    assert "Not in your documents" in shown
+    assert "too few" in owner.post("/quote", data={"text": "two words"}).text

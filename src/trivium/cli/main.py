@@ -31,6 +31,7 @@ GROUPS = {
     "Documents": {
         "list": ("documents", _LINES["list"]),
         "show": ("documents", _LINES["show"]),
+        "quote": ("quote", _LINES["quote"]),
         "similar": ("similar", _LINES["similar"]),
         "duplicates": ("duplicates", "List documents that are nearly the same."),
         "contradictions": ("contradictions", "List passages that may disagree with each other."),

@@ -13,13 +13,15 @@ from trivium.answer.quotation import Alignment, Word, align, quoted_words
 from trivium.answers import Quotation, QuotedPlace
 from trivium.errors import BadValue
 from trivium.library.asking import Scope
+from trivium.operations.quoting import LONGEST_QUOTE
 from trivium.options import Filters
 from trivium.ports import Backend
+from trivium.text.normalise import words as folded
 from trivium.text.query import parse
 from trivium.types import OWNER, ChunkId, Probe, Signal, StoredChunk, Where
 
-LONGEST = 50_000  # characters of a quotation
-CANDIDATES = 40  # passages that are compared word by word
+CANDIDATES = 40  # passages whose words are counted
+COMPARED = 10  # of these, passages that are compared word by word
 RAREST = 24  # words that are looked up
 NEAREST = 5  # passages that are compared again with the text around them
 FEWEST_WORDS = 4  # fewer stand in many documents by chance
@@ -44,7 +46,7 @@ class Quoting:
     ) -> Quotation:
         """The places that a text was quoted from, the nearest first; none if it isn't in the
         documents. `limit`: of places, if several documents have it."""
-        words, whole = quoted_words(text[:LONGEST])
+        words, whole = quoted_words(text[:LONGEST_QUOTE])
         if len(words) < FEWEST_WORDS:
             raise BadValue(
                 f"{len(words)} words are too few to find where they come from.",
@@ -68,7 +70,9 @@ class Quoting:
     ) -> list[tuple[Alignment, StoredChunk]]:
         """Compares the candidates, and the best of them again with the text around them: a sentence
         may begin in one passage and end in the next."""
-        chunks = self._candidates(words, within)
+        chunks, asked = self._candidates(words, within), set(folded(whole))
+        shared = {chunk.id: len(asked.intersection(folded(chunk.chunk.text))) for chunk in chunks}
+        chunks = sorted(chunks, key=lambda chunk: (-shared[chunk.id], chunk.id))[:COMPARED]
         first = [(a, c) for c in chunks if (a := align(words, whole, c.chunk.text)) is not None]
         first.sort(key=lambda pair: (-pair[0].kept, pair[1].id))
         found, texts = [], dict[int, str]()

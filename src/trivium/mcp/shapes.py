@@ -13,6 +13,7 @@ from pydantic import AliasChoices
 from trivium.operations.adding import LabelOptions, Text
 from trivium.operations.asking import Ask
 from trivium.operations.declaring import Carried, for_assistants, like, option, requests
+from trivium.operations.quoting import Quote
 from trivium.operations.searching import (
     LONGEST_FILTER,
     LONGEST_QUERY,
@@ -106,6 +107,11 @@ class GetTableInput(_Document):
 class SimilarInput(_Document):
     index: int | None = like(Similar, "passage", None)
     limit: int = like(SearchOptions, "limit", 8, le=MOST_LISTED)
+
+
+@for_assistants
+class QuoteInput(Quote):
+    __pydantic_config__ = requests()
 
 
 @for_assistants

@@ -6,7 +6,7 @@ Knows nothing of the protocol.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any, Generic, TypeVar, get_type_hints
 
@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from trivium.access import Caller, Right
 from trivium.answer import calculate as calculating
+from trivium.answers import Quotation
 from trivium.errors import BadSetting
 from trivium.library import Library
 from trivium.library.toolbox import outline, table_of
@@ -30,6 +31,7 @@ from trivium.types import Combine, Document, StoredChunk, Told
 MOST_TEXT = 24_000
 MOST_PASSAGE = 2_000  # of one result; a chunk of 400 tokens has 1,600
 _DEEPEST_RESULT = 10_000  # of a search: each page ranks all results before it again
+_MOST_CHANGES = 50  # words of a quotation
 _MOST_FIELDS = 50  # of a document's metadata
 _MOST_VALUE = 500
 _MOST_HEADINGS = 200
@@ -230,6 +232,21 @@ def similar(library: Library, caller: Caller, asked: shapes.SimilarInput) -> sha
         asked.document, asked.limit, passage=asked.index, within=caller.within()
     )
     return shapes.SimilarOutput(_listed(found, 0, len(found)))
+
+
+@_tool(
+    "Find the source of a quote",
+    "Find the document, page and paragraph that a sentence or paragraph comes from, and the words"
+    " that were changed. No places: it is not in the documents.",
+)
+def quote(library: Library, caller: Caller, asked: shapes.QuoteInput) -> Quotation:
+    found = library.quote(asked.text, asked.limit, filters=asked, within=caller.within())
+    return Quotation(
+        tuple(
+            replace(place, text=place.text[:MOST_PASSAGE], changes=place.changes[:_MOST_CHANGES])
+            for place in found.places
+        )
+    )
 
 
 @_tool(

@@ -27,6 +27,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ("search", "Search by meaning, words and spelling.", "search", "search", "search"),
         ("suggest", "Suggest completions of what was typed so far.", "search"),
         ("ask", "Answer a question from your documents, with citations.", "search", "ask", "ask"),
+        ("quote", "Find the document and page a sentence comes from.", "search", "quote", "quote"),
         ("similar", "Find documents or passages like a given one.", "search", "similar", "similar"),
         # documents
         ("add", "Add files and folders to the library.", "add", "add", "add_document"),

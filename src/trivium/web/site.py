@@ -22,6 +22,7 @@ from trivium.web import (
     jobs,
     judge,
     queries,
+    quote,
     search,
     settings,
     sources,
@@ -30,7 +31,7 @@ from trivium.web.pages import failed
 
 # Everything that has routes; the screens in the order of the navigation.
 PARTS = (
-    *(assets, entry, search, ask, add, jobs),
+    *(assets, entry, search, ask, quote, add, jobs),
     *(documents, document, history, evaluate, judge, settings, sources, queries),
 )
 

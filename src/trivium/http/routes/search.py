@@ -7,9 +7,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from trivium.answers import Quotation
 from trivium.http.answers import Answered, CollectionsAnswer, SearchAnswer, SuggestAnswer
 from trivium.http.asked import Here, Reader
 from trivium.http.problems import responses
+from trivium.operations.quoting import Quote
 from trivium.operations.searching import Search
 from trivium.results import Results
 from trivium.search.suggest import LONGEST
@@ -35,6 +37,16 @@ async def search(server: Here, caller: Reader, body: Search) -> Answered:
 def answer(results: Results, *, explain: bool) -> SearchAnswer:
     suggestion = next((a.suggestion for a in results.analyses if a.suggestion), "")
     return SearchAnswer.of(results, explain=explain, suggestion=suggestion)
+
+
+@router.post("/quote", response_model=Quotation, responses=responses(408, 413))
+async def quote(server: Here, caller: Reader, body: Quote) -> Answered:
+    """Find the document, page and paragraph that a pasted text comes from, and what was changed in
+    it. No places: it is not in the documents."""
+    call = partial(
+        server.library.quote, body.text, body.limit, filters=body, within=caller.within()
+    )
+    return Answered(await server.read(call))
 
 
 @router.get("/suggest", response_model=SuggestAnswer, responses=responses())

@@ -1,0 +1,68 @@
+"""`trivium quote`: finds where a pasted sentence or paragraph comes from."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trivium.cli.declared import declared
+from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.search import QueryCommand
+from trivium.operations.quoting import QuoteOptions
+from trivium.operations.searching import Filters
+
+if TYPE_CHECKING:
+    from trivium.answers import QuotedPlace
+
+NOT_THERE = "Not in your documents."
+
+
+@click.command("quote", cls=QueryCommand)
+@click.argument("text", nargs=-1, metavar="[TEXT...]")
+@declared(QuoteOptions)
+@declared(Filters)
+@shared_options
+@pass_shell
+def quote_command(shell: Shell, /, text: tuple[str, ...], limit: int, **filters: Any) -> None:
+    """Find the document, page and paragraph that a text was quoted from, and what was changed.
+
+    Paste a sentence or a paragraph, or send it to standard input. Case, punctuation, hyphens and
+    ligatures make no difference, and up to a third of the words may be others.
+
+    \b
+    trivium quote "Divers raised the crown from the harbour of Port Amble."
+    pbpaste | trivium quote
+    """
+    pasted = " ".join(text)
+    if not pasted.strip() and not sys.stdin.isatty():
+        pasted = sys.stdin.read()
+    if not pasted.strip():
+        raise click.UsageError("Paste a sentence.")
+    with shell.library() as library:
+        found = library.quote(pasted, limit, filters=Filters(**filters))
+    if shell.json:
+        shell.emit(found)
+        return
+    if not found.places:
+        shell.say(NOT_THERE)
+    for place in found.places:
+        _show(shell, place)
+
+
+def _show(shell: Shell, place: QuotedPlace) -> None:
+    where = [f"{place.title} #{place.document}"]
+    if place.pages:
+        where.append(
+            f"p. {'–'.join(str(page) for page in (place.pages[0], *place.pages[1:][-1:]))}"
+        )
+    where += [f"paragraph {place.paragraph}"] if place.paragraph else []
+    kept = "word for word" if not place.changes else f"{place.kept:.0%} of the words"
+    shell.say(printable(f"{', '.join(where)} ({kept})"))
+    shell.say(printable(" ".join(place.text.split())), indent=2)
+    for change in place.changes:
+        shell.say(
+            printable(f"{change.quoted or '(left out)'} → {change.source or '(added)'}"), indent=4
+        )
+    shell.say("")

@@ -1,0 +1,48 @@
+"""The Quote screen: where a pasted text comes from."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from starlette.responses import Response
+
+from trivium.access import Caller
+from trivium.answers import Quotation
+from trivium.errors import InputError
+from trivium.http.asked import Here, Reader
+from trivium.operations.quoting import LONGEST_QUOTE
+from trivium.web.pages import PageRoute, page
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+
+@router.get("/quote")
+async def show(request: Request, caller: Reader) -> Response:
+    return _page(request, caller)
+
+
+@router.post("/quote")
+async def find(
+    request: Request,
+    server: Here,
+    caller: Reader,
+    text: Annotated[str, Form(max_length=LONGEST_QUOTE)] = "",
+) -> Response:
+    try:
+        found = await server.read(partial(server.library.quote, text, within=caller.within()))
+    except InputError as error:
+        return _page(request, caller, text, error=error)
+    return _page(request, caller, text, found)
+
+
+def _page(
+    request: Request,
+    caller: Caller,
+    text: str = "",
+    found: Quotation | None = None,
+    error: InputError | None = None,
+) -> Response:
+    values = {"text": text, "found": found, "longest": LONGEST_QUOTE}
+    return page(request, caller, "quote.html", values, error=error)

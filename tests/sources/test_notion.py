@@ -83,6 +83,32 @@ def test_blocks_that_the_api_does_not_give_are_left_out_with_a_note(
     )
 
 
+def test_blocks_that_are_refused_are_tried_again(notion: Notion, server: Server) -> None:
+    notion.blocks["p1"] = [block("b4", "toggle", rich("Closed"), children=True)]
+    notion.blocks["b4"] = [block("b5", "paragraph", rich("Inside."))]
+    notion.refused = {"blocks/b4/children": 403}
+    changes = list(pages_of(server).changes(""))
+    assert failures(changes).keys() == {"p1/not_read"}
+    assert "p1" in puts(iter(changes))
+    again = list(pages_of(server).again(["p1/not_read"]))
+    assert failures(again).keys() == {"p1/not_read"}
+    notion.refused = {}
+    again = list(pages_of(server).again(["p1/not_read"]))
+    assert Gone("p1/not_read") in again
+    assert text(puts(iter(again))["p1"]) == "Closed\n\nInside."
+
+
+def test_names_that_are_given_later_are_filled_in(notion: Notion, server: Server) -> None:
+    notion.refused = {"users": 403}
+    changes = list(pages_of(server).changes(""))
+    assert "authors" not in puts(iter(changes))["p1"].metadata
+    notion.refused = {}
+    cursor = changes[-1].cursor  # type: ignore[union-attr]
+    later = list(pages_of(server).changes(cursor))
+    assert puts(iter(later))["p1"].metadata["authors"] == ("Ada",)
+    assert "nameless" not in later[-1].cursor  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize("status", [400, 403, 404])
 def test_a_page_that_is_not_given_fails_alone(notion: Notion, server: Server, status: int) -> None:
     notion.refused = {"blocks/p1/children": status}

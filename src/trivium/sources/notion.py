@@ -46,6 +46,8 @@ _DEEPEST = 12  # blocks within blocks
 _MOST_BLOCKS = 20_000  # of a page
 _SHORTENED = 25  # values after which Notion leaves the rest of a property out
 _LISTING = "data_source/"  # begins the id under which a data source fails
+_REST = "/not_read"  # ends the id under which blocks of a page fail
+_CONTENTS = "contents of"
 _LONG = ("relation", "people", "rich_text")  # properties that Notion shortens
 _NOT_GIVEN = (Forbidden, NotThere, Refused)
 
@@ -57,6 +59,7 @@ class NotionSource:
         self._service = service
         self._known = Known()
         self._reads_comments = comments
+        self._is_nameless = False  # Notion doesn't say who people are
 
     def changes(self, cursor: str) -> Iterator[Change]:
         """A listing shows the newest first, so a cursor keeps what it has reported until the end.
@@ -68,6 +71,8 @@ class NotionSource:
         told: dict[str, str] = dict(before.get("told", {}))
         newest: dict[str, str] = dict(before.get("newest", {}))
         yield from self._learn()
+        if before.get("nameless") and not self._is_nameless:
+            since, told, newest = {}, {}, {}  # now that names are known: report all again
         for listing in ("", *self._known.sources):
             for page in self._listed(listing, since.get(listing, "")):
                 if isinstance(page, Failed):
@@ -83,8 +88,12 @@ class NotionSource:
                 yield from self._page(page)
                 if len(told) % _SAVED == 0:
                     at = {"since": since, "told": told, "newest": newest}
-                    yield Checkpoint(json.dumps(at))
-        yield Checkpoint(json.dumps({"since": since | newest}))
+                    yield Checkpoint(json.dumps(at | self._lacks()))
+        yield Checkpoint(json.dumps({"since": since | newest} | self._lacks()))
+
+    def _lacks(self) -> dict[str, bool]:
+        """Pages were reported without the names of people."""
+        return {"nameless": True} if self._is_nameless else {}
 
     def ids(self) -> Iterator[str | Wait | Failed]:
         yield from self._learn()
@@ -104,13 +113,16 @@ class NotionSource:
                 yield from self._listing_again(id_.removeprefix(_LISTING))
                 continue
             try:
-                answer = yield from self._service.get(f"pages/{id_}")
+                answer = yield from self._service.get(f"pages/{id_.removesuffix(_REST)}")
             except NotThere:
                 yield Gone(id_)
             except SourceError as reason:
                 yield self._service.failed(id_, reason, "the page")
             else:
-                yield from self._page(answer.json("Notion"))
+                changes = list(self._page(answer.json("Notion")))
+                if id_.endswith(_REST) and not any(isinstance(one, Failed) for one in changes):
+                    yield Gone(id_)
+                yield from changes
 
     # --- asking
 
@@ -126,7 +138,7 @@ class NotionSource:
                 else:
                     known.people[str(found.get("id"))] = str(found.get("name") or "")
         except _NOT_GIVEN:
-            pass
+            self._is_nameless = True
         wanted = {"filter": {"property": "object", "value": "data_source"}}
         for found in self._pages("POST", "search", wanted):
             if isinstance(found, Wait):
@@ -240,6 +252,10 @@ class NotionSource:
             return
         parts = [lines_of_properties(page, self._known), *lines, *comments]
         yield self._put(page, "\n\n".join(one for one in parts if one), not_read)
+        refused = [what for what in not_read if what.startswith(_CONTENTS)]
+        if refused:  # may be given another time
+            said = f"Notion doesn't give all of {title_of(page) or 'a page'}: {', '.join(refused)}."
+            yield Failed(f"{id_}{_REST}", said)
 
     def _completed(self, page: Told) -> Generator[Wait, None, Told]:
         """With every value of long properties, and the titles of related pages looked up."""
@@ -295,7 +311,7 @@ class NotionSource:
                 try:
                     lines += yield from self._lines(inner, depth + 1, room, not_read)
                 except _NOT_GIVEN:
-                    not_read[f"contents of a {kind} block"] += 1
+                    not_read[f"{_CONTENTS} a {kind} block"] += 1
         return lines
 
     def _comments(self, id_: str) -> Generator[Wait, None, list[str]]:

@@ -295,3 +295,13 @@ class KeptSource:
     paused: bool = False
     cursor: str = ""  # empty: nothing is synced yet
     run: SyncRun = SyncRun()  # the last run, or the current one
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """How long the queue is, over all processes."""
+
+    jobs: Mapping[str, int]  # by state, of those with work left
+    documents_left: int
+    age_seconds: float  # of the oldest of these jobs
+    workers: int  # alive, and with a job

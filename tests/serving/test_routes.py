@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 from starlette.testclient import TestClient
 from tests.serving.shelf import SECRET, VAULTED, client
@@ -113,6 +115,21 @@ def test_health_and_metrics(owner: TestClient) -> None:
     told = owner.get("/metrics").text
     assert 'route="/v1/search",status="200"' in told
     assert SECRET not in told, "counts, never contents"
+
+
+def test_metrics_of_errors_and_of_the_queue_and_the_board_that_shows_them(
+    owner: TestClient, library: Library
+) -> None:
+    owner.get("/v1/documents/999")
+    told = owner.get("/metrics").text
+    assert 'code="document.not_found"' in told
+    assert "trivium_documents_left 0.0" in told
+    assert library.jobs.queue_state().workers == 0
+    board = (Path(__file__).parents[2] / "deploy" / "grafana.json").read_text()
+    shown = set(re.findall(r"\btrivium_\w+", board))
+    there = {line.split("{")[0].split(" ")[0] for line in told.splitlines() if line[:1] != "#"}
+    assert len(shown) > 8
+    assert shown <= there
 
 
 def test_a_caller_learns_who_it_is(player: TestClient, owner: TestClient) -> None:

@@ -26,7 +26,7 @@ from trivium.errors import (
     as_input_error,
 )
 from trivium.http.metrics import Metrics
-from trivium.http.problems import REFUSED, Fault, problem
+from trivium.http.problems import CODE, REFUSED, Fault, problem
 
 log = logging.getLogger("trivium.serve")
 
@@ -150,6 +150,8 @@ class Guard:
         route = scope.get("route")
         path = getattr(route, "path", "") or "(other)"
         self._metrics.answered(scope["method"], path, answer.status, seconds)
+        if CODE in scope["state"]:
+            self._metrics.failed(scope["state"][CODE])
         # The path alone: what people search for is theirs.
         log.info(
             "%s %s %d %.1f ms id=%s",

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from trivium.work import QueueState
+
 # Seconds. A search takes 10 ms, an upload some seconds.
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
@@ -29,6 +31,33 @@ class Metrics:
             buckets=_BUCKETS,
             registry=self._registry,
         )
+        self._errors = Counter(
+            "trivium_errors", "Requests that failed.", ("worker", "code"), registry=self._registry
+        )
+        # Of the library, so every process says the same: take the maximum, not the sum.
+        self._jobs = Gauge(
+            "trivium_jobs", "Jobs with work left.", ("state",), registry=self._registry
+        )
+        self._left = Gauge(
+            "trivium_documents_left", "Documents that wait or are read.", registry=self._registry
+        )
+        self._age = Gauge(
+            "trivium_queue_age_seconds", "Age of the oldest open job.", registry=self._registry
+        )
+        self._workers = Gauge(
+            "trivium_workers_alive", "Workers that have a job.", registry=self._registry
+        )
+
+    def queued(self, queue: QueueState) -> None:
+        """As of this request."""
+        for state, count in queue.jobs.items():
+            self._jobs.labels(state).set(count)
+        self._left.set(queue.documents_left)
+        self._age.set(queue.age_seconds)
+        self._workers.set(queue.workers)
+
+    def failed(self, code: str) -> None:
+        self._errors.labels(self._worker, code).inc()
 
     def watch(self, name: str, help_: str, value: Callable[[], float]) -> None:
         """A gauge that reads its value on every request."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from starlette.types import Scope
 
 REFUSED = "refused"  # in a request's state: why its body was not read to the end
+CODE = "code"  # in a request's state: of the error that it was answered with
 PART = "x-part"  # the header by which a page's script names the blocks it wants
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 1.0  # where nothing says how long
@@ -139,6 +140,7 @@ def problem(
     details: list[dict[str, Any]] | None = None,
 ) -> JSONResponse:
     status = status or status_of(error)
+    scope.setdefault("state", {})[CODE] = error.code
     headers = {"Cache-Control": "no-store"}
     if status in _LATER:
         headers["Retry-After"] = str(max(1, round(retry_after)))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 from threading import BoundedSemaphore, Event
@@ -35,6 +36,7 @@ from trivium.work import (
     JobState,
     Offered,
     Priority,
+    QueueState,
     Task,
     TaskId,
     TaskState,
@@ -110,6 +112,23 @@ class Jobs:
     def all(self, *, ended: bool = True, limit: int | None = None) -> list[Job]:
         """The newest first. `ended` off: only those with work left."""
         return [self._as_it_is(job) for job in self._backend.jobs.all(ended=ended, limit=limit)]
+
+    def queue_state(self) -> QueueState:
+        """How long the queue is; a change of the model counts as a job without documents."""
+        left = self._backend.jobs.all(ended=False)
+        workers = {job.worker for job in left if job.worker and job.state is JobState.RUNNING}
+        alive = {one for one in workers if self._backend.leases.is_held(worker_lease(one))}
+        states = Counter(
+            JobState.RUNNING if job.worker in alive else JobState.QUEUED for job in left
+        )
+        oldest = min((job.created_at for job in left), default="")
+        since = datetime.fromisoformat(oldest) if oldest else datetime.now(UTC)
+        return QueueState(
+            jobs={str(state): states[state] for state in (JobState.QUEUED, JobState.RUNNING)},
+            documents_left=sum(job.tasks - job.ended for job in left if job.kind != REEMBED),
+            age_seconds=max(0.0, (datetime.now(UTC) - since).total_seconds()),
+            workers=len(alive),
+        )
 
     def get(self, job: JobId) -> Job:
         check_scalar("job", job)

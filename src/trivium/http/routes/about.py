@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from fastapi import APIRouter
 from starlette.responses import PlainTextResponse
 
 from trivium import __version__
 from trivium.config import config_file, described, names, shown
+from trivium.errors import TriviumError
 from trivium.http.answers import (
     Answered,
     CallerAnswer,
@@ -76,7 +79,9 @@ async def readyz(server: Here) -> Answered:
 
 @health.get("/metrics", response_class=PlainTextResponse, responses=responses())
 async def metrics(server: Here, caller: Owner) -> PlainTextResponse:
-    """Metrics for Prometheus, from the worker that answers."""
+    """Metrics for Prometheus: of the process that answers, and of the library's queue."""
+    with suppress(TriviumError):  # the library is away: the rest still counts
+        server.metrics.queued(await server.read(server.library.jobs.queue_state))
     return PlainTextResponse(
         server.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8"
     )

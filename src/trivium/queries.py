@@ -39,7 +39,8 @@ class Alert:
     query: str
     webhook: str  # address to send hits to; empty: none
     created_at: str  # ISO 8601, UTC
-    seen_at: str  # documents that changed before this were looked at
+    # The number of the last change that was looked at; of an earlier release, a time.
+    seen_at: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -39,6 +40,7 @@ _SETTLED = 3.0  # seconds: typing that continues within them is one query, as it
 _MOST_PENDING = 10_000  # queries waiting to be written: 2 MB
 _TRIMMED_AFTER = 1_000  # entries
 _LONGEST = 500  # characters of a query that the log keeps
+_LONGEST_READING = timedelta(hours=1)  # of a document, until it is stored
 _AT_ONCE = 100  # new documents that one search looks through
 _WEBHOOK_SECONDS = 10.0
 
@@ -179,7 +181,8 @@ class Alerts:
             raise BadSetting(
                 f"`{webhook}` isn't a web address.", fix="Give one that begins with https://."
             )
-        made = Alert(token_hex(4), query.strip(), webhook, now(), now())
+        last, _ = self._backend.documents.changed(sys.maxsize, OWNER)
+        made = Alert(token_hex(4), query.strip(), webhook, now(), str(last))
         self._backend.alerts.keep(made)
         return made
 
@@ -207,13 +210,21 @@ class Alerts:
         alerts, new = self._backend.alerts.all(), []
         if not alerts:
             return []
-        until = now()
-        fresh = self._changed(min(alert.seen_at for alert in alerts))
+        last, fresh = self._backend.documents.changed(min(map(_seen, alerts)), OWNER)
+        matched = {(one.alert, one.document): one.at for one in self._backend.alerts.hits()}
         for alert in alerts:
-            theirs = [one for one in fresh if one.updated_at > alert.seen_at]
+            # Changed labels aren't news: the text is, if it was read since the alert was made (or
+            # a little before, and stored since), and hasn't matched yet.
+            theirs = [
+                one
+                for number, one in fresh
+                if number > _seen(alert)
+                and one.updated_at > _earliest(alert)
+                and matched.get((alert.id, one.id), "") <= one.updated_at
+            ]
             hits = self._matching(alert, theirs)
             self._backend.alerts.note(hits)
-            self._backend.alerts.keep(replace(alert, seen_at=until))
+            self._backend.alerts.keep(replace(alert, seen_at=str(last)))
             known = {one.id: one for one in theirs}
             for hit in hits:
                 if on_hit is not None:
@@ -222,9 +233,6 @@ class Alerts:
                     _send(alert, hit, known[hit.document])
             new += hits
         return new
-
-    def _changed(self, since: str) -> list[Document]:
-        return [one for one in self._backend.documents.all(OWNER) if one.updated_at > since]
 
     def _matching(self, alert: Alert, documents: Sequence[Document]) -> list[AlertHit]:
         hits = []
@@ -241,6 +249,20 @@ class Alerts:
                 if found.fits(r)
             ]
         return hits
+
+
+def _seen(alert: Alert) -> int:
+    """The number of the last change looked at. By its number and not by a clock: what is read now
+    may be stored after a later change."""
+    return int(alert.seen_at) if alert.seen_at.isdecimal() else 0
+
+
+def _earliest(alert: Alert) -> str:
+    """When a document that is news can have been read."""
+    if not alert.seen_at.isdecimal():
+        return alert.seen_at
+    made = datetime.fromisoformat(alert.created_at) - _LONGEST_READING
+    return made.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _send(alert: Alert, hit: AlertHit, document: Document) -> None:

@@ -93,6 +93,11 @@ class Documents(Protocol):
         """Sorted by id, only ids above `after`."""
         ...
 
+    def changed(self, since: int, where: Where) -> tuple[int, list[tuple[int, Document]]]:
+        """The number of the last change, and the documents changed after `since`, each with the
+        number of its change. Numbers rise with what becomes visible, whatever clocks say."""
+        ...
+
     def find(self, uri: str, collection: str) -> Document | None:
         """Find a document by any of its names."""
         ...

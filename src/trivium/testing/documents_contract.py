@@ -9,6 +9,7 @@ import pytest
 from trivium.ports import Backend, Summarised
 from trivium.testing.samples import (
     ALL,
+    TOY,
     copy,
     found,
     probe,
@@ -43,6 +44,22 @@ class DocumentsContract:
     @pytest.fixture
     def backend(self) -> Backend:
         raise NotImplementedError("give the suite a backend")
+
+    def test_changes_are_numbered_as_they_become_visible(self, backend: Backend) -> None:
+        last, _ = backend.documents.changed(0, OWNER)
+        with backend.writer.writing():
+            first, second = backend.writer.put(
+                [sample("n1.md", "One."), sample("n2.md", "Two.")], TOY.fingerprint
+            )
+        upto, fresh = backend.documents.changed(last, OWNER)
+        assert {one.id for _, one in fresh} == {first.id, second.id}
+        assert all(last < number <= upto for number, _ in fresh)
+        assert backend.documents.changed(upto, OWNER) == (upto, [])
+        with backend.writer.writing():
+            backend.writer.put([sample("n1.md", "One, changed.")], TOY.fingerprint)
+        later, changed = backend.documents.changed(upto, OWNER)
+        assert [one.id for _, one in changed] == [first.id]
+        assert later > upto
 
     def test_documents_are_counted_by_label_as_far_as_they_may_be_seen(
         self, backend: Backend

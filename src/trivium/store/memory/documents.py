@@ -30,6 +30,8 @@ from trivium.types import (
 class MemoryDocuments:
     def __init__(self, held: Held) -> None:
         self._held = held
+        self._numbered: dict[DocumentId, tuple[int, Document]] = {}
+        self._last = 0
 
     def all(
         self, where: Where, *, after: DocumentId = 0, limit: int | None = None
@@ -40,6 +42,16 @@ class MemoryDocuments:
             if i > after and matches(d, where, partial(self._places, i))
         ]
         return passing[:limit]
+
+    def changed(self, since: int, where: Where) -> tuple[int, list[tuple[int, Document]]]:
+        """Numbered when someone looks: nothing else happens meanwhile."""
+        for id_, document in self._held.documents.items():
+            if self._numbered.get(id_, (0, None))[1] != document:
+                self._last += 1
+                self._numbered[id_] = self._last, document
+        seen = {document.id for document in self.all(where)}
+        fresh = [self._numbered[id_] for id_ in seen if self._numbered[id_][0] > since]
+        return self._last, sorted(fresh, key=lambda one: one[0])
 
     def find(self, uri: str, collection: str) -> Document | None:
         return self.find_all([uri], collection).get(uri)

@@ -35,6 +35,7 @@ from trivium.store.sql.statements import KEPT, active, one_state, one_statement,
 from trivium.store.sql.tables import (
     chunks,
     collections,
+    counters,
     documents,
     fields,
     interpretations,
@@ -68,6 +69,15 @@ class SqlDocuments:
         query = query.order_by(documents.c.id).limit(limit)
         with self._engine.connect() as connection:
             return [document_of(row) for row in connection.execute(query).mappings()]
+
+    def changed(self, since: int, where: Where) -> tuple[int, list[tuple[int, Document]]]:
+        last = select(counters.c.value).where(counters.c.name == "sequence")
+        with one_state(self._engine) as connection:
+            upto = int(connection.scalar(last) or 0)
+            fresh = (documents.c.changed > since) & (documents.c.changed <= upto)
+            query = select(documents).where(fresh, visible(where)).order_by(documents.c.changed)
+            rows = connection.execute(query).mappings().all()
+        return upto, [(int(row["changed"]), document_of(row)) for row in rows]
 
     def find(self, uri: str, collection: str) -> Document | None:
         return self.find_all([uri], collection).get(uri)

@@ -1,7 +1,7 @@
 """Counts the instructions of a call: unlike times, these figures repeat.
 
 Processor instructions through `perf stat` where the machine lets it; elsewhere (most virtual
-machines) Python's own bytecodes, which leave out work inside SQLite, tantivy, faiss and numpy.
+machines) Python's own bytecodes, which leave out work inside SQLite, faiss and numpy.
 Valgrind doesn't help: 3.19 dies reading numpy's BLAS on arm64, and takes minutes elsewhere.
 """
 

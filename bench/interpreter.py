@@ -2,8 +2,8 @@
 
 Threads of one process share one interpreter, so this time bounds how many queries it answers a
 second, however many cores there are. Measured as processor time of all threads less that inside the
-calls that let go of the lock: tantivy's searches and counts, faiss with the exact comparison after
-it, SQLite, the embedding model. Whatever else is native (numpy, tokenising) counts as interpreter.
+calls that let go of the lock: faiss with the exact comparison after it, SQLite and the
+embedding model. Whatever else is native (numpy, tokenising) counts as interpreter.
 Processor time, so that others on the machine do not count.
 """
 
@@ -20,10 +20,8 @@ from typing import Any, TypeVar
 
 from trivium.models.local import LocalEmbedder
 from trivium.store.embedded.generation import Generation
-from trivium.store.embedded.words import WordIndex
 
 _T = TypeVar("_T")
-_SEARCHES = ("search", "doc_freq")  # tantivy's calls that let go of the lock
 
 
 @dataclass
@@ -50,28 +48,12 @@ class Native:
         return counted
 
 
-class _Timed:
-    """An object whose named methods are counted."""
-
-    def __init__(self, native: Native, of: Any, names: Sequence[str]) -> None:
-        self._of = of
-        self._counted = {name: native.timed(getattr(of, name)) for name in names}
-
-    def __getattr__(self, name: str) -> Any:
-        return self._counted.get(name) or getattr(self._of, name)
-
-
 @contextmanager
 def native_time() -> Iterator[Native]:
     """Counts within libraries that are opened inside."""
     native = Native()
-    view, compare, connect = WordIndex.view, Generation.search, sqlite3.connect
+    compare, connect = Generation.search, sqlite3.connect
     embed = LocalEmbedder.embed_query
-
-    def timed_view(index: WordIndex) -> Any:
-        found = view(index)
-        object.__setattr__(found, "searcher", _Timed(native, found.searcher, _SEARCHES))
-        return found
 
     class TimedCursor(sqlite3.Cursor):
         execute = native.timed(sqlite3.Cursor.execute)
@@ -85,14 +67,12 @@ def native_time() -> Iterator[Native]:
     def timed_connect(*given: Any, **named: Any) -> Any:
         return connect(*given, **{"factory": TimedConnection} | named)
 
-    WordIndex.view = timed_view  # type: ignore[method-assign, assignment]
     Generation.search = native.timed(compare)  # type: ignore[method-assign]
     LocalEmbedder.embed_query = native.timed(embed)  # type: ignore[method-assign]
     sqlite3.connect = timed_connect
     try:
         yield native
     finally:
-        WordIndex.view = view  # type: ignore[method-assign]
         Generation.search = compare  # type: ignore[method-assign]
         LocalEmbedder.embed_query = embed  # type: ignore[method-assign]
         sqlite3.connect = connect

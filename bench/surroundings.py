@@ -12,7 +12,7 @@ from typing import Any
 
 import trivium
 
-_PACKAGES = ("faiss-cpu", "numpy", "onnxruntime", "SQLAlchemy", "tantivy")
+_PACKAGES = ("faiss-cpu", "numpy", "onnxruntime", "SQLAlchemy")
 # What /proc/cpuinfo of an ARM core says instead of a name; the commonest of servers.
 _ARM_PARTS = {
     "0xd0c": "Neoverse N1",

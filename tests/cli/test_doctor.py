@@ -20,7 +20,7 @@ def test_a_healthy_library(trivium: Program) -> None:
     found = answer.json
     assert found["ok"] is True
     assert set(found["versions"]) == {
-        "python", "trivium", "sqlite", "tantivy", "faiss", "onnxruntime",
+        "python", "trivium", "sqlite", "faiss", "onnxruntime",
     }  # fmt: skip
     assert found["model"]["ready"] is True
     assert found["model"]["fingerprint"] == found["library"]["model"]
@@ -73,7 +73,7 @@ def test_rebuild(tmp_path: Path, documents: Path) -> None:
     assert call("search", "battleaxe", "--library", place, "--json").json["results"]
 
 
-@pytest.mark.parametrize("lacking", ["words", "vectors", "vocabulary.txt"])
+@pytest.mark.parametrize("lacking", ["words", "vectors"])
 def test_a_lost_index_is_repaired(tmp_path: Path, documents: Path, lacking: str) -> None:
     place = tmp_path / "library"
     call("add", documents, "--library", place)

@@ -120,7 +120,7 @@ def main(place: Path, folder: Path) -> None:
     # Forks have what this loads, the tokens above all: each took .3 s of processor time longer.
     whole = read(Blob("same.md", (folder / "same.md").read_bytes()))
     chunker_for(Settings(), TOY).chunk(whole)
-    for name in ("Stemmer", "tantivy", "watchfiles"):
+    for name in ("Stemmer", "watchfiles"):
         import_module(name)
     prepare(folder, 1)
     assert fork(partial(finish, place, folder)) == 0

@@ -56,7 +56,7 @@ def flip(path: Path, at: float) -> None:
 
 def derived(place: Path) -> Iterator[Path]:
     """Every file that can be made again, locks and empty files apart."""
-    for part in ("words", "vectors", "vocabulary.txt"):
+    for part in ("words", "vectors"):
         for path in [place / part, *sorted((place / part).rglob("*"))]:
             if path.is_file() and path.stat().st_size and not path.name.startswith("."):
                 yield path
@@ -82,7 +82,7 @@ def test_every_command_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture)
     place = tmp_path / "library"
     fill(place)
     for act in _commands(tmp_path):
-        for path in (place / "words").glob("*.term"):
+        for path in (place / "words").glob("*.words"):
             flip(path, 0.5)
         caplog.clear()
         with opened(place) as library:
@@ -111,7 +111,7 @@ def test_damage_met_by_a_search_is_mended_by_it(
     monkeypatch.setattr(indexes, "_SAMPLE", 0)
     place = tmp_path / "library"
     expected = fill(place)
-    for path in (place / "words").glob("*.idx"):
+    for path in (place / "words").glob("*.words"):
         path.write_bytes(path.read_bytes()[:-200] + b"\xff" * 200)
     with opened(place) as library:
         assert answers(library) == expected
@@ -123,7 +123,7 @@ def test_a_reader_beside_a_writer_serves_the_other_signals(tmp_path: Path) -> No
     expected = fill(place)
     with opened(place) as writer:
         with writer.backend.writer.writing():
-            for path in (place / "words").glob("*.term"):
+            for path in (place / "words").glob("*.words"):
                 flip(path, 0.5)
             with opened(place) as reader:
                 found = reader.search("lantern")
@@ -144,7 +144,7 @@ def test_a_reader_notices_that_another_has_rebuilt(tmp_path: Path) -> None:
     place = tmp_path / "library"
     expected = fill(place)
     with opened(place) as writer, writer.backend.writer.writing():
-        for path in (place / "words").glob("*.term"):
+        for path in (place / "words").glob("*.words"):
             flip(path, 0.5)
         reader = opened(place)
         assert reader.search("lantern").notes

@@ -103,7 +103,7 @@ def test_a_read_only_disk_is_searched_and_named(filled: Path, tmp_path: Path) ->
 
 
 def test_a_damaged_index_on_a_read_only_disk_is_left_out(filled: Path) -> None:
-    for path in (filled / "library" / "words").glob("*.term"):
+    for path in (filled / "library" / "words").glob("*.words"):
         path.write_bytes(path.read_bytes()[::-1])
     subprocess.run(["mount", "-o", "remount,ro", str(filled)], check=True, capture_output=True)
     with opened(filled) as library:

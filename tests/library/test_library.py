@@ -85,7 +85,7 @@ def test_another_model_than_the_library_was_made_with(tmp_path: Path) -> None:
         Library.open(tmp_path / "l")
 
 
-@pytest.mark.parametrize("lost", ["words", "vectors", "vocabulary.txt"])
+@pytest.mark.parametrize("lost", ["words", "vectors"])
 def test_lost_indexes_are_made_anew(tmp_path: Path, lost: str) -> None:
     import shutil
 
@@ -105,7 +105,7 @@ def test_a_damaged_word_index_is_made_anew(tmp_path: Path) -> None:
     store.writer.put([sample("a.md", "lantern")], TOY.fingerprint)
     before = store.upkeep.health()
     store.close()
-    (tmp_path / "l" / "words" / "meta.json").write_text("{")
+    (tmp_path / "l" / "words" / "list.json").write_text("{")
     store = open_embedded(tmp_path / "l")
     assert store.upkeep.health() == before
     store.close()

@@ -15,7 +15,7 @@ from trivium.library import Library
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 
-DAMAGE = {"words": "words/*.term", "vectors": "vectors/*/*/*", "vocabulary": "vocabulary.txt"}
+DAMAGE = {"words": "words/*.words", "vectors": "vectors/*/*/*"}
 
 
 def damage(place: Path, pattern: str) -> None:

@@ -73,7 +73,7 @@ class _Damaged:
 
 class _Beside:
     """Runs the word signals in their own threads beside the vector signal while cores are free:
-    tantivy and faiss release the interpreter's lock. With more searches than that, each search
+    faiss and numpy release the interpreter's lock. With more searches than that, each search
     stays in its own thread, because more threads would only take turns."""
 
     def __init__(self, *, on_our_cores: bool) -> None:

@@ -1,4 +1,4 @@
-"""BM25's two factors, with the constants that tantivy has built in (k1 1.2, b .75).
+"""BM25's two factors, with the usual constants (k1 1.2, b .75).
 
 For stores that score by themselves, and for weighing one index's scores against another's.
 """

@@ -115,7 +115,7 @@ def judged_set(where: LibraryPlace, name: str) -> Path | None:
 def engine_versions() -> dict[str, str]:
     """Of the libraries that keep and find."""
     found = {"sqlite": sqlite3.sqlite_version}
-    for name, package in {"tantivy": "tantivy", "faiss": "faiss-cpu"}.items():
+    for name, package in {"faiss": "faiss-cpu"}.items():
         try:
             found[name] = version(package)
         except PackageNotFoundError:

@@ -1,8 +1,8 @@
-"""The word signals for a caller who may not see everything, as if nothing else existed.
+"""The word signals for one caller, as if nothing else existed than what this caller may see.
 
-An index's own scores count all chunks of a library: how many have a word, and how long they are. So
-here the index only says which chunks have a word and how often, and scores are computed from what
-the caller may see. Nothing in a hidden document changes a number.
+A store only says which chunks have a word and how often; scores are computed here from what the
+caller may see: how many chunks have a word, and how long they are. Nothing in a hidden document
+changes a number, and the work is the same whether or not anything is hidden.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from trivium.types import Hit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_COUNTED = 1_000  # chunks of a word that are looked at first to see whether some pass
 
 
 class Occurrences(Protocol):
@@ -62,8 +64,9 @@ class Visible:
     @cached_property
     def _saturation(self) -> Saturation:
         lengths = self.occurrences.lengths()
-        seen = lengths[: len(self.seen.chunks)][self.seen.chunks]
-        return Saturation(lengths, float(seen.sum() / max(1, len(seen))))
+        seen = self.seen.chunks[: len(lengths)]
+        total = float(np.dot(lengths[: len(seen)], seen))
+        return Saturation(lengths, total / max(1, self.seen.count))
 
     def rarity(self, run: Run, field: str = "spellings") -> float:
         """BM25's idf among visible chunks, summed over the words of a run."""
@@ -74,8 +77,7 @@ class Visible:
         return idf(min(holding, self.seen.count), self.seen.count)
 
     def keyword(self, plan: KeywordPlan, allowed: Allowed, k: int) -> list[Hit]:
-        """The same as `WordView.keyword` if nothing is hidden."""
-        fits = self._fitting(
+        fits = self.fitting(
             allowed, [clause.runs for clause in plan.clauses if clause.required], plan.excluded
         )
         parts = [
@@ -88,7 +90,6 @@ class Visible:
     def trigram(
         self, plan: Sequence[PlannedWord], words: KeywordPlan, allowed: Allowed, k: int
     ) -> list[Hit]:
-        """The same as `WordView.trigram` if nothing is hidden."""
         most = sum(planned.weight for planned in plan) * (K1 + 1)
         if not most:
             return []
@@ -102,9 +103,20 @@ class Visible:
             )
             for planned in plan
         ]
-        fits = self._fitting(allowed, words.required, words.excluded)
+        fits = self.fitting(allowed, words.required, words.excluded)
         hits = best(parts, fits, self._saturation, k)
         return [Hit(hit.chunk_id, hit.score / most) for hit in hits]
+
+    def count(self, run: Run, allowed: Allowed, most: int) -> int:
+        """How many allowed chunks hold a run of spellings, counted up to `most`."""
+        ids, _ = self.occurrences.of("spellings", run)
+        ids = ids[: np.searchsorted(ids, len(allowed.chunks))]
+        held, looked_at = 0, 0
+        while held < most and looked_at < len(ids):
+            some = ids[looked_at : _COUNTED + 4 * looked_at]  # mostly the first ones suffice
+            held += int(np.count_nonzero(allowed.chunks.take(some)))
+            looked_at += len(some)
+        return min(most, held)
 
     def _visible(self, words: Sequence[str]) -> list[str]:
         unknown = [word for word in words if word not in self._is_there]
@@ -120,7 +132,7 @@ class Visible:
             self._held[key] = int(np.count_nonzero(_within(self.seen, ids)))
         return self._held[key]
 
-    def _fitting(
+    def fitting(
         self, allowed: Allowed, required: Iterable[Sequence[Run]], excluded: Sequence[Run]
     ) -> NDArray[np.bool_]:
         """By chunk id: whether it is allowed and holds of each of `required` one run of stems."""
@@ -130,15 +142,14 @@ class Visible:
         return fits & ~self._holders(excluded, allowed) if excluded else fits
 
     def _holders(self, runs: Sequence[Run], allowed: Allowed) -> NDArray[np.bool_]:
-        """By chunk id: whether an allowed chunk holds one of these runs of stems."""
+        """By chunk id: whether it holds one of these runs of stems."""
         held = np.zeros(len(allowed.chunks), dtype=bool)
         for run in runs:
             ids, _ = self.occurrences.of("stems", run)
-            within = _within(allowed, ids)
-            held[ids[: len(within)][within]] = True
+            held[ids[: np.searchsorted(ids, len(held))]] = True
         return held
 
 
 def _within(allowed: Allowed, ids: Ids) -> NDArray[np.bool_]:
     """Which of the ids are allowed; those of a later change, at the end, are left away."""
-    return allowed.chunks[ids[: np.searchsorted(ids, len(allowed.chunks))]]
+    return allowed.chunks.take(ids[: np.searchsorted(ids, len(allowed.chunks))])

@@ -10,8 +10,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-# A longer "word" is data (base64, a hash, a rule of dashes); its first characters identify it, and
-# tantivy refuses terms above 65,530 bytes.
+# A longer "word" is data (base64, a hash, a rule of dashes); its first characters identify it.
 LONGEST_WORD = 64
 
 _POSSESSIVE = re.compile(r"['’]s\b")

@@ -1,25 +1,36 @@
 """Leaving long lists out changes neither which chunks are best nor their scores."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trivium.store import ranking
 from trivium.store.bm25 import K1, B, saturation
 from trivium.store.ranking import Holders, Part, Saturation, best, kept_length
 
 CHUNKS = 3_000
 
 
-@given(st.integers(0, 10_000), st.sampled_from([1, 10, 50]), st.sampled_from([0.004, 0.3, 1.0]))
-def test_it_is_what_adding_everything_gives(seed: int, k: int, passing: float) -> None:
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from([1, 10, 50]),
+    st.sampled_from([0.004, 0.3, 1.0]),
+    st.booleans(),
+)
+def test_it_is_what_adding_everything_gives(
+    seed: int, k: int, passing: float, leave_out: bool
+) -> None:
     chance = np.random.default_rng(seed)
     lengths = chance.integers(1, 900, CHUNKS).astype(np.int32)
     fits = chance.random(CHUNKS) < passing
     parts = [_part(chance) for _ in range(chance.integers(1, 7))]
     average = float(lengths.mean())
 
-    found = best(parts, fits, Saturation(lengths, average), k)
+    with patch.object(ranking, "_MUCH", -CHUNKS * 9 if leave_out else CHUNKS * 9):
+        found = best(parts, fits, Saturation(lengths, average), k)
 
     scores = np.zeros(CHUNKS)
     for part in sorted(parts, key=lambda part: -part.most):

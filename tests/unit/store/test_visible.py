@@ -27,31 +27,34 @@ def texts(count: int, longest: int) -> list[str]:
     return [" ".join(f"w{n}" for n in chance.zipf(1.3, size) % 60) for size in lengths]
 
 
-def test_how_often_a_chunk_holds_words_follows_from_its_score(tmp_path: Path) -> None:
+def test_files_tell_how_often_a_chunk_holds_words(tmp_path: Path) -> None:
     index = WordIndex(tmp_path)
     written: dict[int, list[str]] = {}
-    for start, longest in ((0, 60), (300, 3000)):  # two segments, short chunks and long ones
+    # Short chunks and long ones in two files; then a few that are merged with the second.
+    for start, longest in ((0, 60), (300, 600), (330, 90)):
         rows: list[Any] = [
             SimpleNamespace(id=start + n, document=start + n, text=text, language="en")
-            for n, text in enumerate(texts(300, longest), start=1)
+            for n, text in enumerate(texts(30 if start else 300, longest), start=1)
         ]
         index.add(rows)
         index.commit()
         written |= {row.id: row.text.split() for row in rows}
     index.drop([(100, 50)])
     index.commit()
-    for chunk in range(100, 150):
-        del written[chunk]
     view = index.view()
-    assert view.searcher.doc_freq("every", "chunk") == 600, "the dropped still count for tantivy"
-    for run in (("w1",), ("w7",), ("w50",), ("w1", "w2"), ("w1", "w1")):
-        for after in (0, 250):
-            held = {i: _count(words, run) for i, words in written.items() if i > after}
-            ids, counts = view.occurrences("spellings", run, after)
+    assert [len(file.chunks) for file in view.files] == [300, 60]
+    assert view.last_chunk() == 360
+    kept = [chunk for chunk in written if not 100 <= chunk < 150]
+    assert view.chunk_ids().tolist() == kept
+    for opened in (view, WordIndex(tmp_path).view()):
+        for run in (("w1",), ("w7",), ("w50",), ("w1", "w2"), ("w1", "w1"), ("w2", "w1", "w3")):
+            held = {i: _count(words, run) for i, words in written.items()}
+            ids, counts = opened.of("spellings", run)
             assert dict(zip(ids, counts, strict=True)) == {i: n for i, n in held.items() if n}
             assert list(ids) == sorted(ids)
-    ids, lengths = view.lengths(0)
-    assert dict(zip(ids, lengths, strict=True)) == {i: len(w) for i, w in written.items()}
+        assert opened.of("spellings", ("w1", "w2")) is opened.of("spellings", ("w1", "w2"))
+        lengths = opened.lengths()
+        assert {i: lengths[i] for i in written} == {i: len(w) for i, w in written.items()}
 
 
 def _count(words: list[str], run: tuple[str, ...]) -> int:

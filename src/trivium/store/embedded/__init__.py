@@ -1,1 +1,1 @@
-"""The store of one folder: SQLite is the truth, tantivy and faiss are derived from it."""
+"""The store of one folder: SQLite is the truth, words and vectors are derived from it."""

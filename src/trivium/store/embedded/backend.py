@@ -1,9 +1,8 @@
-"""A library in one folder, with no server: SQLite is the truth, tantivy and faiss are derived.
+"""A library in one folder, with no server: SQLite is the truth, words and vectors are derived.
 
     library.db        registry, interpretations, chunks, vectors, jobs
-    words/            tantivy: stems and spellings of the active chunks
+    words/            which chunks have which words, stems and spellings
     vectors/          float16 rows and their codes
-    vocabulary.txt    the distinct spellings
     archive/          the bytes of documents, by their hash
     incoming/         uploads that wait to be read
     evaluation/       judged sets and saved evaluations

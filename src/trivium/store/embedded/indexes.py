@@ -1,4 +1,4 @@
-"""The derived indexes of a library, as one thing: words, vocabulary and vectors.
+"""The derived indexes of a library, as one thing: words and vectors.
 
 All can be rebuilt from the registry at any time. An index knows from its highest chunk id what it
 lacks, since ids rise and are never used again. Knows nothing of who may see what.
@@ -23,12 +23,10 @@ from trivium.errors import IndexDamaged
 from trivium.store.embedded.damage import guarded
 from trivium.store.embedded.generation import Generation
 from trivium.store.embedded.vectors import VectorIndex
-from trivium.store.embedded.vocabulary import VocabularyFile
 from trivium.store.embedded.words import WordIndex, WordView, check
 from trivium.store.indexed import IndexedChunk
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.statements import slices
-from trivium.text import normalise
 from trivium.text.trigrams import Vocabulary
 from trivium.types import ChunkId
 
@@ -42,10 +40,10 @@ WORDS, VECTORS = "words", "vectors"
 _BATCH = 2000  # chunks read from the registry at a time
 _ROWS = 500  # vectors compared with the database on opening: 10 ms for 4,000
 _SAMPLE = 16 << 20  # bytes of words checked on opening: 8 ms
-# Words are rewritten after this many chunks were added, if they are half of all: eight segments
-# become one, and a search takes 7.8 ms of processor time instead of 9.1 at 100,000 chunks. That
-# takes .5 ms a chunk, where embedding takes 60. Larger libraries gain less and would wait longer.
-_MANY, _LARGEST = 20_000, 200_000
+# Share of words that belong to removed chunks at which they are rebuilt, and how many chunks that
+# must be: rebuilding takes .3 ms a chunk.
+_DEAD, _MANY = 0.5, 5_000
+_OLD = ("vocabulary.txt", "vocabulary.new", "words.new", "words.old")  # of earlier releases
 log = logging.getLogger("trivium.store")
 
 
@@ -66,16 +64,14 @@ class Indexes:
         `damaged`, until a writer has rebuilt it."""
         self._folder = folder
         self._feed = feed
-        self._vocabulary = VocabularyFile(folder / "vocabulary.txt")
         self._writing = False
         self._opening = threading.Lock()
         self._model = ""
-        self._added = 0  # chunks, since the words were last written anew or the library opened
         self.damaged: dict[str, IndexDamaged] = {}
         self.vectors: VectorIndex | None = None  # until there is a first vector
         self._words = WordIndex(None)
         try:
-            check(folder / WORDS, _SAMPLE)  # first: tantivy may abort on a damaged file
+            check(folder / WORDS, _SAMPLE)
             self._words = WordIndex(folder / WORDS)
             self._check_mark(WORDS)
         except IndexDamaged as damage:
@@ -91,7 +87,7 @@ class Indexes:
 
     def check(self) -> None:
         """Compare every byte of every index with its checksum or with the database. Raises
-        IndexDamaged; a vocabulary counts as damaged if `lack` says so."""
+        IndexDamaged."""
         check(self._folder / WORDS)
         for part in (WORDS, VECTORS):
             self._check_mark(part)
@@ -137,7 +133,6 @@ class Indexes:
         with suppress(OSError):  # the disk may be read-only
             self._mark(damage.part).touch()
         if damage.part == WORDS:
-            self._words.close()
             self._words = WordIndex(None)
         else:
             self.vectors = None
@@ -167,20 +162,11 @@ class Indexes:
         return damage.message if damage else f"The index of {part} is damaged."
 
     def _renew_words(self) -> None:
-        """A reader that looks between the two renames finds no index, and looks again."""
-        place, fresh, old = (self._folder / name for name in (WORDS, "words.new", "words.old"))
-        for path in (fresh, old):
-            shutil.rmtree(path, ignore_errors=True)
-        words = WordIndex(fresh)
+        words = WordIndex(self._folder / WORDS, anew=True)
         for chunks in self._feed.indexed_chunks(0, _BATCH):
-            self._learn(words.add(chunks))
+            words.add(chunks)
         words.commit()
-        words.stop_writing()
-        if place.exists():
-            place.rename(old)
-        fresh.rename(place)
-        shutil.rmtree(old, ignore_errors=True)
-        self._words = WordIndex(place)
+        self._words = words
 
     def _renew_vectors(self) -> None:
         serving = self._feed.serving()
@@ -202,7 +188,7 @@ class Indexes:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        return self._vocabulary.words
+        return self._words.vocabulary
 
     def view(self) -> IndexView:
         """Refresh everything, and return the current state."""
@@ -211,7 +197,6 @@ class Indexes:
         except IndexDamaged as damage:
             self.distrust(damage)
             words = self._words.view()
-        self._vocabulary.refresh()
         try:
             self._open_vectors()
             if self.vectors is not None:
@@ -224,7 +209,7 @@ class Indexes:
     def lack(self, words: WordView, last_active: ChunkId) -> bool:
         """Whether an index lacks chunks that are active in the registry."""
         is_behind = words.last_chunk() < last_active and WORDS not in self.damaged
-        return is_behind or self._vocabulary.is_lost or self._lack_vectors()
+        return is_behind or self._lack_vectors()
 
     def _lack_vectors(self) -> bool:
         if VECTORS in self.damaged:
@@ -241,13 +226,13 @@ class Indexes:
         self._tidy()
 
     def _start_writing(self) -> None:
+        self._words.view()  # what others have written since
         self._open_vectors()
         if self.vectors is not None:
             self.vectors.start_writing()
 
     def stop_writing(self) -> None:
         self._writing = False
-        self._surely(self._words.stop_writing)
         if self.vectors is not None:
             self.vectors.stop_writing()
 
@@ -255,7 +240,6 @@ class Indexes:
         """After a failure: write nothing more, and drop what isn't committed."""
         self._writing = False
         self._words.abandon()
-        self._vocabulary.abandon()
 
     def add(self, chunks: Sequence[IndexedChunk]) -> None:
         """On disk before it returns."""
@@ -263,12 +247,11 @@ class Indexes:
         self._surely(lambda: self._add_vectors(chunks))
 
     def _write_words(self, chunks: Sequence[IndexedChunk]) -> None:
-        self._add_words(chunks)
+        self._words.add(chunks)
         self._words.commit()
-        self._added += len(chunks)
 
     def drop(self, ranges: Iterable[tuple[ChunkId, int]]) -> None:
-        """Words only: vectors are masked until `rebuild_vectors`."""
+        """Searches mask these chunks already. Words and vectors stay until they are rebuilt."""
         ranges = list(ranges)
         self._surely(lambda: self._drop(ranges))
 
@@ -280,13 +263,8 @@ class Indexes:
         self._surely(self._catch_up)
 
     def _catch_up(self) -> None:
-        if self._vocabulary.is_lost:
-            self._vocabulary.begin_anew()
-            for chunks in self._feed.indexed_chunks(0, _BATCH):
-                self._learn(normalise.words(chunk.text) for chunk in chunks)
-            self._vocabulary.finish_anew()
         for chunks in self._feed.indexed_chunks(self._words.view().last_chunk(), _BATCH):
-            self._add_words(chunks)
+            self._words.add(chunks)
         self._words.commit()
         if self._lack_vectors():
             self.rebuild_vectors()
@@ -298,29 +276,24 @@ class Indexes:
 
     def _rebuild_words(self) -> None:
         self._words.clear()
-        self._vocabulary.begin_anew()
         for chunks in self._feed.indexed_chunks(0, _BATCH):
-            self._add_words(chunks)
+            self._words.add(chunks)
         self._words.commit()
-        self._vocabulary.finish_anew()
-        self._added = 0
 
-    def join_words(self) -> None:
-        """After much was added, rewrite the words in one piece. If the disk refuses, searches go on
-        with the old ones; the next try comes after as much was added again."""
-        if self._added < _MANY or self._words.view().count > min(_LARGEST, 2 * self._added):
+    def shed(self, active: int) -> None:
+        """Rebuild the words if most belong to removed chunks. If the disk refuses, searches go on
+        with the old ones."""
+        count = self._words.view().count
+        if count - active < max(_MANY, _DEAD * count):
             return
-        self._added = 0
         try:
             self._surely(self._rebuild_words)
         except OSError as refused:
-            log.warning("Couldn't rewrite the index of words in one piece: %s", refused)
+            log.warning("Couldn't rebuild the index of words: %s", refused)
             self._words.abandon()
-            self._vocabulary.abandon()
 
     def tidy(self) -> None:
         """Delete files that only earlier views needed."""
-        self._words.view()
         self._words.collect_garbage()
 
     def rebuild_vectors(self) -> None:
@@ -343,7 +316,6 @@ class Indexes:
         return held
 
     def close(self) -> None:
-        self._words.close()
         if self.vectors is not None:
             self.vectors.close()
 
@@ -365,19 +337,16 @@ class Indexes:
         return self._folder / VECTORS / _digest(model)
 
     def _tidy(self) -> None:
-        """Remove the vectors of models that are neither in use nor being prepared."""
+        """Remove the vectors of models that are neither in use nor being prepared, and files of
+        earlier releases."""
         serving = self._feed.serving()
         kept = {_digest(serving.model), _digest(serving.next_model)}
         places = self._folder / VECTORS
         for path in places.iterdir() if places.is_dir() else ():
             if path.name not in kept:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
-
-    def _add_words(self, chunks: Sequence[IndexedChunk]) -> None:
-        self._learn(self._words.add(chunks))
-
-    def _learn(self, spellings: Iterable[list[str]]) -> None:
-        self._vocabulary.append(set().union(*spellings))
+        for path in (self._folder / name for name in _OLD):
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
     def _add_vectors(self, chunks: Sequence[IndexedChunk]) -> None:
         embedded = [(c.id, c.vector) for c in chunks if c.vector is not None]

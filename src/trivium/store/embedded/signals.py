@@ -1,4 +1,4 @@
-"""The three signals of a library in a folder: words in tantivy, vectors in files.
+"""The three signals of a library in a folder.
 
 A damaged index is rebuilt on the spot, where nobody else is writing.
 """
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trivium.errors import IndexDamaged, ModelChanged
+from trivium.store.embedded.damage import guarded
 from trivium.store.embedded.database import translated
 from trivium.store.embedded.indexes import VECTORS, WORDS, Indexes
 from trivium.store.embedded.snapshots import Snapshot, Snapshots
-from trivium.store.embedded.words import WordView
 from trivium.store.embedded.writing import Writing
 from trivium.store.signals import PlannedSignals, spread
 from trivium.store.sql.census import Allowed
@@ -125,36 +125,36 @@ class _FolderPostings:
         return self.snapshots.allowed(self.snapshot, self.where)
 
     @cached_property
-    def _words(self) -> WordView | Visible:
-        if self.where.access == OWNER:
-            return self.snapshot.words
+    def _visible(self) -> Visible:
         return self.snapshots.visible(self.snapshot, self.where.access)
 
     @property
     def vocabulary(self) -> WordList:
-        words = self._words
-        return words.words if isinstance(words, Visible) else self.indexes.vocabulary
+        visible = self._visible
+        return visible.vocabulary if self.where.access == OWNER else visible.words
 
     @property
     def languages(self) -> tuple[str, ...]:
-        words = self._words
-        return words.languages if isinstance(words, Visible) else self.snapshot.census.languages
+        return self._visible.languages
 
     @property
     def plans(self) -> dict[str, PlannedWord]:
-        return self._words.plans
+        return self._visible.plans
 
+    @guarded("words")
     def rarity(self, run: Run) -> float:
-        return self._words.rarity(run)
+        return self._visible.rarity(run)
 
     def rarity_of(self, holding: int) -> float:
-        return self._words.rarity_of(holding)
+        return self._visible.rarity_of(holding)
 
+    @guarded("words")
     def keyword(self, plan: KeywordPlan, k: int) -> list[Hit]:
-        return self._words.keyword(plan, self._allowed, k)
+        return self._visible.keyword(plan, self._allowed, k)
 
+    @guarded("words")
     def trigram(self, plan: Sequence[PlannedWord], words: KeywordPlan, k: int) -> list[Hit]:
-        return self._words.trigram(plan, words, self._allowed, k)
+        return self._visible.trigram(plan, words, self._allowed, k)
 
     def nearest(self, probe: Probe, words: KeywordPlan, k: int) -> list[Hit]:
         vectors, model = self.snapshot.indexes.vectors, self.snapshot.indexes.model
@@ -166,31 +166,28 @@ class _FolderPostings:
                 f" from {probe.model or 'an unnamed model'}."
             )
         passing = self.snapshots.positions(self.snapshot, self.where)
-        holding = self.snapshot.words.holding
-        masks = [_among(vectors.ids, holding(runs)) for runs in words.required]
-        if words.excluded:
-            masks.append(~_among(vectors.ids, holding(words.excluded)))
-        for mask in masks:  # rows may have been added since the other mask was made
+        if words.required or words.excluded:
+            mask = self._with_words(words).take(vectors.ids, mode="clip")
+            # Rows may have been added since the other mask was made.
             passing = mask if passing is None else passing & mask[: len(passing)]
         ids, scores = vectors.search(probe.vector, k, passing)
         enough = int(np.count_nonzero(scores >= probe.threshold))  # scores are in descending order
         return hits_of(ids[:enough], scores[:enough])
 
-    def holding(self, run: Run, most: int) -> int:
-        return self.snapshot.words.count_holding(run, self._allowed, most)
+    @guarded("words")
+    def _with_words(self, words: KeywordPlan) -> NDArray[np.bool_]:
+        """By chunk id: whether it may be found, and holds what is required and nothing excluded.
+        One more at the end for chunks that are newer."""
+        fits = self._visible.fitting(self._allowed, words.required, words.excluded)
+        return np.append(fits, False)
 
+    @guarded("words")
+    def holding(self, run: Run, most: int) -> int:
+        return self._visible.count(run, self._allowed, most)
+
+    @guarded("words")
     def held(self, words: Sequence[str]) -> dict[str, int]:
-        return {word: self.snapshot.words.held(word) for word in words}
+        return {word: self.snapshot.words.frequency(word) for word in words}
 
     def expect(self, words: Sequence[str]) -> None:
         """The index is in this process."""
-
-
-def _among(ids: NDArray[np.int64], some: Sequence[ChunkId]) -> NDArray[np.bool_]:
-    """Which of the rising ids are among these. `np.isin` compares all: 180 ms for ten million."""
-    wanted = np.sort(np.array(some, np.int64))
-    places = np.searchsorted(ids, wanted)
-    wanted, places = wanted[places < len(ids)], places[places < len(ids)]
-    found = np.zeros(len(ids), dtype=bool)
-    found[places[ids[places] == wanted]] = True
-    return found

@@ -15,7 +15,6 @@ import numpy as np
 from trivium.errors import IndexDamaged
 from trivium.store.embedded.database import sequence_of
 from trivium.store.embedded.indexes import Indexes, IndexView
-from trivium.store.embedded.occurrences import Remembered, WordOccurrences
 from trivium.store.embedded.words import WordView
 from trivium.store.sql.census import Allowed, Census, Passing
 from trivium.store.sql.feed import Feed
@@ -36,7 +35,7 @@ class Snapshot:
     census: Census
     indexes: IndexView
     allowed: dict[Where, Allowed] = field(default_factory=dict)
-    visible: dict[Where, Visible] = field(default_factory=dict)  # for callers who see a part
+    visible: dict[Where, Visible] = field(default_factory=dict)  # by caller
     positions: dict[Where, NDArray[np.bool_] | None] = field(default_factory=dict)
 
     @property
@@ -53,7 +52,6 @@ class Snapshots:
         self._passing = Passing(feed)
         self._turn = threading.Lock()
         self._last: Snapshot | None = None
-        self._remembered = Remembered()
 
     def latest(self) -> Snapshot:
         """The latest one, if nothing has been forgotten since."""
@@ -74,8 +72,6 @@ class Snapshots:
                 census = census.after(self._feed.changes(census.sequence))
                 indexes = self._indexes.view()
                 if self._feed.sequence() == census.sequence:
-                    if self._indexes.damaged:
-                        self._remembered = Remembered()
                     self._last = Snapshot(census, indexes)
                     return self._last
 
@@ -89,10 +85,6 @@ class Snapshots:
         """The indexes are about to change, or have changed, without a change in SQLite."""
         self._last = None
 
-    def forget_words(self) -> None:
-        """Forget what came from an empty stand-in for a damaged index."""
-        self._remembered = Remembered()
-
     def allowed(self, snapshot: Snapshot, where: Where) -> Allowed:
         known = snapshot.allowed.get(where)
         if known is None:
@@ -102,17 +94,13 @@ class Snapshots:
         return known
 
     def visible(self, snapshot: Snapshot, access: Where) -> Visible:
-        """The words that a caller who doesn't see everything may see."""
+        """The words that a caller may see."""
         seen = snapshot.visible.get(access)
         if seen is None:
-            allowed = self.allowed(snapshot, access)
-            documents = allowed.documents
-            assert documents is not None  # the owner sees everything
-            languages = snapshot.census.languages_of(documents)
-            vocabulary = self._indexes.vocabulary
-            last = len(allowed.chunks) - 1
-            occurrences = WordOccurrences(self._remembered, snapshot.words, last)
-            seen = Visible(occurrences, vocabulary, allowed, languages)
+            allowed, census = self.allowed(snapshot, access), snapshot.census
+            documents = allowed.documents  # None: the owner's, all of them
+            languages = census.languages if documents is None else census.languages_of(documents)
+            seen = Visible(snapshot.words, self._indexes.vocabulary, allowed, languages)
             snapshot.visible[access] = seen
         return seen
 

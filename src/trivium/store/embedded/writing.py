@@ -92,8 +92,6 @@ class Writing:
 
     def _recover(self) -> None:
         """Undo what a dead writer left half done, and index what the indexes lack."""
-        if self._indexes.damaged:
-            self._snapshots.forget_words()
         self._indexes.start_writing()
         self._staging.discard()
         drop_unneeded(self._feed.engine)
@@ -110,7 +108,7 @@ class Writing:
             active = self._snapshots.active_vectors(self._snapshots.current())
             if 1 - active / vectors.count > _DEAD:
                 self._indexes.rebuild_vectors()
-        self._indexes.join_words()
+        self._indexes.shed(len(self._snapshots.active_chunks()))
         self._indexes.stop_writing()
 
     def _drop_leftovers(self) -> None:

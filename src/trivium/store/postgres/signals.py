@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from trivium.types import Vector
 
-_COUNTED = 1_000  # chunks of a word that are looked at first to see whether some pass
-
 
 class PostgresSignals(PlannedSignals):
     def __init__(self, snapshots: Snapshots, tables: VectorTables, vectors: SqlVectors) -> None:
@@ -120,33 +118,13 @@ class RowPostings:
                 f"This library's vectors come from {serving.model}, but the query's"
                 f" from {probe.model or 'an unnamed model'}."
             )
-        passing = self._allowed.chunks
-        for runs in words.required:
-            passing = passing & self._holders(runs, len(passing))
-        if words.excluded:
-            passing = passing & ~self._holders(words.excluded, len(passing))
+        passing = self._visible.fitting(self._allowed, words.required, words.excluded)
         with _of_the_same_model():
             hits = self.look(serving.model, probe.vector, k, passing, self._allowed.total)
         return [hit for hit in hits if hit.score >= probe.threshold]
 
-    def _holders(self, runs: Sequence[Run], size: int) -> NDArray[np.bool_]:
-        """By chunk id: whether it contains one of these runs of stems."""
-        held = np.zeros(size, dtype=bool)
-        for run in runs:
-            ids, _ = self.snapshot.occurrences.of("stems", run)
-            held[ids[ids < size]] = True
-        return held
-
     def holding(self, run: Run, most: int) -> int:
-        ids, _ = self.snapshot.occurrences.of("spellings", run)
-        chunks = self._allowed.chunks
-        ids = ids[: np.searchsorted(ids, len(chunks))]
-        held, looked_at = 0, 0
-        while held < most and looked_at < len(ids):
-            some = ids[looked_at : _COUNTED + 4 * looked_at]  # mostly the first ones suffice
-            held += int(np.count_nonzero(chunks[some]))
-            looked_at += len(some)
-        return min(most, held)
+        return self._visible.count(run, self._allowed, most)
 
     def held(self, words: Sequence[str]) -> Mapping[str, int]:
         return self.snapshot.occurrences.remembered.held(words)

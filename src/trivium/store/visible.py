@@ -65,7 +65,7 @@ class Visible:
     def _saturation(self) -> Saturation:
         lengths = self.occurrences.lengths()
         seen = self.seen.chunks[: len(lengths)]
-        total = float(np.dot(lengths[: len(seen)], seen))
+        total = int(np.dot(lengths[: len(seen)].astype(np.int64), seen))
         return Saturation(lengths, total / max(1, self.seen.count))
 
     def rarity(self, run: Run, field: str = "spellings") -> float:

@@ -57,7 +57,7 @@ def attack(folder: Path, flips: int, seed: int) -> dict[str, Counter[str]]:
     expected = look(whole)["answers"]
     choose = random.Random(seed)
     files = [path for path in sorted(whole.rglob("*")) if path.is_file() and path.stat().st_size]
-    derived = [path for path in files if {"words", "vectors", "vocabulary.txt"} & {*path.parts}]
+    derived = [path for path in files if {"words", "vectors"} & {*path.parts}]
     counts = {kind: Counter[str]() for kind in KINDS}
     for number in range(flips):
         kind = KINDS[number % len(KINDS)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -55,6 +56,25 @@ def test_files_tell_how_often_a_chunk_holds_words(tmp_path: Path) -> None:
         assert opened.of("spellings", ("w1", "w2")) is opened.of("spellings", ("w1", "w2"))
         lengths = opened.lengths()
         assert {i: lengths[i] for i in written} == {i: len(w) for i, w in written.items()}
+
+
+def test_files_of_another_state_of_the_database_are_damaged(tmp_path: Path) -> None:
+    """As after library.db alone was replaced by an older copy."""
+    store = open_embedded(tmp_path / "library")
+    store.writer.put([sample("a.md", "amber"), sample("b.md", "basalt")], TOY.fingerprint)
+    store.close()
+    newer = open_embedded(tmp_path / "newer")
+    newer.writer.put([sample(f"{n}.md", f"word{n}") for n in range(9)], TOY.fingerprint)
+    newer.close()
+    shutil.rmtree(tmp_path / "library" / "words")
+    shutil.copytree(tmp_path / "newer" / "words", tmp_path / "library" / "words")
+    store = open_embedded(tmp_path / "library")
+    store.writer.put([sample("c.md", "cobalt")], TOY.fingerprint)
+    for query in ("amber", "cobalt"):
+        (hit,) = store.signals.search(Signal.KEYWORD, probe(query), OWNER, 9)
+        assert store.documents.chunks([hit.chunk_id], OWNER)[0].chunk.text == query
+    assert store.signals.search(Signal.KEYWORD, probe("word1"), OWNER, 9) == []
+    store.close()
 
 
 def _count(words: list[str], run: tuple[str, ...]) -> int:

@@ -159,11 +159,11 @@ def read(path: Path) -> Segment:
 def check(path: Path, most: int | None = None) -> None:
     """Compare a file with its checksums: all of it, or up to `most` bytes chosen at random."""
     with path.open("rb") as file:
-        described = _described(file.read() if most is None else _ends_of(file), path)
+        described = _described(_end_of(file), path)
         sums = described["sums"]
         blocks = list(range(len(sums)))
         if most is not None and most < len(sums) * _CHECKED:
-            blocks = random.sample(blocks, most // _CHECKED)
+            blocks = random.sample(blocks, max(1, most // _CHECKED))
         for block in blocks:
             file.seek(block * _CHECKED)
             size = min(_CHECKED, described["size"] - block * _CHECKED)
@@ -171,7 +171,7 @@ def check(path: Path, most: int | None = None) -> None:
                 raise _damaged(path)
 
 
-def _ends_of(file: Any) -> bytes:
+def _end_of(file: Any) -> bytes:
     """Enough of a file to read its description."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - _TAIL))

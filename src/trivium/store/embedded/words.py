@@ -153,7 +153,12 @@ class WordIndex:
 
     @guarded("words")
     def add(self, chunks: Sequence[IndexedChunk]) -> None:
-        """Found after the next commit. Their ids follow all that were added before."""
+        """Found after the next commit. Ids that don't follow those in the files mean that the files
+        belong to another state of the database."""
+        held = self._view.files if self._next is None else self._next
+        last = self._collected[-1].id if self._collected else _last(held)
+        if chunks and chunks[0].id <= last:
+            raise IndexDamaged.of("words", f"it has passage {last}, which never existed")
         self._collected += chunks
         if len(self._collected) >= _COLLECTED:
             self._write_collected()
@@ -218,6 +223,10 @@ def _name() -> str:
     return uuid.uuid4().hex[:12]
 
 
+def _last(files: Sequence[Segment]) -> ChunkId:
+    return int(files[-1].chunks[-1]) if files else 0
+
+
 def _names(files: Iterable[Segment]) -> tuple[str, ...]:
     return tuple(file.path.name for file in files if file.path is not None)
 
@@ -237,7 +246,7 @@ class WordView:
 
     def last_chunk(self) -> ChunkId:
         """The highest chunk id that was ever added, 0 if there is none."""
-        return int(self.files[-1].chunks[-1]) if self.files else 0
+        return _last(self.files)
 
     def chunk_ids(self) -> NDArray[np.int64]:
         """All that aren't removed, rising: for checks and repairs."""

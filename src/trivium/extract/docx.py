@@ -7,6 +7,7 @@ text and tables of contents. Knows nothing of old DOC files.
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from xml.etree.ElementTree import Element
 
 from trivium.errors import FileDamaged
@@ -21,6 +22,7 @@ from trivium.extract.package import Package, member_names
 from trivium.extract.properties import office_properties
 from trivium.extract.word_styles import Style, Styles, outline_level, value
 from trivium.ports import Blob
+from trivium.text.titles import is_cut
 from trivium.types import ElementKind, Enclosed, Extraction, Place
 
 _MAIN = "word/document.xml"
@@ -32,11 +34,14 @@ _TYPEWRITER = frozenset(
 _SPACES = re.compile("(?<=\\S)  (?=\\S)|\u2061")  # around equations; Word's invisible function sign
 _WHITE = {"tab": "\t", "cr": "\n", "noBreakHyphen": "‑", "softHyphen": ""}
 
+MAX_BOLD_WORDS = 12  # of a heading that is only bold
+_OFF = frozenset({"0", "false", "off"})
+
 
 class DocxExtractor:
     """Takes zip archives with a Word document inside."""
 
-    version = "docx/4"
+    version = "docx/5"
 
     def accepts(self, blob: Blob) -> bool:
         names = member_names(blob)
@@ -97,15 +102,16 @@ class _Reader:
             tuple[ElementKind, str]
         ] = []  # kind and text of what hangs on a paragraph
         self._boxes: list[Element] = []  # text boxes anchored in the paragraph
+        self._level = 0  # of the last heading with a style; bold lines are below it
         self._code: list[str] = []
         self._code_page = 1
         self._fresh_page = False  # a break was counted and nothing has been written since
         self._begun = 0  # page of the first character of the paragraph
 
     def blocks(self, parent: Element) -> None:
-        for block in parent:
+        for block, after in zip_longest(parent, list(parent)[1:]):
             if block.tag == "p":
-                self._paragraph(block)
+                self._paragraph(block, heads=_heads(block, after))
             elif block.tag == "tbl":
                 self.flush_code()
                 self._table(block)
@@ -115,7 +121,7 @@ class _Reader:
             elif block.tag not in _SKIPPED:
                 self.blocks(block)  # content controls, insertions, custom XML
 
-    def _paragraph(self, paragraph: Element) -> None:
+    def _paragraph(self, paragraph: Element, *, heads: bool = False) -> None:
         properties = paragraph.find("pPr")
         style = self._styles[value(properties, "pStyle")]
         if properties is not None and properties.find("pageBreakBefore") is not None:
@@ -128,7 +134,7 @@ class _Reader:
             self._code.append(text)
         elif not style.is_contents:
             self.flush_code()
-            self._place_text(text, style, properties, self._place(first))
+            self._place_text(text, style, properties, self._place(first), heads=heads)
         self._hanging(self._place(self.page))
 
     def _foreign(self, block: Element) -> None:
@@ -150,7 +156,7 @@ class _Reader:
             TreeReader(self.out, self._place(self.page)).read(root)
 
     def _place_text(
-        self, text: str, style: Style, properties: Element | None, place: Place
+        self, text: str, style: Style, properties: Element | None, place: Place, *, heads: bool
     ) -> None:
         if not text.strip():
             return
@@ -158,7 +164,10 @@ class _Reader:
         marker = self._marker(style, properties)
         numbered = f"{marker} {text}" if marker else text
         if level:
+            self._level = level
             self.out.heading(level, numbered, place)
+        elif heads and marker is None and not style.is_list:
+            self.out.heading(self._level + 1, text, place)
         elif marker is not None or style.is_list:
             self.out.add("list_item", numbered, place=place)
         else:
@@ -278,6 +287,27 @@ def _own(parent: Element, tag: str) -> list[Element]:
         elif child.tag in ("sdt", "sdtContent", "ins", "customXml"):
             found.extend(_own(child, tag))
     return found
+
+
+def _heads(paragraph: Element, after: Element | None) -> bool:
+    """Whether a paragraph without a style is a heading: a few words, all bold, no sentence, over
+    text that isn't."""
+    if after is None or not _is_bold(paragraph) or (after.tag == "p" and _is_bold(after)):
+        return False
+    words = "".join(t.text or "" for t in paragraph.iter("t")).split()
+    is_short = 0 < len(words) <= MAX_BOLD_WORDS and paragraph.find("pPr/numPr") is None
+    follows = after.tag == "tbl" or any((t.text or "").strip() for t in after.iter("t"))
+    is_part = is_short and (
+        words[0][0].islower() or words[-1][-1] in ".,;:" or is_cut(" ".join(words))
+    )
+    return is_short and follows and not is_part
+
+
+def _is_bold(paragraph: Element) -> bool:
+    """Whether every run with text is bold."""
+    runs = [run for run in paragraph.iter("r") if (run.findtext("t") or "").strip()]
+    bold = (run.find("rPr/b") for run in runs)
+    return bool(runs) and all(b is not None and b.get("val", "1") not in _OFF for b in bold)
 
 
 def _is_monospaced(paragraph: Element) -> bool:

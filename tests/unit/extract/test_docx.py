@@ -163,3 +163,22 @@ def test_deepest_allowed_nesting_is_read() -> None:
 def test_a_cut_file_is_damaged_not_another_format() -> None:
     whole = zipped({"word/document.xml": "<a/>"})
     assert not DocxExtractor().accepts(Blob("x.docx", whole[: len(whole) // 2]))
+
+
+def test_a_line_that_is_only_bold_is_a_heading_over_text() -> None:
+    bold, off = "<w:rPr><w:b/></w:rPr>", '<w:rPr><w:b w:val="0"/></w:rPr>'
+    got = extract(
+        p("The ferry", "H1")
+        + p("Introduction", extra=bold)
+        + p("They turn at noon.")
+        + p("Mind the mud.", extra=bold)  # a sentence
+        + p("It is deep.")
+        + p("Not so bold", extra=off)
+        + p("One of two", extra=bold)
+        + p("bold lines in a row", extra=bold)
+    )
+    assert [(e.level, got.text[e.start : e.end]) for e in got.elements if e.kind == "heading"] == [
+        (1, "The ferry"),
+        (2, "Introduction"),
+    ]
+    assert got.elements[2].headings == ("The ferry", "Introduction")

@@ -53,7 +53,7 @@ class Settings(AskSettings):
         "embed.folder", None, "folder of a sentence-transformers model; empty: all-MiniLM-L6-v2"
     )
     embed_threads: int = _setting(
-        "embed.threads", 0, "processor threads for embedding; 0: all of them, and two for a query"
+        "embed.threads", 0, "threads for embedding documents; 0: all cores. Queries always use two"
     )
     embed_device: str = _setting(
         "embed.device",

@@ -273,6 +273,7 @@ class ResultAnswer(Shape, frozen=False):
     rank: int
     score: float
     match: float = said("How likely it is to be relevant, 0 to 1.")
+    why: str = said("Where the match comes from, in words; empty with several queries.")
     weak: bool = said("The match is below `search.floor`.")
     document: FoundIn
     chunk: ChunkAnswer
@@ -290,6 +291,7 @@ class ResultAnswer(Shape, frozen=False):
             rank=r.rank,
             score=r.score,
             match=r.match,
+            why=r.why,
             weak=weak,
             document=FoundIn.of(r.found.document),
             chunk=ChunkAnswer.of(r.found),

@@ -208,6 +208,8 @@ def _show_parts(shell: Shell, result: Result, results: Results) -> None:
     if result.queries:
         matches = ", ".join(f"{part.match:.2f}" for part in result.queries)
         shell.say(f"match = {results.combine} of {matches} = {result.match:.2f}")
+    if result.why:
+        shell.say(f"match {result.match:.0%}: {result.why}")
     if result.rerank:
         part = result.rerank
         shell.say(

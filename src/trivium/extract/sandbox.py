@@ -39,7 +39,7 @@ from trivium.types import Extraction
 BUILT_IN = "trivium.extract.detect:BUILT_IN"
 START_SECONDS = 60.0  # for a worker to import its extractors: 0.2 s, more on a busy machine
 # A worker starts in 0.2 to 0.8 s: over 500 documents that was 1.6 ms each, 4 % of what a short one
-# costs to embed. A leak ends sooner: who has grown to half the memory allowed is replaced.
+# costs to embed. A leak ends sooner: a worker that uses half its memory limit is replaced.
 DOCUMENTS_PER_WORKER = 5000
 LONGEST = 60  # times the seconds, for an extractor that says it is still working
 

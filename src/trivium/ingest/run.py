@@ -118,7 +118,7 @@ class Pipeline:
             unfinished = (flight.offer.task for flight in self._in_flight.unfinished())
             self._records.release(unfinished, lost=lost)
 
-    # --- 1. offers are begun, as many as there is room for
+    # --- 1. start as many documents as there is room for
 
     def _feed(self, feed: Iterator[Offer] | None) -> Iterator[Offer] | None:
         """None: nothing more will be offered."""

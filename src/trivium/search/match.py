@@ -39,6 +39,21 @@ class Signs:
     similarity: float | None = None  # cosine; None if the fit doesn't know this model's cosines
     judged: float | None = None  # score of the built-in reranker
     passages: Passages = Passages()  # how long and how alike the library's passages are
+    known: float = 0.0  # at least this likely, as a known item
+    reason: str = ""  # why it is one, for people
+
+
+def explained(signs: Signs) -> str:
+    """Where a match comes from, for people."""
+    if signs.reason:
+        return signs.reason
+    part = "all" if signs.share >= 1 else "none" if signs.share <= 0 else f"{signs.share:.0%}"
+    said = f"The passage has {part} of the query's words (rare ones count more)"
+    if signs.similarity is not None:
+        said += f" and a similarity of {signs.similarity:.2f}"
+    if signs.judged is not None:
+        said += f"; the reranker says {signs.judged:.2f}"
+    return f"{said}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +111,7 @@ class Fits:
             fit = self.meaning
             if self.judged is not None and signs.judged is not None:
                 fit = self.judged
-        return fit.probability(signs)
+        return max(signs.known, fit.probability(signs))
 
 
 # Fitted to eleven whole judged sets (bench.calibration).

@@ -16,6 +16,7 @@ from trivium.search.coverage import coverage
 from trivium.search.fuse import Fusion
 from trivium.search.gather import Candidate
 from trivium.search.grasp import Passages
+from trivium.search.known import UNKNOWN, known_items
 from trivium.search.match import Fits, Signs, behind, falling
 from trivium.search.progress import Progress
 from trivium.search.request import SearchRequest
@@ -54,13 +55,24 @@ class Matching:
         chunks = [c.found for c in candidates]
         rarities = partial(self._backend.signals.rarities, where=self._request.where)
         shares = coverage(asked.words, chunks, rarities, asked.missing)
+        where = self._request.where
+        known = known_items(self._backend, asked.words, chunks, shares, where)
         similar = self._similar(asked, candidates)
         by_ranks = self._request.fusion is Fusion.RANKS
         lag = behind([c.score for c in candidates], by_ranks=by_ranks)
-        signs = [
-            Signs(share, late, similar.get(c.found.id), passages=self._passages)
-            for share, late, c in zip(shares, lag, candidates, strict=True)
-        ]
+        signs = []
+        for share, late, id_ in zip(shares, lag, (c.found.id for c in candidates), strict=True):
+            item = known.get(id_, UNKNOWN)
+            signs.append(
+                Signs(
+                    share,
+                    late,
+                    similar.get(id_),
+                    passages=self._passages,
+                    known=item.probability,
+                    reason=item.reason,
+                )
+            )
         matches = falling(map(self._fits.probability, signs))
         return [c.matched(m, s) for c, m, s in zip(candidates, matches, signs, strict=True)]
 

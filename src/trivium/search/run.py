@@ -39,7 +39,7 @@ from trivium.search.gather import Candidate, Matcher, by_rule, gather
 from trivium.search.grasp import Passages
 from trivium.search.hyde import hypothesise
 from trivium.search.language import weak_language
-from trivium.search.match import Fits, behind, falling
+from trivium.search.match import Fits, behind, explained, falling
 from trivium.search.matching import Matching
 from trivium.search.prefer import plain
 from trivium.search.progress import Progress
@@ -512,6 +512,7 @@ def _result(rank: int, candidate: Candidate, around: Neighbours | None) -> Resul
         rerank=candidate.rerank,
         preferences=candidate.preferences,
         passages=candidate.passages,
+        why=explained(candidate.signs) if candidate.signs else "",
         before=before,
         after=after,
     )

@@ -57,7 +57,7 @@ class CurrentModel:
 
     def _passages(self, where: Where) -> Passages:
         found = self._grasps.of(where)
-        return Passages() if found is None else found.shape
+        return Passages(few=True) if found is None else found.shape
 
     def follow(self) -> None:
         """Use the model that the library's vectors are of by now, whatever the settings named when

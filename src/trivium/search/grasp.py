@@ -49,6 +49,7 @@ class Passages:
 
     length: float = 0.0  # from -1 (shorter) to .5
     alike: float = 0.0  # from -.2 to .05 (more alike)
+    few: bool = False  # too few to measure: below LEAST
 
 
 def measure(

@@ -78,6 +78,7 @@ class Tally:
     asked: int = 0
     right: int = 0
     refused: int = 0
+    wrong: int = 0  # answered, but not right
     citations: list[bool] = field(default_factory=list)  # of right answers
     resting: int = 0  # right answers with a citation that holds the answer
     repeats: int = 0
@@ -86,6 +87,7 @@ class Tally:
         self.asked += 1
         self.right += judged.right
         self.refused += judged.answer.refused
+        self.wrong += not judged.right and not judged.answer.refused
         self.repeats += judged.repeats
         if judged.right and judged.question.accept:
             self.citations += judged.cited
@@ -195,8 +197,8 @@ def percent(part: int, whole: int) -> str:
 
 
 def table(judged: Sequence[Judged]) -> Iterator[str]:
-    yield "| kind | questions | right | refused | rests on a citation | citations that hold it |"
-    yield "|---|---|---|---|---|---|"
+    yield "| kind | questions | right | wrong | refused | rests on a citation | citations hold it |"
+    yield "|---|---|---|---|---|---|---|"
     for kind in (*KINDS, "answerable", "held out"):
         tally = Tally()
         for one in judged:
@@ -209,7 +211,8 @@ def table(judged: Sequence[Judged]) -> Iterator[str]:
             if kind == "held out":
                 rests = sum(o.right for o in judged if o.question.held_out and o.question.accept)
             yield (
-                f"| {kind} | {tally.asked} | {percent(tally.right, tally.asked)} | {tally.refused}"
+                f"| {kind} | {tally.asked} | {percent(tally.right, tally.asked)}"
+                f" | {percent(tally.wrong, tally.asked)} | {tally.refused}"
                 f" | {percent(tally.resting, rests)}"
                 f" | {percent(sum(tally.citations), len(tally.citations))} |"
             )

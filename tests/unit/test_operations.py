@@ -30,6 +30,7 @@ from trivium.operations.declaring import (
     requests,
     usual,
 )
+from trivium.operations.searching import Search
 from trivium.types import Signal
 
 PACKAGE = Path(__file__).parents[2] / "src" / "trivium"
@@ -190,3 +191,14 @@ def test_commands_and_tools_of_the_catalogue_exist() -> None:
     assert {one.tool for one in OPERATIONS.values() if one.tool} <= set(tools)
     rights = {name: tool.right for name, tool in tools.items() if tool.writes}
     assert rights == {"add_document": "add", "remove_document": "manage"}
+
+
+@pytest.mark.parametrize("given", [True, False, None, "deep"])
+def test_reranking_is_on_off_or_deep(given: object) -> None:
+    assert TypeAdapter(Search).validate_python({"query": "x", "rerank": given}).rerank == given
+
+
+@pytest.mark.parametrize("given", ["yes", 1, "shallow"])
+def test_nothing_else_is_taken_for_reranking(given: object) -> None:
+    with pytest.raises(ValidationError):
+        TypeAdapter(Search).validate_python({"query": "x", "rerank": given})

@@ -32,6 +32,7 @@ Names = Annotated[
     OneIsAList(),
 ]
 Number = Annotated[float, Carried(float, allow_inf_nan=False)]
+Switch = Annotated[bool, Carried(bool, strict=True)]
 Query = Annotated[str, Carried(str, max_length=LONGEST_QUERY)]
 FilterText = Annotated[Condition | str, Carried(str, max_length=LONGEST_FILTER)]
 Moment = Annotated[
@@ -88,9 +89,7 @@ class SearchOptions:
         setting="search.threshold",
         assistants=False,
     )
-    rerank: Annotated[
-        bool | str | None, Carried(bool | Literal["deep"], or_none=True, strict=True)
-    ] = option(
+    rerank: Annotated[bool | str | None, Carried(Switch | Literal["deep"], or_none=True)] = option(
         "Rerank the top results (more accurate, slightly slower).",
         setting="search.rerank",
         box=Box(

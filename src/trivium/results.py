@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, overload
+from typing import ClassVar, Literal, overload
 
 from trivium.types import Combine, Signal, StoredChunk, Told, says
 
@@ -92,12 +92,14 @@ class RerankPart(Told):
     """How reranking scored a result: the score is the sum of `rerank`, `hybrid`, `position` and
     `deep`."""
 
+    __pydantic_config__: ClassVar[Mapping[str, object]] = {"extra": "forbid"}  # may lack `read`
+
     judged: float  # by the reranker, 0..1
     before: int  # its rank before, from 1
     rerank: float
     hybrid: float
     position: float
-    deep: float = 0.0  # by a cross-encoder
+    deep: float  # by a cross-encoder; 0 without one
     read: float | None = None  # its probability, 0..1; None: it didn't read this passage
 
     @property

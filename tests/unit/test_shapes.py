@@ -52,13 +52,13 @@ def test_the_schema_names_the_keys_of_the_json(shape: Any) -> None:
 
 
 def test_what_does_not_apply_is_left_out() -> None:
-    always = ["rank", "score", "match", "weak", "document", "chunk", "signals", "passages"]
+    always = ["rank", "score", "match", "why", "weak", "document", "chunk", "signals", "passages"]
     (told,) = json.loads(to_json(ResultsAnswer.of(found(RESULT))))["results"]
     assert list(told) == always
     whole = replace(
         RESULT,
         queries=(QueryPart(0.5, 0.5, {}),),
-        rerank=RerankPart(0.5, 1, 0.1, 0.2, 0.2),
+        rerank=RerankPart(0.5, 1, 0.1, 0.2, 0.2, 0.0),
         preferences=(PreferencePart("recent", 2.0, 0.1),),
         after="more",
     )

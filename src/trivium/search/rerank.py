@@ -87,6 +87,7 @@ def blend(
             rerank=shares.rerank * judgment,
             hybrid=shares.hybrid * ((score - last) / span if span > 0 else 1.0),
             position=shares.position * (1 - at / len(fused)),
+            deep=0.0,
         )
         blended.append(Reranked(at, part.rerank + part.hybrid + part.position, part))
     return sorted(blended, key=lambda one: (-one.score, one.at))

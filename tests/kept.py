@@ -36,7 +36,7 @@ def _sandboxes(
 
     def sandbox_for(settings: Settings) -> AbstractContextManager[Sandbox]:
         s = settings
-        limits = (readers_for(s), s.read_seconds, s.read_memory, s.read_max_bytes)
+        limits = (readers_for(s), s.read_seconds, s.read_memory, s.read_max_bytes, s.cache)
         name = repr((limits, embeds_by_processor(s), reading(s), process._environment("")))
         if name not in made:
             made[name] = open_.enter_context(make(s))

@@ -144,6 +144,7 @@ def _parquet(blob: Blob) -> Iterator[tuple[str, Sequence[str], Rows]]:
         raise FormatUnknown(
             f"{blob.name} is a Parquet table, and Trivium needs pyarrow to read it.",
             fix="Run `pip install pyarrow`, or export the table as CSV.",
+            on_page="Export the table as CSV, or ask whoever runs this server to install it.",
         ) from None
 
     def rows() -> Rows:

@@ -144,6 +144,7 @@ def _register_heif(name: str) -> None:
         raise FormatUnknown(
             f"{name} is an HEIC image, and Trivium needs pi-heif to read it.",
             fix="Run `pip install pi-heif`, or save the image as JPEG.",
+            on_page="Save the image as JPEG, or ask the person who runs this server to install it.",
         ) from None
     pi_heif.register_heif_opener()
 

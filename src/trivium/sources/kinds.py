@@ -86,6 +86,8 @@ def check_sent(kind: SourceKind, options: Mapping[str, str], allowed: str) -> No
                 f" (`{option}`).",
                 fix="Leave the option out, or ask the operator to add the address to"
                 " `sync.addresses`. On the server's machine you can run `trivium sync add`.",
+                on_page="Leave the option out, or ask the person who runs this server to add the"
+                " address to `sync.addresses`.",
             )
 
 

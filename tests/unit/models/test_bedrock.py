@@ -367,7 +367,7 @@ def test_without_credentials_or_a_region() -> None:
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "boto3", None)
-    with pytest.raises(ModelUnavailable, match=r"pip install 'trivium\[bedrock\]'"):
+    with pytest.raises(ModelUnavailable, match=r"pip install '\.\[bedrock\]'"):
         writer().generate(SAID, 9)
-    with pytest.raises(ModelUnavailable, match=r"pip install 'trivium\[bedrock\]'"):
+    with pytest.raises(ModelUnavailable, match=r"pip install '\.\[bedrock\]'"):
         drained(writer().stream(SAID, 9))

@@ -281,11 +281,12 @@ class Sync:
 def _sent(name: str, text: str) -> str:
     """A secret that someone sent, as it is stored. Raises BadSetting."""
     kind, _, rest = text.partition(":")
-    if kind in ("env", "file"):
+    if kind in ("env", "file", "command"):
         raise BadSetting(
             f"Only commands on the server's machine can name its variables and files ({name}).",
             fix="Send the secret itself, or name:NAME if `sync.secrets` lists it. On the server's"
             " machine you can run `trivium sync add`.",
+            on_page="Send the secret itself, or name:NAME if `sync.secrets` lists it.",
         )
     return text if kind in ("name", "value") and rest else f"value:{text}"
 

@@ -123,6 +123,7 @@ def _unreadable(said: str) -> BadSetting:
         return BadSetting(
             f"PostgreSQL's addresses have no part {unknown[1]!r}.",
             fix="Check its spelling; docs/postgresql.md lists what Trivium adds.",
+            on_page="Check its spelling.",
         )
     return BadSetting(
         "Couldn't read the library's address.",

@@ -42,6 +42,7 @@ ANYONE, SEARCH, ADD, MANAGE, OWNER = "anyone", "search", "add", "manage", "owner
 ROUTES: dict[tuple[str, str], tuple[str, Any]] = {
     ("POST", "/v1/search"): (SEARCH, {"query": "crown"}),
     ("POST", "/v1/query"): (SEARCH, {"question": "crown"}),
+    ("POST", "/v1/quote"): (SEARCH, {"text": "The crown lies in the vault."}),
     ("GET", "/v1/conversations"): (SEARCH, None),
     ("GET", "/v1/conversations/{name}"): (SEARCH, None),
     ("DELETE", "/v1/conversations/{name}"): (SEARCH, None),
@@ -192,6 +193,7 @@ def test_hidden_words_are_nowhere(player: TestClient, word: str) -> None:
         player.get("/v1/documents/2/similar"),
         player.post("/v1/query", json={"question": f"What is the crown of {word[:-1]}?"}),
         player.post("/v1/query", json={"question": "Where is the crown?", "source": "#3"}),
+        player.post("/v1/quote", json={"text": f"The crown of {word[:-1]} lies in the vault."}),
         player.get("/v1/conversations"),
     ]
     for answer in asked:
@@ -294,6 +296,7 @@ def requests(word: str, id_: int) -> list[tuple[str, str, Any]]:
         ("post", "/v1/search", {"query": "lantern", "source": f"#{id_}"}),
         ("post", "/v1/search", {"query": "lantern", "audiences": ["dm-only", "finance"]}),
         ("post", "/v1/query", {"question": f"Which lantern of {word} burns?", "stream": False}),
+        ("post", "/v1/quote", {"text": f"The lantern of {word} burns at night."}),
         ("post", "/v1/query", {"question": "Which lantern burns?", "conversation": "talk"}),
         ("post", "/v1/query", {"question": "Which lantern burns?", "source": f"#{id_}"}),
         ("get", "/v1/conversations", None),

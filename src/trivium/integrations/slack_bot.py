@@ -5,7 +5,7 @@ what was said in that channel itself; in a direct conversation, what the person 
 Guests, people of other organisations and people whom Slack doesn't know never get the labels of the
 sources, and neither does a channel that is shared with another organisation.
 Hears of messages by Socket Mode, so it needs no address that others can reach. Needs
-`trivium[slack]`. Knows nothing of stores or of how answers are made.
+the extra `slack`. Knows nothing of stores or of how answers are made.
 """
 
 from __future__ import annotations

@@ -3,16 +3,19 @@
     python -m bench.answers --data ../shared/data [--only made,samples] [--kind table] [--failures]
         [--held-out] [--deep] [--sample 60] [--minutes 35] [--record answers.jsonl]
 
-`asked/questions.jsonl` holds the questions, by kind, each with what a right answer must hold, and
-`asked/documents` a small library of its own. The others are the sample documents of this
-repository and the documents below `--data`. With `generate.url` set, a language model writes the
-answers; `--deep` lets it search more than once. Libraries are built once, in the cache. These are
-figures of quality, so other work on the machine doesn't matter; times are processor time.
+`asked/questions.jsonl` holds the questions, by kind, each with what a right answer must hold and
+the words or cell where it stands (`at`), and `asked/documents` a small library of its own. The
+others are the sample documents of this repository and the documents below `--data`, some of which
+`open_documents` makes from judged sets (filings, chats, German texts). With `generate.url` set, a
+language model writes the answers; `--deep` lets it search more than once. Libraries are built
+once, in the cache. These are figures of quality, so other work on the machine doesn't matter;
+times are processor time.
 
-Every third question is *held out*: nobody looked at its answer while writing the rules.
-`--held-out` asks only these. `--sample` draws this many by a fixed seed, every kind in proportion.
-`--minutes` stops earlier; the questions asked until then have every kind in proportion too. A slow
-model needs both. `--record` keeps each answer with its statements.
+A third is *held out*, by document: nobody looked at these answers while writing the rules.
+`--held-out` asks only these, `--known` only the others. `--sample` draws this many by a fixed
+seed, every kind in proportion. `--minutes` stops earlier; the questions asked until then have
+every kind in proportion too. A slow model needs both. `--record` keeps each answer with its
+statements.
 """
 
 from __future__ import annotations
@@ -28,7 +31,9 @@ from pathlib import Path
 from random import Random
 from statistics import quantiles
 from time import monotonic, process_time
+from zlib import crc32
 
+from bench.open_documents import write
 from trivium.answers import Answer, AnswerKind, Depth, Turn
 from trivium.config import Settings, load
 from trivium.library import Library
@@ -36,9 +41,12 @@ from trivium.library import Library
 HERE = Path(__file__).parent
 ASKED = HERE / "asked"
 UNANSWERABLE, CONTRADICTED = "unanswerable", "contradicted"
-KINDS = ("fact", "table", "list", "two-hop", "follow-up", CONTRADICTED, UNANSWERABLE)
-LIBRARIES = ("samples", "made", "documents")
-HELD_OUT = 3  # every third
+KINDS = (
+    "fact", "table", "calculation", "list", "two-hop", "follow-up", CONTRADICTED, UNANSWERABLE,
+)  # fmt: skip
+LIBRARIES = ("samples", "made", "documents", "open")
+ABOUT = ("filings", "papers", "rulebook", "chat", "tables", "mail", "german")
+HELD_OUT = 3  # every third document
 SEED = 17
 _LOOSE = re.compile(r"[\s  ]+")
 
@@ -53,10 +61,14 @@ class Question:
     ask: tuple[str, ...]
     accept: tuple[tuple[str, ...], ...]  # of each group, one must be in the answer
     reject: tuple[str, ...]  # values that make an answer wrong: neighbours of the right one
+    about: str = ""  # the kind of document
+    document: str = ""  # that has the answer, or that the question seems to be about
+    at: str = ""  # words of the sentence or row that answers
 
     @property
     def held_out(self) -> bool:
-        return self.number % HELD_OUT == 0
+        place = crc32(self.document.encode()) if self.document else self.number
+        return place % HELD_OUT == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +116,9 @@ def questions(path: Path = ASKED / "questions.jsonl") -> list[Question]:
             tuple(row["ask"]),
             tuple(tuple(group) for group in row.get("accept", ())),
             tuple(row.get("reject", ())),
+            row["about"],
+            row.get("document", ""),
+            row.get("at", ""),
         )
         for number, row in enumerate(rows)
     ]
@@ -141,13 +156,20 @@ def judge(
             and all(holds_group(text, group) for group in question.accept)
             and not any(holds(text, value) for value in question.reject)
         )
+    at = _plain(question.at)
     cited = tuple(
-        any(holds_group(_whole(one.headings, one.text), group) for group in question.accept)
+        at in _plain(one.text)
+        if at
+        else any(holds_group(_whole(one.headings, one.text), group) for group in question.accept)
         for one in answer.citations
     )
     said = {one.text for one in before.statements} if before else set()
     repeats = bool(said & {one.text for one in answer.statements})
     return Judged(question, answer, right, cited, repeats, seconds)
+
+
+def _plain(text: str) -> str:
+    return _LOOSE.sub(" ", text.replace("|", " ")).casefold().strip()
 
 
 def _whole(headings: Sequence[str], text: str) -> str:
@@ -178,10 +200,13 @@ def opened(
         "samples": HERE.parent / "examples" / "documents",
         "made": ASKED / "documents",
         "documents": data / "documents" if data else None,
+        "open": settings.cache / "answers" / "open" if data else None,
     }
     found = {}
     for name in names:
         folder = places[name]
+        if folder and name == "open" and data:
+            write(data, folder)
         if folder is None or not folder.is_dir():
             print(f"{name}: not there, left out")
             continue
@@ -197,21 +222,26 @@ def percent(part: int, whole: int) -> str:
 
 
 def table(judged: Sequence[Judged]) -> Iterator[str]:
-    yield "| kind | questions | right | wrong | refused | rests on a citation | citations hold it |"
+    yield "| | questions | right | wrong | refused | cited at the right place | citations hold it |"
     yield "|---|---|---|---|---|---|---|"
-    for kind in (*KINDS, "answerable", "held out"):
+    answerable = [one for one in judged if one.question.kind != UNANSWERABLE]
+    parts = {
+        **{kind: [one for one in judged if one.question.kind == kind] for kind in KINDS},
+        **{about: [one for one in answerable if one.question.about == about] for about in ABOUT},
+        "answerable": answerable,
+        "answerable, held out": [one for one in answerable if one.question.held_out],
+        "unanswerable, held out": [
+            one for one in judged if one.question.held_out and one not in answerable
+        ],
+    }
+    for name, some in parts.items():
         tally = Tally()
-        for one in judged:
-            answerable = kind == "answerable" and one.question.kind != UNANSWERABLE
-            held = kind == "held out" and one.question.held_out
-            if answerable or held or one.question.kind == kind:
-                tally.add(one)
+        for one in some:
+            tally.add(one)
         if tally.asked:
-            rests = tally.right if kind != UNANSWERABLE else 0
-            if kind == "held out":
-                rests = sum(o.right for o in judged if o.question.held_out and o.question.accept)
+            rests = sum(one.right for one in some if one.question.accept)
             yield (
-                f"| {kind} | {tally.asked} | {percent(tally.right, tally.asked)}"
+                f"| {name} | {tally.asked} | {percent(tally.right, tally.asked)}"
                 f" | {percent(tally.wrong, tally.asked)} | {tally.refused}"
                 f" | {percent(tally.resting, rests)}"
                 f" | {percent(sum(tally.citations), len(tally.citations))} |"
@@ -226,8 +256,8 @@ def table(judged: Sequence[Judged]) -> Iterator[str]:
     yield ", ".join(f"{n} {kind} ({right[kind]} right)" for kind, n in kinds.most_common()) + "."
     yield from _statements(judged)
     if len(judged) > 1:
-        parts = quantiles([1000 * one.seconds for one in judged], n=20)
-        yield f"Processor time of an answer: {parts[9]:.0f} ms p50, {parts[18]:.0f} ms p95."
+        taken = quantiles([1000 * one.seconds for one in judged], n=20)
+        yield f"Processor time of an answer: {taken[9]:.0f} ms p50, {taken[18]:.0f} ms p95."
 
 
 def _statements(judged: Sequence[Judged]) -> Iterator[str]:
@@ -278,6 +308,8 @@ def main() -> None:
     parser.add_argument("--kind", choices=KINDS)
     parser.add_argument("--deep", action="store_true", help="ask in depth")
     parser.add_argument("--held-out", action="store_true", help="only these")
+    parser.add_argument("--known", action="store_true", help="only those not held out")
+    parser.add_argument("--about", choices=ABOUT, help="only questions about such documents")
     parser.add_argument("--failures", action="store_true", help="show them, but those held out")
     parser.add_argument("--sample", type=int, help="so many of them, by a fixed seed")
     parser.add_argument("--minutes", type=float, help="ask no more questions after this time")
@@ -286,6 +318,8 @@ def main() -> None:
     names = given.only.split(",")
     every = [one for one in questions() if given.kind in (None, one.kind) and one.library in names]
     every = [one for one in every if one.held_out or not given.held_out]
+    every = [one for one in every if not (given.known and one.held_out)]
+    every = [one for one in every if given.about in (None, one.about)]
     every = sampled(every, given.sample) if given.sample else every
     judged: list[Judged] = []
     until = monotonic() + given.minutes * 60 if given.minutes else float("inf")

@@ -15,7 +15,8 @@ from typing import Any
 from tests.sources.imap_server import Handler, Mail
 from tests.sources.server import Asked, Reply, Server, nothing_there, serving
 
-from trivium.testing.sync_histories import Life
+from trivium.sources import feed, imap, service
+from trivium.testing.sync_histories import Life, Trouble
 
 DAY = 86_400.0
 Weighted = Mapping[Callable[[], object], int]
@@ -80,19 +81,61 @@ class Place:
 
 
 HALF = b'{"results": [{"id": "x", "na'
-# One request that goes wrong, though nothing changed at the service: whatever it answers, it means
-# "unknown".
-ODD: tuple[Callable[[], Reply], ...] = (
-    lambda: Reply({"message": "Bad request", "code": "validation_error"}, 400),
-    lambda: Reply({"message": "Forbidden", "code": "restricted_resource"}, 403),
-    lambda: Reply({"message": "Not found", "code": "object_not_found"}, 404),
-    lambda: Reply(b"<!DOCTYPE html><title>Sign in</title>", 200, {"Content-Type": "text/html"}),
-    lambda: Reply(HALF),
-    lambda: Reply(b"", 200, hangs=True),
-)
+# What one call answers though nothing changed at the service: whatever it is, it means "unknown".
+TROUBLED: Mapping[Trouble, Callable[[], Reply]] = {
+    "400": lambda: Reply({"message": "Bad request", "code": "validation_error"}, 400),
+    "403": lambda: Reply({"message": "Forbidden", "code": "restricted_resource"}, 403),
+    "404": lambda: Reply({"message": "Not found", "code": "object_not_found"}, 404),
+    "429": lambda: Reply({"ok": False, "error": "ratelimited"}, 429, {"Retry-After": "0.01"}),
+    "500": lambda: Reply(b"oops", 500),
+    "cut": lambda: Reply(HALF),
+    "page": lambda: Reply(
+        b"<!DOCTYPE html><title>Sign in</title>", 200, {"Content-Type": "text/html"}
+    ),
+    "hang": lambda: Reply(b"", hangs=True),
+}
+ODD: tuple[Trouble, ...] = ("400", "403", "404", "page", "cut", "hang")
+_HELD = 0.1  # seconds until a client gives up a call that hangs
 
 
-class Served(Place):
+def patience(seconds: float) -> None:
+    """How long sources wait for an answer."""
+    service.SECONDS = feed._SECONDS = imap._SECONDS = seconds
+
+
+class Spoiler:
+    """Which of the calls fails, by what they ask for; a limit is over after two answers."""
+
+    def __init__(self, call: int, trouble: Trouble) -> None:
+        self._call = call
+        self._trouble = trouble
+        self._limits = 2 if trouble == "429" else 1_000_000
+        self.made: dict[str, int] = {}
+
+    def trouble(self, asked: str) -> Trouble | None:
+        number = self.made.setdefault(asked, len(self.made))
+        if number != self._call or not self._limits:
+            return None
+        self._limits -= 1
+        return self._trouble
+
+
+class Called(Place):
+    """Asked by calls, each of which can fail."""
+
+    def __init__(self, life: Life) -> None:
+        super().__init__(life)
+        self._spoiler = Spoiler(-1, "500")
+
+    def spoil(self, call: int, trouble: Trouble) -> None:
+        self._spoiler = Spoiler(call, trouble)
+        patience(_HELD if call >= 0 and trouble == "hang" else 60.0)
+
+    def called(self) -> int:
+        return len(self._spoiler.made)
+
+
+class Served(Called):
     """Asked over HTTP. Requests fail, tokens expire for a while, answers are cut off, and things
     change while they are listed."""
 
@@ -114,6 +157,9 @@ class Served(Place):
 
     def _reply(self, asked: Asked) -> Reply:
         life = self._life
+        key = repr((asked.method, asked.path, asked.params, asked.body))
+        if trouble := self._spoiler.trouble(key):
+            return self._troubled(asked, trouble)
         if life.happens(0.1):
             self.change()
         if life.happens(0.01):
@@ -126,14 +172,17 @@ class Served(Place):
         if life.happens(0.005):
             return self._refused()
         if life.happens(0.02):
-            odd = self._random.choice(ODD)()
-            # A file that ends in the middle shows by its length, half a list by its syntax.
-            if odd.data == HALF and isinstance(self._answer(asked).data, bytes):
-                return Reply(b"half a file", cut=True)
-            return odd
+            odd = self._random.choice(ODD)
+            return Reply(b"", closes=True) if odd == "hang" else self._troubled(asked, odd)
         reply = self._answer(asked)
         reply.cut = life.happens(0.01)
         return reply
+
+    def _troubled(self, asked: Asked, trouble: Trouble) -> Reply:
+        # A file that ends in the middle shows by its length, half a list by its syntax.
+        if trouble == "cut" and isinstance(self._answer(asked).data, bytes):
+            return Reply(b"half a file", cut=True)
+        return TROUBLED[trouble]()
 
     def calm(self) -> None:
         self._failing = 0

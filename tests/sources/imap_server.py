@@ -24,8 +24,9 @@ class Mail:
     closed: set[str] = field(default_factory=set)  # folders that nobody may open
     uid_last: bool = False  # as some servers write an answer
     largest: int = 0  # bytes of the largest answer to one request
-    # What goes wrong with a command: `cut` ends the connection, `refused` says no.
-    trouble: Callable[[str], str] = lambda verb: ""
+    # What goes wrong with a command: `cut` ends the connection, `page` answers as a web server
+    # does, `hang` not at all, everything else says no.
+    trouble: Callable[[str], str] = lambda command: ""
 
     def deliver(self, folder: str, subject: str, text: str = "") -> int:
         self.given += 1
@@ -57,8 +58,12 @@ class Handler(socketserver.StreamRequestHandler):
                     self.wfile.write(b"+ " + base64.b64encode(b'{"status":"400"}') + b"\r\n")
                     self.wfile.flush()
                     assert not self.rfile.readline().strip(), "an empty answer is due"
-            trouble = self.mail.trouble(verb.upper())
-            if trouble == "cut":
+            trouble = self.mail.trouble(f"{verb.upper()} {told} {chosen}")
+            if trouble in ("cut", "hang"):
+                self.rfile.read(1 if trouble == "hang" else 0)
+                return
+            if trouble == "page":
+                self.wfile.write(b"HTTP/1.1 400 Bad Request\r\n\r\n<!DOCTYPE html>\r\n")
                 return
             out, done = self._answer(verb.upper(), told, chosen)
             out, done = ([], "NO try again later") if trouble else (out, done)

@@ -32,7 +32,8 @@ class Reply:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False  # the connection ends in the middle
-    hangs: bool = False  # no answer comes: as a client sees it when its patience ends
+    hangs: bool = False  # no answer comes
+    closes: bool = False  # the connection ends before an answer
 
 
 @dataclass
@@ -70,7 +71,11 @@ def serving(answer: Callable[[Asked], Reply]) -> Iterator[Server]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             params = dict(parse_qsl(split.query, keep_blank_values=True))
             reply = server.reply(Asked(self.command, split.path, params, headers, body))
-            if reply.hangs:
+            if reply.closes:
+                self.close_connection = True
+                return
+            if reply.hangs:  # until the client gives up
+                self.rfile.read(1)
                 self.close_connection = True
                 return
             data = reply.data if isinstance(reply.data, bytes) else json.dumps(reply.data).encode()

@@ -184,3 +184,18 @@ def test_a_pace_that_makes_no_sense_has_a_limit(site: Pieces, delay: str) -> Non
     changes = list(sitemap(site).changes(""))
     assert all(0 <= one.seconds <= 86_400 for one in changes if isinstance(one, Wait))
     assert ids(changes, Put) == [f"{site.url}one"]
+
+
+def test_a_page_that_sends_visitors_elsewhere_fails(site: Pieces) -> None:
+    """As where people must sign in; a site's own other name is fine."""
+    urls = f"<url><loc>{site.url}a</loc></url>"
+    site.held["/map"] = Reply(f"<urlset>{urls}</urlset>".encode())
+    site.held["/sign-in"] = Reply(b"<title>Sign in</title>")
+    there = site.url.replace("127.0.0.1", "localhost")
+    site.held["/a"] = Reply(b"", 302, {"Location": f"{there}sign-in"})
+    source = SitemapSource(f"{site.url}map", Pages(private=True))
+    (failed,) = [one for one in source.changes("") if isinstance(one, Put | Failed)]
+    assert isinstance(failed, Failed)
+    assert "sends you to localhost" in failed.message
+    site.held["/a"] = Reply(b"", 302, {"Location": f"{site.url}sign-in"})
+    assert any(isinstance(one, Put) for one in source.changes(""))

@@ -24,7 +24,7 @@ from tests.sources.worlds_of_services import (
     ZoteroApiPlace,
 )
 
-from trivium.testing.sync_histories import Life, ToyWorld, World
+from trivium.testing.sync_histories import CalledWorld, Life, ToyWorld, World
 
 
 class ToyPlace(ToyWorld):
@@ -32,14 +32,8 @@ class ToyPlace(ToyWorld):
         super().__init__(life)
 
 
-WORLDS: dict[str, Callable[[Life, Grounds], World]] = {
-    "toy": ToyPlace,
-    "notes": NotesPlace,
-    "mbox": MboxPlace,
-    "slack-export": ExportPlace,
-    "zotero-file": ZoteroFilePlace,
+SERVICES: dict[str, Callable[[Life, Grounds], CalledWorld]] = {
     "zotero-api": ZoteroApiPlace,
-    "zotero-export": ZoteroExportPlace,
     "slack": SlackPlace,
     "github": GitHubPlace,
     "notion": NotionPlace,
@@ -48,6 +42,15 @@ WORLDS: dict[str, Callable[[Life, Grounds], World]] = {
     "imap": ImapPlace,
     "feed": FeedPlace,
     "sitemap": SitemapPlace,
+}
+WORLDS: dict[str, Callable[[Life, Grounds], World]] = {
+    "toy": ToyPlace,
+    "notes": NotesPlace,
+    "mbox": MboxPlace,
+    "slack-export": ExportPlace,
+    "zotero-file": ZoteroFilePlace,
+    "zotero-export": ZoteroExportPlace,
+    **SERVICES,
 }
 
 

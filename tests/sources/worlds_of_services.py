@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tests.sources.github_server import Hub
-from tests.sources.grounds import Grounds, Place, Served
+from tests.sources.grounds import Called, Grounds, Served
 from tests.sources.imap_server import Mail
 from tests.sources.linear_server import Linear
 from tests.sources.notion_server import Notion
@@ -26,7 +26,7 @@ from trivium.sources.service import Service
 from trivium.sources.slack import SlackSource
 from trivium.sources.trilium import TriliumSource
 from trivium.sources.zotero import ZoteroApi, ZoteroSource
-from trivium.testing.sync_histories import Life
+from trivium.testing.sync_histories import Life, Trouble
 
 DAY = 86_400.0
 Weighted = Mapping[Callable[[], object], int]
@@ -424,7 +424,7 @@ class TriliumPlace(Served):
             del self._words[id_]
 
 
-class ImapPlace(Place):
+class ImapPlace(Called):
     kind = "imap"
     changes_by_itself = True
 
@@ -442,10 +442,12 @@ class ImapPlace(Place):
     def expected(self) -> Mapping[str, str | None]:
         return dict.fromkeys(self._words.values())
 
-    def _trouble(self, verb: str) -> str:
+    def _trouble(self, command: str) -> str:
+        if trouble := self._spoiler.trouble(command):
+            return trouble
         if self._life.happens(0.01):
             return "cut"
-        return "refused" if verb == "LOGIN" and self._life.happens(0.05) else ""
+        return "refused" if command.startswith("LOGIN") and self._life.happens(0.05) else ""
 
     def change(self) -> None:
         self._do({self._deliver: 8, self._delete: 3, self._renumber: 1, self._make: 1,
@@ -521,6 +523,12 @@ class SitemapPlace(Served):
 
     def open(self) -> SyncSource:
         return SitemapSource(f"{self.server.url}sitemap.xml", Pages(private=True))
+
+    def _troubled(self, asked: Asked, trouble: Trouble) -> Reply:
+        if trouble == "page" and asked.path.strip("/") in self._site.pages:
+            elsewhere = self.server.url.replace("127.0.0.1", "localhost")
+            return Reply(b"", 302, {"Location": f"{elsewhere}sitemap.xml"})
+        return super()._troubled(asked, trouble)
 
     def _answer(self, asked: Asked) -> Reply:
         return self._site.answer(asked)

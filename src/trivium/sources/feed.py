@@ -222,7 +222,7 @@ class SitemapSource:
         done = {url: at for url, at in before.items() if at and listed.get(url) == at} | kept
         fresh = [url for url in listed if url not in done]
         for count, url in enumerate(fresh, start=1):
-            change = yield from _page(self._pages, _bare(url, listed[url]), url)
+            change = yield from self._page(url, listed[url])
             if change is not None:
                 yield change
             done[url] = listed[url]
@@ -241,10 +241,16 @@ class SitemapSource:
             if url in unread:
                 yield unread[url]
             elif url in listed:
-                change = yield from _page(self._pages, _bare(url, listed[url]), url)
+                change = yield from self._page(url, listed[url])
                 yield change or Gone(url)
             else:
                 yield Gone(url)
+
+    def _page(self, url: str, changed: str) -> Generator[Wait, None, Put | Failed | None]:
+        """A site may send visitors elsewhere to sign in: what is there isn't its page."""
+        about = describe({"link": url, "date": changed, "site": urlsplit(url).hostname or ""})
+        bare = Put(url, url, bytes, metadata=about, audience=EVERYONE)
+        return (yield from _page(self._pages, bare, url, at_home=True))
 
     def _listed(self) -> tuple[dict[str, str], list[Failed]]:
         """The pages that may be fetched, with their times of change; and the sitemaps that
@@ -275,22 +281,21 @@ class SitemapSource:
             raise SourceNonsense(f"{url} isn't a sitemap.", fix="Check its address.")
 
 
-def _bare(url: str, changed: str) -> Put:
-    about = describe({"link": url, "date": changed, "site": urlsplit(url).hostname or ""})
-    return Put(url, url, bytes, metadata=about, audience=EVERYONE)
-
-
-def _page(pages: Pages, put: Put, url: str) -> Generator[Wait, None, Put | Failed | None]:
-    """The same with the page at its link. None: robots.txt forbids it."""
+def _page(
+    pages: Pages, put: Put, url: str, *, at_home: bool = False
+) -> Generator[Wait, None, Put | Failed | None]:
+    """The same with the page at its link. None: robots.txt forbids it. `at_home`: a page on the
+    site of another name isn't it."""
     try:
         if not pages.allowed(url):
             return None
         if delay := pages.delay(url):
             yield Wait(delay, f"{urlsplit(url).hostname} asks for {delay:g} s between pages.")
         got = pages.get(url)
-    except ReadError as reason:
-        return Failed(put.id, str(reason), reason.code)
-    except UrlRefused as reason:
+        if at_home and not _is_same_site(url, got.url):
+            there = urlsplit(got.url).hostname
+            raise UrlFailed(f"{url} sends you to {there}, for example to sign in.")
+    except (ReadError, UrlRefused) as reason:
         return Failed(put.id, str(reason), reason.code)
     return Put(
         put.id,
@@ -301,6 +306,12 @@ def _page(pages: Pages, put: Put, url: str) -> Generator[Wait, None, Put | Faile
         audience=put.audience,
         size=len(got.data),
     )
+
+
+def _is_same_site(url: str, other: str) -> bool:
+    """The same host, or one of the two below the other, as with www."""
+    one, two = (f".{urlsplit(each).hostname}" for each in (url, other))
+    return one.endswith(two) or two.endswith(one)
 
 
 def _tree(pages: Pages, url: str) -> Element:

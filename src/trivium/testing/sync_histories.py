@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 from trivium.config import Settings
 from trivium.errors import FileUnreadable, ReadError, SourceEmpty, SourceError, SourceUnreachable
@@ -45,6 +45,10 @@ if TYPE_CHECKING:
 NAME = "world"
 _COLLECTION = "talk"
 _WORD = re.compile(r"\bw\d+x\b")
+# What a call answers instead: a status, half a body, a sign-in page, or nothing until the caller
+# gives up.
+Trouble: TypeAlias = Literal["400", "403", "404", "429", "500", "cut", "page", "hang"]
+TROUBLES: tuple[Trouble, ...] = get_args(Trouble)
 
 
 class Killed(KeyboardInterrupt):
@@ -101,6 +105,19 @@ class World(Protocol):
 
     def expected(self) -> Mapping[str, str | None]:
         """The word of each existing item, and its audience as the source reports it."""
+        ...
+
+
+class CalledWorld(World, Protocol):
+    """A service that is asked by calls, each of which can be made to fail."""
+
+    def spoil(self, call: int, trouble: Trouble) -> None:
+        """From now on one of the different calls fails, however often it is made. They are counted
+        from 0; a call that nobody makes (-1) spoils nothing."""
+        ...
+
+    def called(self) -> int:
+        """How many different calls were made since then."""
         ...
 
 
@@ -215,15 +232,7 @@ def live(life: Life, world: World, open_backend: Callable[[], Backend]) -> None:
     real = open_backend()
     try:
         backend = _mortal(real, life)
-        embedder = CountingEmbedder()
-
-        def make(kept: KeptSource) -> SyncSource:
-            opened = world.open()
-            kind = _MortalRetrying if isinstance(opened, RetryingSource) else _Mortal
-            return kind(opened, world, life)
-
-        sync = Sync(backend, CurrentModel(backend, embedder, Settings()), make)
-        sync.add(KeptSource(NAME, world.kind, collection=_COLLECTION))
+        sync, embedder = _begun(life, world, backend)
         for _ in range(random.randint(2, 5)):
             for _ in range(random.randint(0, 9)):
                 world.change()
@@ -250,6 +259,62 @@ def live(life: Life, world: World, open_backend: Callable[[], Backend]) -> None:
         real.close()
 
 
+def _begun(life: Life, world: World, backend: Backend) -> tuple[Sync, CountingEmbedder]:
+    embedder = CountingEmbedder()
+
+    def make(kept: KeptSource) -> SyncSource:
+        opened = world.open()
+        kind = _MortalRetrying if isinstance(opened, RetryingSource) else _Mortal
+        return kind(opened, world, life)
+
+    sync = Sync(backend, CurrentModel(backend, embedder, Settings()), make)
+    sync.add(KeptSource(NAME, world.kind, collection=_COLLECTION))
+    return sync, embedder
+
+
+def fail_call(
+    world: CalledWorld,
+    life: Life,
+    open_backend: Callable[[], Backend],
+    *,
+    call: int = -1,
+    trouble: Trouble = "500",
+    first: bool = False,
+) -> int:
+    """Sync, change the service, and sync again while one of its calls fails; `first`: while the
+    first sync runs. The failure removes nothing that still exists, and after the next good run
+    library and source are the same. Returns how many different calls the failing run made. Raises
+    AssertionError."""
+    backend = open_backend()
+    try:
+        sync, _ = _begun(life, world, backend)
+        for is_last in (False, True):
+            for _ in range(6):
+                world.change()
+            if is_last != first:
+                break
+            sync.run(NAME)
+        before = set(_here(backend))
+        world.spoil(call, trouble)
+        with suppress(SourceError, SourceEmpty):
+            sync.run(NAME, SyncOptions(compare=not first))
+        calls, after = world.called(), set(_here(backend))
+        world.spoil(-1, trouble)
+        world.calm()
+        _check(sync, backend, world)
+        lost = (before - after) & set(_here(backend))
+        assert not lost, f"{sorted(lost)} went with the failure, and came back"
+        return calls
+    finally:
+        backend.close()
+
+
+def _here(backend: Backend) -> Sequence[str]:
+    source = backend.sources.get(NAME)
+    assert source is not None
+    return backend.documents.below(uri_prefix(source), _COLLECTION)
+
+
 def _check(sync: Sync, backend: Backend, world: World) -> None:
     """Reading only changes must be enough; if a service reports no deletions, with a comparison of
     ids."""
@@ -266,10 +331,8 @@ def _check(sync: Sync, backend: Backend, world: World) -> None:
 
 
 def _compare(backend: Backend, world: World, differences: Sequence[object]) -> None:
-    source = backend.sources.get(NAME)
-    assert source is not None
     here: dict[str, str] = {}
-    for uri in backend.documents.below(uri_prefix(source), _COLLECTION):
+    for uri in _here(backend):
         document = backend.documents.find(uri, _COLLECTION)
         assert document is not None
         text = backend.documents.text(document.id, OWNER)

@@ -55,7 +55,7 @@ from trivium.ports import Blob
 from trivium.store.embedded.backend import open_embedded
 
 if TYPE_CHECKING:
-    from trivium.types import TokenVectors, Vectors
+    from trivium.core.types import TokenVectors, Vectors
 
 MODEL_TEXTS = 1024  # that the model is timed with
 A_FOLDER = 1000  # files

@@ -28,12 +28,12 @@ from trivium.answer.check import Checker, may_be_shown
 from trivium.answer.passages import Passage, numbered
 from trivium.answer.statements import Sentence
 from trivium.answer.support import Words, pieces
-from trivium.answers import Citation, Statement
 from trivium.config import Settings, load
+from trivium.core.answers import Citation, Statement
+from trivium.core.types import OWNER
 from trivium.library import Library
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.text.lexicon.negation import denies
-from trivium.types import OWNER
 
 SETS = ("scifact", "xquad_en", "xquad_de")
 FEWEST_WORDS = 6  # of a sentence that is tried

@@ -34,8 +34,8 @@ from time import monotonic, process_time
 from zlib import crc32
 
 from bench.open_documents import write
-from trivium.answers import Answer, AnswerKind, Depth, Turn
 from trivium.config import Settings, load
+from trivium.core.answers import Answer, AnswerKind, Depth, Turn
 from trivium.library import Library
 
 HERE = Path(__file__).parent

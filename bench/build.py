@@ -23,9 +23,9 @@ from bench.corpus import Corpus, load_corpus
 from bench.rows import BLOCK, DOCUMENT_CHUNKS, Counted, Digest, Prepared, Rows, make_rows, shard
 from bench.timing import folder_bytes
 from trivium.config import Settings, load
+from trivium.core.types import EVERYONE, Chunk, Extraction, Processed, TokenVectors
 from trivium.library import embedder_for
 from trivium.store.embedded.backend import open_embedded
-from trivium.types import EVERYONE, Chunk, Extraction, Processed, TokenVectors
 
 EMBEDDED = 3_000  # real texts whose vectors all others are made of; fewer of a small corpus
 

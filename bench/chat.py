@@ -22,10 +22,10 @@ from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 from trivium.config import Settings
+from trivium.core.types import Element, Extraction, Kind, Labels, Place
 from trivium.library import Library
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.ports import SourceItem
-from trivium.types import Element, Extraction, Kind, Labels, Place
 
 SHARED = Path("../shared/data")
 TOP = 10

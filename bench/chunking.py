@@ -40,16 +40,16 @@ from trivium.chunk.bibliography import Range, united
 from trivium.chunk.recursive import RecursiveChunker
 from trivium.chunk.sections import SectionsChunker
 from trivium.config import load
+from trivium.core.types import OWNER, Chunk, Extraction, Processed
 from trivium.library import embedder_for
 from trivium.ports import Chunker, Embedder
 from trivium.search.request import SearchRequest
 from trivium.search.run import Searcher
 from trivium.store.embedded.backend import open_embedded
 from trivium.text.tokens import Cl100kTokens
-from trivium.types import OWNER, Chunk, Extraction, Processed
 
 if TYPE_CHECKING:
-    from trivium.types import Vectors
+    from trivium.core.types import Vectors
 
 DATA = Path(__file__).parents[2] / "shared/data/retrieval/chunking_evaluation"
 SIZES = (100, 200, 300, 400, 600)

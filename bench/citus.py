@@ -38,16 +38,16 @@ from bench.serving import numbers
 from bench.surroundings import surroundings
 from bench.timing import measure
 from trivium.config import Settings, load
-from trivium.errors import LibraryNotFound, TriviumError
+from trivium.core.errors import LibraryNotFound, TriviumError
+from trivium.core.places import DatabaseAddress
+from trivium.core.types import OWNER, Probe, Signal
 from trivium.library.asking import request_for
 from trivium.library.assembly import local_embedder_for
-from trivium.options import SearchOptions
-from trivium.places import DatabaseAddress
+from trivium.operations.searching import SearchOptions
 from trivium.ports import Backend, Nodes
 from trivium.search.run import Searcher
 from trivium.store.opening import BackendOptions, open_backend
 from trivium.text.query import parse
-from trivium.types import OWNER, Probe, Signal
 
 LIMIT, CANDIDATES = 10, 50
 

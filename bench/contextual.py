@@ -31,6 +31,7 @@ import numpy as np
 from bench import chunking
 from trivium.chunk.recursive import RecursiveChunker
 from trivium.config import load
+from trivium.core.types import OWNER, Chunk, Extraction, Processed
 from trivium.extract.code import CodeExtractor
 from trivium.library import embedder_for
 from trivium.ports import Blob, Embedder, Summariser
@@ -39,7 +40,6 @@ from trivium.search.run import Searcher
 from trivium.store.embedded.backend import open_embedded
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens
-from trivium.types import OWNER, Chunk, Extraction, Processed
 
 DATA = Path(__file__).parents[2] / "shared/data/retrieval"
 TEXTS = ("chatlogs", "state_of_the_union", "wikitexts")  # the others have five times as many chunks

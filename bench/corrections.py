@@ -19,13 +19,13 @@ import click
 
 from bench.heard import SETS
 from trivium.config import load
+from trivium.core.types import Spelled
 from trivium.library.assembly import local_embedder_for
 from trivium.search.correct import Corrected, Taught, correct
 from trivium.text.misspelling import spell
 from trivium.text.normalise import words
 from trivium.text.query import parse
 from trivium.text.trigrams import Vocabulary
-from trivium.types import Spelled
 
 MISSPELLED = ("misspelled", "misspelled3")  # one word of each query, three
 

@@ -22,9 +22,9 @@ from collections import Counter
 from pathlib import Path
 
 from trivium.config import Settings
-from trivium.errors import TriviumError
+from trivium.core.errors import TriviumError
 from trivium.library import Library
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 

@@ -59,13 +59,13 @@ from bench import reading_formats, reports
 from bench.made_pdfs import made_files
 from bench.scans import recognise, scans
 from trivium.chunk.recursive import RecursiveChunker
+from trivium.core.types import Element, Extraction
 from trivium.extract.pdf import PdfExtractor
 from trivium.extract.sandbox import Sandbox
 from trivium.extract.worker import COLLECT_AFTER
 from trivium.ingest.extractors import FACTORY
 from trivium.ports import Blob
 from trivium.text.tokens import Cl100kTokens
-from trivium.types import Element, Extraction
 
 DOCUMENTS = Path(__file__).parents[2] / "shared" / "data" / "documents"
 ROUNDS = 3

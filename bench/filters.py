@@ -16,7 +16,7 @@ import numpy as np
 from bench.build import Place
 from bench.ours import Ours, exact_nearest
 from bench.rows import DOCUMENT_CHUNKS, SHARDS, shard
-from trivium.types import OWNER, Compare, Hit, Probe, Signal, Where
+from trivium.core.types import OWNER, Compare, Hit, Probe, Signal, Where
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trivium.config import Settings
-from trivium.errors import EmptyQuery, QueryTooLong
+from trivium.core.errors import EmptyQuery, QueryTooLong
+from trivium.core.types import OWNER, Signal
 from trivium.evaluate.dataset import Dataset, load_dataset
 from trivium.evaluate.subject import opened
 from trivium.library import Library
 from trivium.library.asking import request_for
 from trivium.library.grasp import Grasps, kept
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.search.coverage import coverage
 from trivium.search.decide import decide_anew
 from trivium.search.grasp import Passages
-from trivium.types import OWNER, Signal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

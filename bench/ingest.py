@@ -15,10 +15,10 @@ from time import perf_counter
 from typing import Any
 
 from trivium.config import Settings
+from trivium.core.types import Extraction, Labels
 from trivium.evaluate.dataset import Dataset, load_dataset
 from trivium.library import Library, embedder_for
 from trivium.ports import Embedder, SourceItem
-from trivium.types import Extraction, Labels
 
 SET = "scifact"  # abstracts: about one chunk each
 TEXTS = 200

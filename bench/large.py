@@ -33,8 +33,8 @@ from bench.postgres import drop, make_by_hand, sizes
 from bench.rows import BLOCK, make_rows
 from bench.surroundings import surroundings
 from trivium.config import load
+from trivium.core.places import DatabaseAddress
 from trivium.library.assembly import local_embedder_for
-from trivium.places import DatabaseAddress
 from trivium.store.opening import BackendOptions, open_backend
 from trivium.store.postgres.vectors import GRAPH
 

@@ -29,8 +29,8 @@ import httpx2
 from tests.postgres import Server
 
 from bench.serving import served
+from trivium.core.work import TaskState
 from trivium.library import Library
-from trivium.work import TaskState
 
 WORKERS = 4
 KILL_SECONDS = 5.0

@@ -20,9 +20,9 @@ from time import perf_counter
 from bench.build import place
 from bench.corpus import DATA, WARM_UP, DataMissing, load_corpus
 from trivium.config import load
+from trivium.core.results import Results
 from trivium.library import Library
-from trivium.options import SearchOptions
-from trivium.results import Results
+from trivium.operations.searching import SearchOptions
 
 Ask = Callable[[Library, str, str], Results]  # of a library, a query and another one
 OPTIONS: Mapping[str, Ask] = {

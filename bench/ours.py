@@ -17,10 +17,11 @@ from bench.build import Place
 from bench.corpus import warm_up
 from bench.timing import Timing, drop_from_page_cache, measure
 from trivium.config import Settings
+from trivium.core.types import OWNER, Probe, Signal, Where
 from trivium.library.asking import request_for
 from trivium.library.assembly import local_embedder_for
 from trivium.models.local import LocalEmbedder
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.ports import Backend
 from trivium.search.request import SearchRequest
 from trivium.search.run import Searcher
@@ -28,12 +29,11 @@ from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.database import open_database
 from trivium.store.sql.feed import Feed
 from trivium.text.query import parse
-from trivium.types import OWNER, Probe, Signal, Where
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from trivium.types import Vector, Vectors
+    from trivium.core.types import Vector, Vectors
 
 
 class Precomputed:

@@ -39,17 +39,17 @@ from bench.rows import SHARDS, make_rows
 from bench.surroundings import surroundings
 from bench.timing import Timing, measure
 from trivium.config import Settings, load
+from trivium.core.places import DatabaseAddress
+from trivium.core.types import OWNER, Compare, Probe, Signal, Where
 from trivium.library import Library
 from trivium.library.asking import request_for
 from trivium.library.assembly import local_embedder_for
-from trivium.options import SearchOptions
-from trivium.places import DatabaseAddress
+from trivium.operations.searching import SearchOptions
 from trivium.ports import Backend
 from trivium.search.run import Searcher
 from trivium.store.copying import copy_library
 from trivium.store.opening import BackendOptions, open_backend
 from trivium.text.query import parse
-from trivium.types import OWNER, Compare, Probe, Signal, Where
 
 LIMIT = 10
 SHARES = (1.0, 0.01, 0.001)

@@ -35,16 +35,16 @@ from bench.interpreter import native_time
 from bench.peers import Asked, fts5_faiss
 from bench.rows import PASSING, Counted, Rows, make_rows
 from trivium.config import Settings
+from trivium.core.types import OWNER, Probe, Signal
 from trivium.library import Library
 from trivium.models.weights import NAME
-from trivium.options import Filters, SearchOptions
+from trivium.operations.searching import Filters, SearchOptions
 from trivium.ports import Backend
 from trivium.store.embedded.backend import open_embedded
 from trivium.text.query import parse
-from trivium.types import OWNER, Probe, Signal
 
 if TYPE_CHECKING:
-    from trivium.types import Vector, Vectors
+    from trivium.core.types import Vector, Vectors
 
 STORED = REPOSITORY / "bench" / "stored.json"
 ROWS = 4_000

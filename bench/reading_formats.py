@@ -38,7 +38,7 @@ from xml.etree import ElementTree
 
 from lxml import etree
 
-from trivium.errors import ReadError
+from trivium.core.errors import ReadError
 from trivium.extract.charsets import decode_text
 from trivium.extract.detect import read
 from trivium.ingest.extractors import extractors

@@ -34,10 +34,10 @@ from typing import Any
 
 from bench.made_pdfs import Made, made_files
 from trivium.chunk.recursive import RecursiveChunker
+from trivium.core.types import Extraction
 from trivium.extract.pdf import PdfExtractor
 from trivium.ports import Blob
 from trivium.text.tokens import Cl100kTokens
-from trivium.types import Extraction
 
 _DROPPED = re.compile(r"[\s|$*#_]+|\.{2,}")
 _DASHES = str.maketrans(dict.fromkeys("–—−-", ""))

@@ -26,6 +26,8 @@ from bench.corpus import load_corpus, warm_up
 from bench.rows import make_rows
 from bench.timing import as_json, folder_bytes, measure
 from trivium.config import Settings, load
+from trivium.core.results import Results
+from trivium.core.types import OWNER, Labels, StoredChunk, TokenVectors
 from trivium.evaluate.dataset import Dataset, load_dataset
 from trivium.evaluate.metrics import Ranking
 from trivium.evaluate.metrics import measure as judge_ranking
@@ -37,15 +39,13 @@ from trivium.library.asking import request_for
 from trivium.library.assembly import chunker_for, local_embedder_for
 from trivium.models.late import EVERY, FORMAT, LateReranker
 from trivium.models.local import LocalEmbedder
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.ports import Backend
-from trivium.results import Results
 from trivium.search.request import OVERFETCHED, SearchRequest
 from trivium.search.rerank import Shares, blend
 from trivium.search.run import Searcher
 from trivium.search.weigh import MINILM
 from trivium.store.embedded.backend import open_embedded
-from trivium.types import OWNER, Labels, StoredChunk, TokenVectors
 
 SETS = "scifact,nfcorpus,cranfield,mlquestions,xquad_en,xquad_de"
 LIMIT = 10

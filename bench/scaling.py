@@ -36,14 +36,14 @@ from bench.serving import measured, numbers, served
 from bench.surroundings import surroundings
 from bench.timing import percentile, processor_seconds
 from trivium.config import load
+from trivium.core.types import OWNER
 from trivium.library import Library
 from trivium.store.embedded.backend import open_embedded
 from trivium.text.normalise import words
 from trivium.text.query import parse
-from trivium.types import OWNER
 
 if TYPE_CHECKING:
-    from trivium.types import Vector, Vectors
+    from trivium.core.types import Vector, Vectors
 
 KINDS = ("threads", "processes", "served")
 _QUERIES = 300

@@ -34,7 +34,7 @@ from bench.postgres import copied, drop
 from bench.surroundings import surroundings
 from bench.timing import processor_seconds
 from trivium.config import load
-from trivium.places import DatabaseAddress
+from trivium.core.places import DatabaseAddress
 
 _START_SECONDS = 120.0
 _ROW = "{:<32}{:>7}{:>9}{:>9}{:>9}  {:<18}{:>7}{:>8}{:>16}{:>14}{:>8}"

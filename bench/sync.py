@@ -23,11 +23,11 @@ from tempfile import TemporaryDirectory
 
 from bench.timing import memory
 from trivium.config import Settings
+from trivium.core.work import KeptSource
 from trivium.library import Library, backend_options
 from trivium.library.assembly import embedder_for
 from trivium.store.opening import open_backend
 from trivium.testing.samples import ToyEmbedder
-from trivium.work import KeptSource
 
 CHANNELS = 20
 PEOPLE = 50

@@ -20,12 +20,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from trivium.config import Settings
+from trivium.core.work import KeptSource
 from trivium.extract.bibliography import references
 from trivium.library import Library
 from trivium.ports import Blob
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
-from trivium.work import KeptSource
 
 SHARED = Path("../shared/data")
 # What nobody said: Slack writes these by itself.

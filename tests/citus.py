@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import Engine, create_engine, make_url, text
 from tests import postgres
 
-from trivium.places import DatabaseAddress
+from trivium.core.places import DatabaseAddress
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres
 

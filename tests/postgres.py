@@ -21,7 +21,7 @@ from uuid import uuid4
 from filelock import FileLock
 from sqlalchemy import Connection, create_engine, make_url, text
 
-from trivium.places import DatabaseAddress
+from trivium.core.places import DatabaseAddress
 
 _NOBODY = 65534
 _PORT = 54632

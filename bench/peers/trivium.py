@@ -17,12 +17,12 @@ from bench.rows import PASSING, Counted
 from bench.timing import folder_bytes
 from trivium import __version__
 from trivium.config import load
+from trivium.core.types import OWNER, Compare, Probe, Signal, Where
 from trivium.library import Library
 from trivium.library.assembly import local_embedder_for
-from trivium.options import Filters
+from trivium.operations.searching import Filters
 from trivium.store.embedded.backend import open_embedded
 from trivium.text.query import parse
-from trivium.types import OWNER, Compare, Probe, Signal, Where
 
 SETTINGS = "all defaults"
 GIVEN, EMBEDDING = "hybrid", "hybrid, query embedded"

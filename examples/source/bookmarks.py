@@ -10,9 +10,9 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from trivium.errors import SourceUnreachable
+from trivium.core.errors import SourceUnreachable
+from trivium.core.types import EVERYONE, Element, Extraction
 from trivium.ports import Change, Checkpoint, Gone, Put, SourceAsked, SourceKind
-from trivium.types import EVERYONE, Element, Extraction
 
 
 class BookmarksSource:
@@ -43,7 +43,9 @@ class BookmarksSource:
 
     def _put(self, url: str, mark: dict[str, str]) -> Put:
         text = mark.get("note") or mark["title"]
-        read = Extraction(text, (Element("paragraph", 0, len(text)),), mark["title"], "text/x-bookmark")
+        read = Extraction(
+            text, (Element("paragraph", 0, len(text)),), mark["title"], "text/x-bookmark"
+        )
         return Put(url, "bookmark.txt", read, metadata={"link": url, **mark}, audience=EVERYONE)
 
 

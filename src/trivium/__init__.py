@@ -12,27 +12,29 @@ __all__ = [
     "SearchOptions",
     "TriviumError",
     "__version__",
+    "errors",
     "where",
 ]
 
 if TYPE_CHECKING:
-    from trivium.errors import TriviumError
+    from trivium.core import errors
+    from trivium.core.errors import TriviumError
     from trivium.library import Library, Report, where
-    from trivium.options import Filters, SearchOptions
+    from trivium.operations.searching import Filters, SearchOptions
+
+_OTHER = {
+    "TriviumError": "trivium.core.errors",
+    "Filters": "trivium.operations.searching",
+    "SearchOptions": "trivium.operations.searching",
+}
 
 
 def __getattr__(name: str) -> Any:
     # Loaded on first use: importing the package costs nothing, so `trivium --help` answers at once.
-    if name == "TriviumError":
-        from trivium.errors import TriviumError
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
 
-        return TriviumError
-    if name in ("Filters", "SearchOptions"):
-        from trivium import options
-
-        return getattr(options, name)
-    if name in __all__:
-        from trivium import library
-
-        return getattr(library, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "errors":
+        return import_module("trivium.core.errors")
+    return getattr(import_module(_OTHER.get(name, "trivium.library")), name)

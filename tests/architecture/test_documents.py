@@ -8,7 +8,8 @@ import pytest
 from tests.architecture import tables
 from tests.bench.commands import QUICK
 
-from trivium import config, errors
+from trivium import config
+from trivium.core import errors
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -18,7 +19,7 @@ def error_types() -> list[type[errors.TriviumError]]:
     found = [
         c
         for _, c in inspect.getmembers(errors, inspect.isclass)
-        if c.__module__ == "trivium.errors"
+        if c.__module__ == "trivium.core.errors"
     ]
     return [c for c in found if "." in c.code]
 
@@ -72,7 +73,7 @@ def test_nobody_is_told_to_install_trivium_from_an_index_that_lacks_it() -> None
 
 def test_nobody_makes_up_what_a_caller_may_see() -> None:
     """`Where` is made in three places: of a caller, of a filter, and of another `Where`."""
-    makers = {"access.py", "conditions.py", "library/asking.py"}
+    makers = {"core/access.py", "core/conditions.py", "library/asking.py"}
     package = ROOT / "src" / "trivium"
     for path in SOURCES:
         name = str(path.relative_to(package))

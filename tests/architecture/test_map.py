@@ -5,12 +5,12 @@ from dataclasses import fields
 from io import BytesIO
 from pathlib import Path
 
-from trivium.access import LOCAL_OWNER
 from trivium.config import Settings
+from trivium.core.access import LOCAL_OWNER
 from trivium.ingest.reembed import REEMBEDDING
 from trivium.library import Library
 from trivium.library.tending import FOLLOWING
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.ports import Backend, worker_lease
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY

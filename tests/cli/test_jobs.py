@@ -14,9 +14,9 @@ from trivium import Library
 from trivium.cli.output import Shell
 from trivium.cli.progress import drawn
 from trivium.config import Settings
+from trivium.core.work import Offered, Priority, TaskProgress
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import ToyEmbedder
-from trivium.work import Offered, Priority, TaskProgress
 
 
 @pytest.fixture

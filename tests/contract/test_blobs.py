@@ -16,7 +16,7 @@ from tests import azure, objects, postgres
 from tests.endpoint import HANG, Reply, ScriptedEndpoint
 
 from trivium.config import Settings
-from trivium.errors import (
+from trivium.core.errors import (
     ArchiveAway,
     ArchiveRefused,
     BadSetting,

@@ -10,17 +10,17 @@ from hypothesis import HealthCheck, settings
 from sqlalchemy.exc import ProgrammingError
 from tests import citus
 
-from trivium.errors import DatabaseAway
-from trivium.places import DatabaseAddress
+from trivium.core.errors import DatabaseAway
+from trivium.core.places import DatabaseAddress
+from trivium.core.results import Results
+from trivium.core.types import OWNER, Place, Signal, Where
 from trivium.ports import Backend
-from trivium.results import Results
 from trivium.search.request import SearchRequest
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres
 from trivium.testing.backend_contract import BackendContract
 from trivium.testing.backend_machine import BackendMachine
 from trivium.testing.samples import found, put, sample
-from trivium.types import OWNER, Place, Signal, Where
 
 pytestmark = citus.needed
 NAME = f"test_{uuid4().hex[:12]}"

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from trivium.config import Settings
+from trivium.core.types import Chunk, Extraction, Labels
 from trivium.ingest import batches
 from trivium.ingest.progress import Fate
 from trivium.library import Library, worker
@@ -29,7 +30,6 @@ from trivium.store.sql.queue import SqlQueue
 from trivium.store.sql.removal import Removal
 from trivium.store.sql.staging import Staging
 from trivium.testing.samples import TOY
-from trivium.types import Chunk, Extraction, Labels
 
 PARTS = 3
 CHANGED, SAME = 2, 1  # documents that every round changes, and that none does: two batches

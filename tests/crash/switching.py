@@ -25,17 +25,17 @@ from tests.crash.searcher import PAUSE
 from tests.crash.steps import Writing, boundaries, fork, killed
 
 from trivium.config import Settings
+from trivium.core.types import Signal
 from trivium.ingest import reembed
 from trivium.ingest.reembed import Reembedder
 from trivium.library import Library, current
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.vectors import VectorIndex
 from trivium.store.sql import models
 from trivium.store.sql.models import SqlModels
 from trivium.testing.samples import OTHER, TOY, ToyEmbedder, sample
-from trivium.types import Signal
 
 DOCUMENTS, PARTS = 4, 3
 KILLS = 8  # at random instants

@@ -9,11 +9,11 @@ import threading
 from pathlib import Path
 
 from trivium.config import Settings
+from trivium.core.types import OWNER, Signal
 from trivium.library import Library
 from trivium.ports import Backend
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, probe
-from trivium.types import OWNER, Signal
 
 WRITER = Path(__file__).parent / "writer.py"
 KILLS = 15

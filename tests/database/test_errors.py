@@ -13,7 +13,7 @@ from sqlalchemy import text
 from tests import postgres
 from tests.database.sabotage import CANCEL, KILL, sabotage
 
-from trivium.errors import (
+from trivium.core.errors import (
     BadSetting,
     DatabaseAway,
     DatabaseRefused,
@@ -26,15 +26,15 @@ from trivium.errors import (
     LibraryTooNew,
     StoreError,
 )
+from trivium.core.places import DatabaseAddress, place_of
+from trivium.core.types import OWNER
 from trivium.http.problems import status_of
-from trivium.places import DatabaseAddress, place_of
 from trivium.ports import Backend
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres
 from trivium.store.postgres.database import AT_ONCE, SPARE, open_database
 from trivium.store.postgres.schema import OLDEST, check_server
 from trivium.testing.samples import TOY, sample
-from trivium.types import OWNER
 
 SECRET = "tr0ub4dor"
 # As Citus says it (citusdata/citus: connection/remote_commands.c, transaction/remote_transaction.c,

@@ -9,13 +9,13 @@ import pytest
 from sqlalchemy import event
 from tests import postgres
 
+from trivium.core.types import OWNER, Signal, Where
 from trivium.ports import Backend
 from trivium.store.postgres import snapshots
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres
 from trivium.testing.samples import TOY, probe, put, sample
 from trivium.text.filters import parse_filter
-from trivium.types import OWNER, Signal, Where
 
 
 def found(backend: Backend, filters: list[Where]) -> list[list[int]]:

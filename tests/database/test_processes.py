@@ -11,7 +11,8 @@ import pytest
 from sqlalchemy import event, text
 from tests import postgres
 
-from trivium.places import DatabaseAddress
+from trivium.core.places import DatabaseAddress
+from trivium.core.types import OWNER, Signal, Where
 from trivium.ports import Backend
 from trivium.store.memory.backend import open_memory
 from trivium.store.postgres import upkeep
@@ -19,7 +20,6 @@ from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres
 from trivium.store.postgres.words import generation
 from trivium.testing.samples import OTHER, TOY, ToyEmbedder, embed_beside, found, probe, put, sample
-from trivium.types import OWNER, Signal, Where
 
 WORDS = ("sword", "swords", "axe", "crown", "fog", "lamp", "drowned", "river")
 QUERIES = (*WORDS, "battle axe", '"fog lamp"', "sord")

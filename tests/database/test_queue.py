@@ -10,8 +10,10 @@ from sqlalchemy import event
 from tests import postgres
 
 from trivium.config import Settings
+from trivium.core.places import DatabaseAddress
+from trivium.core.types import Labels
+from trivium.core.work import JobState, Offered, Priority
 from trivium.library import Library
-from trivium.places import DatabaseAddress
 from trivium.ports import worker_lease
 from trivium.sources.folder import FolderSource
 from trivium.store.opening import BackendOptions, open_backend
@@ -21,8 +23,6 @@ from trivium.store.postgres.database import open_database
 from trivium.store.postgres.leases import RowLeases
 from trivium.store.sql.queue import SqlQueue
 from trivium.testing.samples import TOY
-from trivium.types import Labels
-from trivium.work import JobState, Offered, Priority
 
 
 @pytest.fixture

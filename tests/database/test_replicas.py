@@ -12,9 +12,10 @@ from sqlalchemy import make_url, text
 from tests import postgres
 
 from trivium.config import Settings
+from trivium.core.places import DatabaseAddress
+from trivium.core.types import OWNER, Probe, Signal
 from trivium.library import Library
-from trivium.options import SearchOptions
-from trivium.places import DatabaseAddress
+from trivium.operations.searching import SearchOptions
 from trivium.store.copying import copy_library
 from trivium.store.opening import BackendOptions, open_backend
 from trivium.store.postgres.address import parse
@@ -22,7 +23,6 @@ from trivium.store.postgres.database import open_database
 from trivium.store.postgres.replicas import Place, ReplicatedSignals
 from trivium.testing.samples import OTHER, TOY, embed_beside, sample
 from trivium.text.query import parse as parsed
-from trivium.types import OWNER, Probe, Signal
 
 KEYWORD = SearchOptions(mode="keyword")
 

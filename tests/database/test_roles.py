@@ -12,13 +12,13 @@ from sqlalchemy import make_url, text
 from tests import postgres
 
 from trivium.config import Settings
-from trivium.errors import LibraryReadOnly
+from trivium.core.errors import LibraryReadOnly
+from trivium.core.places import DatabaseAddress
+from trivium.core.work import JobState
 from trivium.library import Library
-from trivium.options import SearchOptions
-from trivium.places import DatabaseAddress
+from trivium.operations.searching import SearchOptions
 from trivium.store.opening import BackendOptions, open_backend
 from trivium.testing.samples import OTHER, TOY, embed_beside, sample
-from trivium.work import JobState
 
 PAGE = Path(__file__).parents[2] / "docs" / "postgresql.md"
 

@@ -12,11 +12,11 @@ from tests import postgres
 from tests.cli.program import call
 from tests.serving.shelf import client
 
-from trivium import errors
 from trivium.config import Settings
+from trivium.core import errors
+from trivium.core.places import DatabaseAddress
 from trivium.http.problems import status_of
 from trivium.library import Library
-from trivium.places import DatabaseAddress
 from trivium.store.opening import BackendOptions, open_backend
 from trivium.store.postgres.address import parse
 from trivium.testing.samples import TOY, sample

@@ -15,11 +15,11 @@ from tests.sources.grounds import Grounds, standing
 from tests.sources.worlds import world_of
 
 from trivium.config import Settings
+from trivium.core.work import KeptSource
 from trivium.library import Library
 from trivium.store.opening import BackendOptions, open_backend
 from trivium.testing.samples import TOY
 from trivium.testing.sync_histories import Life, live
-from trivium.work import KeptSource
 
 
 @pytest.fixture(scope="module")

@@ -16,11 +16,11 @@ import pytest
 from sqlalchemy import Connection, inspect, text
 from tests import postgres
 
-from trivium.places import DatabaseAddress
+from trivium.core.places import DatabaseAddress
+from trivium.core.types import Signal
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres
 from trivium.testing.samples import found, put, sample
-from trivium.types import Signal
 
 MADE = Path(__file__).parents[1] / "released" / "postgres-19.sql.xz"
 SCHEMA = "release_one"

@@ -15,7 +15,7 @@ from tests import postgres
 from tests.database.sabotage import KILL, sabotage
 
 from trivium.config import Settings
-from trivium.errors import (
+from trivium.core.errors import (
     DatabaseAway,
     DocumentNotFound,
     JobInterrupted,
@@ -23,8 +23,10 @@ from trivium.errors import (
     ModelChanged,
     NotEmbedded,
 )
+from trivium.core.places import DatabaseAddress
+from trivium.core.types import OWNER, Labels, Processed
+from trivium.core.work import JobState, Offered, Priority, TaskEnd, TaskState
 from trivium.library import Library
-from trivium.places import DatabaseAddress
 from trivium.ports import Backend, worker_lease
 from trivium.sources.folder import FolderSource
 from trivium.store.postgres.address import parse
@@ -32,8 +34,6 @@ from trivium.store.postgres.backend import open_postgres
 from trivium.store.postgres.database import open_database
 from trivium.store.postgres.leases import RowLeases
 from trivium.testing.samples import OTHER, TOY, embed_beside, sample
-from trivium.types import OWNER, Labels, Processed
-from trivium.work import JobState, Offered, Priority, TaskEnd, TaskState
 
 MODEL = TOY.fingerprint
 ROUNDS = 4

@@ -10,11 +10,11 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from trivium.errors import FileEmpty, FileTooLarge
+from trivium.core.errors import FileEmpty, FileTooLarge
+from trivium.core.types import Box, Chunked, Element, Enclosed, Extraction, Kind, Place
 from trivium.extract import worker
 from trivium.extract.pulse import still_working
 from trivium.ports import Blob
-from trivium.types import Box, Chunked, Element, Enclosed, Extraction, Kind, Place
 
 PLACE = Place(pages=(1,), boxes=(Box(1, 0.5, 1, 2, 3),))
 RICH = Extraction(

@@ -10,7 +10,7 @@ from time import perf_counter
 
 from tests.fuzz.mutations import corpus
 
-from trivium.errors import ReadError
+from trivium.core.errors import ReadError
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.extractors import FACTORY
 

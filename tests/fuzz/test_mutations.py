@@ -7,14 +7,14 @@ import pytest
 from tests.fuzz.mutations import corpus
 from tests.fuzz.seeds import SEEDS
 
-from trivium.errors import ReadError
+from trivium.core.errors import ReadError
+from trivium.core.types import Extraction
 from trivium.extract.detect import reader_name
 from trivium.extract.images import ImageExtractor
 from trivium.extract.ole import LockedOfficeExtractor
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.extractors import FACTORY, extractors
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 FILES = 2000
 # Nothing to find in them: a blank picture, a locked document, a compound file without streams.

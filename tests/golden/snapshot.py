@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trivium.errors import ReadError
+from trivium.core.errors import ReadError
+from trivium.core.types import Element, Extraction, Place
 from trivium.extract.detect import read
 from trivium.ingest.extractors import extractors
 from trivium.ports import Blob
-from trivium.types import Element, Extraction, Place
 
 FOLDER = Path(__file__).parent / "snapshots"
 MAX_DEPTH = 2  # of files within files

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 from tests.serving.shelf import SECRET, shelve
 
-from trivium.access import caller_of, mint
+from trivium.core.access import caller_of, mint
 from trivium.library import Library
-from trivium.options import Filters
+from trivium.operations.searching import Filters
 
 PLAYER = caller_of(*reversed(mint("", audiences=["player"], collections=["rules"])))
 

@@ -9,17 +9,17 @@ import pytest
 from tests.sources.server import Asked, Reply, Server, serving
 from websockets.sync.server import ServerConnection, serve
 
-from trivium.answers import Answer, AnswerKind, Citation
 from trivium.config import Settings
-from trivium.errors import SourceRefused, TriviumError
+from trivium.core.answers import Answer, AnswerKind, Citation
+from trivium.core.errors import SourceRefused, TriviumError
+from trivium.core.types import ChunkId, DocumentId, Element, Extraction, Labels, Place
+from trivium.core.work import KeptSource
 from trivium.integrations.slack_bot import SlackBot, told
 from trivium.library import Library
 from trivium.ports import SourceItem
 from trivium.sources.service import Service
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY
-from trivium.types import ChunkId, DocumentId, Element, Extraction, Labels, Place
-from trivium.work import KeptSource
 
 SAID = {
     "all": "The lamp is kept in the tower.",

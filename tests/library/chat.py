@@ -10,11 +10,11 @@ from tests.endpoint import Reply, ScriptedEndpoint, Seen, events
 
 from trivium.answer.rewrite import RULES as REWRITE
 from trivium.config import load
+from trivium.core.types import Processed
 from trivium.library import Library
 from trivium.search.hyde import PROMPT as HYDE
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
-from trivium.types import Processed
 
 USED = {"prompt_tokens": 50, "completion_tokens": 7}
 

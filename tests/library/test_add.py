@@ -4,14 +4,14 @@ from pathlib import Path
 import pytest
 
 from trivium.config import Settings
-from trivium.errors import PathNotFound
+from trivium.core.errors import PathNotFound
 from trivium.extract.markdown import MarkdownExtractor
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.extractors import extractors
 from trivium.ingest.progress import Fate
 from trivium.library import Library, worker
 from trivium.library.assembly import sandbox_for
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.ports import Blob
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import ToyEmbedder
@@ -178,7 +178,7 @@ def test_null_bytes_and_emoji_and_surrogates_in_texts(library: Library, files: P
 
 
 def test_what_was_added_without_a_model_is_embedded_later(tmp_path: Path, files: Path) -> None:
-    from trivium.errors import ModelUnavailable
+    from trivium.core.errors import ModelUnavailable
 
     class Missing(ToyEmbedder):
         def embed_documents(self, texts):

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from trivium.config import Settings
-from trivium.errors import DocumentNotFound, OriginalMissing
+from trivium.core.errors import DocumentNotFound, OriginalMissing
 from trivium.library import Library, where
-from trivium.options import Filters
+from trivium.operations.searching import Filters
 from trivium.store.blobs import FolderBlobs
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from trivium.config import Settings
-from trivium.errors import BadFilter, BadSetting
+from trivium.core.errors import BadFilter, BadSetting
+from trivium.core.results import Results
 from trivium.library import Library, asof, where
 from trivium.library.asof import instant
-from trivium.options import Filters, SearchOptions
-from trivium.results import Results
+from trivium.operations.searching import Filters, SearchOptions
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import OTHER, TOY, embed_beside
 

@@ -7,10 +7,16 @@ import pytest
 from tests.endpoint import HANG, Reply, Seen
 from tests.library.chat import Chat, asked, quoted, streamed
 
-from trivium.answers import Answer, AnswerKind, Citation, Done, Step, Token, Turn, Usage
-from trivium.errors import BadFilter, BadSetting, ConversationNotFound, EmptyQuery, QueryTooLong
+from trivium.core.answers import Answer, AnswerKind, Citation, Done, Step, Token, Turn, Usage
+from trivium.core.errors import (
+    BadFilter,
+    BadSetting,
+    ConversationNotFound,
+    EmptyQuery,
+    QueryTooLong,
+)
 from trivium.library import Library, where
-from trivium.options import Filters
+from trivium.operations.searching import Filters
 from trivium.testing.samples import sample
 
 FOG = sample("fog.md", "Fog is a cloud that touches the ground. It lifts by noon.", title="Fog")

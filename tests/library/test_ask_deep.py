@@ -11,10 +11,10 @@ from tests.library.chat import Chat, asked, call_delta, calling, streamed
 
 from trivium.answer.agent import AGAIN, LEFT_OUT, PLAN, WITHOUT_TOOLS
 from trivium.answer.run import UNANSWERED
-from trivium.answers import Answer, AnswerKind, Depth, Done, Step
-from trivium.errors import BadSetting
+from trivium.core.answers import Answer, AnswerKind, Depth, Done, Step
+from trivium.core.errors import BadSetting
 from trivium.library import Library
-from trivium.options import Filters
+from trivium.operations.searching import Filters
 from trivium.testing.samples import TOY, sample
 
 PRICES = sample(

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from tests.language_model import KEY, NAME
 
-from trivium.answers import AnswerKind, Done, Token, Turn
 from trivium.config import load
+from trivium.core.answers import AnswerKind, Done, Token, Turn
 from trivium.library import Library
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY

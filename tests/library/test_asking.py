@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trivium.config import Settings
-from trivium.errors import BadFilter, BadSetting, DocumentNotFound, EmptyQuery, TriviumError
+from trivium.core.errors import BadFilter, BadSetting, DocumentNotFound, EmptyQuery, TriviumError
+from trivium.core.results import Results
+from trivium.core.types import Combine, Compare, Granularity, Signal
 from trivium.library import Library
-from trivium.options import Filters, SearchOptions
-from trivium.results import Results
+from trivium.operations.searching import Filters, SearchOptions
 from trivium.search.multi import combined, shown
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
-from trivium.types import Combine, Compare, Granularity, Signal
 
 PAPERS = {
     "care.md": ("Trust in care", 2019, ["machine learning in hospitals", "ethics of machines"]),

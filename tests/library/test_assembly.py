@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from trivium.config import Settings
+from trivium.core.types import Element, Extraction, Kind
 from trivium.library.assembly import chunker_for, embedder_for
 from trivium.models.local import LocalEmbedder
-from trivium.types import Element, Extraction, Kind
 
 HARD = {
     "english": "The quick brown fox jumps over the lazy dog near the river bank. ",

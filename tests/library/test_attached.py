@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from tests.unit.extract.making import printed
 
+from trivium.core.types import Document
 from trivium.ingest.progress import Fate
 from trivium.library import Library
-from trivium.options import Filters
-from trivium.types import Document
+from trivium.operations.searching import Filters
 
 BIBTEX = r"""
 @article{lamp2019,

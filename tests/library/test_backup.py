@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from trivium.config import Settings
-from trivium.errors import BackupDamaged, PathNotFound, TargetExists
+from trivium.core.errors import BackupDamaged, PathNotFound, TargetExists
+from trivium.core.types import OWNER
 from trivium.library import Library
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.database import open_database
 from trivium.store.embedded.recovery import recover
 from trivium.store.sql.staging import Staging
 from trivium.testing.samples import TOY, sample
-from trivium.types import OWNER
 
 ADDER = """
 import sys

@@ -9,13 +9,13 @@ from tests.bedrock import URL, asked_for, aws, bedrock, refusal, whole, written
 from tests.cli.program import call
 from tests.endpoint import Reply, ScriptedEndpoint, Seen
 
-from trivium.answers import AnswerKind
 from trivium.config import Settings, load
-from trivium.errors import BadSetting
+from trivium.core.answers import AnswerKind
+from trivium.core.errors import BadSetting
+from trivium.core.types import Signal
 from trivium.library import Library
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.testing.samples import TOY
-from trivium.types import Signal
 
 TITAN, JUDGE, WRITER = "amazon.titan-embed-text-v2:0", "amazon.rerank-v1:0", "amazon.nova-lite-v1:0"
 GIVEN = {

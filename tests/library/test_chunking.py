@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from trivium.config import Settings
-from trivium.errors import BadSetting, ModelUnavailable
+from trivium.core.errors import BadSetting, ModelUnavailable
+from trivium.core.types import Collection
 from trivium.ingest.progress import Fate
 from trivium.library import Library
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import ToyEmbedder
-from trivium.types import Collection
 
 LEAD = "Port Amble is a harbour that silts up year after year."
 NOTE = f"# Amble\n\n{LEAD}\n\n# Tides\n\nThe tide turns at noon.\n\n# Ships\n\nOnly skiffs pass."

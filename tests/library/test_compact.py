@@ -9,7 +9,7 @@ import pytest
 from trivium.config import Settings
 from trivium.ingest.progress import Fate
 from trivium.library import Library
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.store.embedded import indexes, segments
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.words import WordIndex

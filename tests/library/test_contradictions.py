@@ -7,9 +7,9 @@ import pytest
 from tests.endpoint import Reply
 from tests.library.chat import Chat, asked
 
+from trivium.core.types import Where
 from trivium.extract.bibliography import CSL
 from trivium.testing.samples import sample
-from trivium.types import Where
 
 AXE = sample("axe.md", "The battle axe of the guard deals 8 points of damage.", title="Axe")
 MORE = sample("more.md", "The battle axe of the guard deals 10 points of damage.", title="Axes")

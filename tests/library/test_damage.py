@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from trivium.config import Settings
-from trivium.errors import IndexDamaged
+from trivium.core.errors import IndexDamaged
+from trivium.core.types import Signal
 from trivium.library import Library
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.store.embedded import indexes
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, sample
-from trivium.types import Signal
 
 QUERIES = ("lantern", "harbour 7", "lanterm", "paragraph -harbour")
 Answers = list[list[tuple[int, float]]]

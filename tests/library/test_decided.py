@@ -8,9 +8,9 @@ import pytest
 
 from trivium import Library
 from trivium.config import load
-from trivium.options import SearchOptions
-from trivium.shapes import ResultsAnswer
-from trivium.types import Signal
+from trivium.core.shapes import ResultsAnswer
+from trivium.core.types import Signal
+from trivium.operations.searching import SearchOptions
 
 QUERIES = [
     "battleaxe",

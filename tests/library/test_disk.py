@@ -10,9 +10,9 @@ import pytest
 from tests.serving.shelf import client
 
 from trivium.config import Settings
-from trivium.errors import DiskFull, LibraryReadOnly
+from trivium.core.errors import DiskFull, LibraryReadOnly
 from trivium.library import Library
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, sample
 

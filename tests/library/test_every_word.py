@@ -7,10 +7,10 @@ import pytest
 
 from trivium import Library
 from trivium.config import load
+from trivium.core.results import Results
+from trivium.core.types import OWNER, Signal
 from trivium.library.asking import request_for
-from trivium.options import SearchOptions
-from trivium.results import Results
-from trivium.types import OWNER, Signal
+from trivium.operations.searching import SearchOptions
 
 
 @pytest.fixture(scope="module")

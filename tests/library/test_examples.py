@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from trivium import Library
-from trivium.answers import AnswerKind
-from trivium.options import SearchOptions
+from trivium.core.answers import AnswerKind
+from trivium.operations.searching import SearchOptions
 
 
 @pytest.fixture(scope="module")

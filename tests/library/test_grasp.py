@@ -8,12 +8,12 @@ from typing import Any
 from click.testing import CliRunner
 
 from trivium import Library
-from trivium.access import LOCAL_OWNER, Caller, Right
 from trivium.cli.main import cli
 from trivium.config import Settings
+from trivium.core.access import LOCAL_OWNER, Caller, Right
 from trivium.library.grasp import GROWN, kept
 from trivium.models.weights import NAME
-from trivium.options import Filters, SearchOptions
+from trivium.operations.searching import Filters, SearchOptions
 from trivium.search.grasp import LEAST
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import ToyEmbedder, sample

@@ -8,9 +8,9 @@ from tests.endpoint import closed_port
 from tests.language_model import KEY, NAME
 
 from trivium.config import load
-from trivium.errors import BadSetting
+from trivium.core.errors import BadSetting
 from trivium.library import Library
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.search import run
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY

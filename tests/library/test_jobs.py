@@ -14,7 +14,9 @@ from filelock import FileLock
 from numpy.typing import NDArray
 
 from trivium.config import Settings
-from trivium.errors import JobNotFound
+from trivium.core.errors import JobNotFound
+from trivium.core.types import Labels
+from trivium.core.work import JobState, Priority, TaskState
 from trivium.ingest import batches, embedding, in_flight, tasks
 from trivium.ingest.progress import Fate, Outcome
 from trivium.library import Library
@@ -22,8 +24,6 @@ from trivium.ports import SourceItem, worker_lease
 from trivium.sources.folder import FolderSource
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, ToyEmbedder, sample
-from trivium.types import Labels
-from trivium.work import JobState, Priority, TaskState
 
 PATIENCE = 240.0  # seconds: for a machine that is busy with other things
 

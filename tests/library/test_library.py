@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from trivium.config import Settings
-from trivium.errors import (
+from trivium.core.errors import (
     DiskFull,
     DocumentNotFound,
     LibraryBusy,
@@ -18,10 +18,10 @@ from trivium.errors import (
     LibraryTooNew,
     ModelChanged,
 )
+from trivium.core.types import OWNER, Signal
 from trivium.library import Library
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, probe, sample
-from trivium.types import OWNER, Signal
 
 
 def test_show_and_remove_by_id_path_or_name(library: Library, files: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.errors import BadSetting, FolderEmpty
+from trivium.core.errors import BadSetting, FolderEmpty
 from trivium.ingest.progress import Fate
 from trivium.library import Library
 

@@ -5,12 +5,12 @@ import zipfile
 from pathlib import Path
 
 from trivium.config import Settings
+from trivium.core.types import OWNER
 from trivium.ingest.progress import Fate
 from trivium.library import Library, where
-from trivium.options import Filters
+from trivium.operations.searching import Filters
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import ToyEmbedder
-from trivium.types import OWNER
 
 TEXT = "A lantern burns over the harbour. " * 9  # its first line is too long to be a title
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from tests.cli.program import call
 
-from trivium.errors import BadSetting
+from trivium.core.errors import BadSetting
 from trivium.library import Library, where
-from trivium.options import Filters
+from trivium.operations.searching import Filters
 
 WORDS = [f"word{n}" for n in range(300)]
 

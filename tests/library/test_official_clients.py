@@ -19,9 +19,10 @@ from tests.library.chat import streamed
 from tests.relay import official, official_judge, through, through_judge
 
 from trivium.answer.prompt import RULES as ANSWER
-from trivium.answers import AnswerKind
 from trivium.config import Settings, load
-from trivium.errors import ModelRefused
+from trivium.core.answers import AnswerKind
+from trivium.core.errors import ModelRefused
+from trivium.core.types import OWNER, StoredChunk
 from trivium.ingest.progress import Fate
 from trivium.ingest.summarising import RULES as SUMMARISE
 from trivium.library import Library
@@ -30,13 +31,12 @@ from trivium.models.generator import RemoteGenerator
 from trivium.models.http import Client
 from trivium.models.remote_embedder import RemoteEmbedder
 from trivium.models.remote_reranker import RemoteReranker, scaled
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.ports import Generated, Message
 from trivium.search.hyde import PROMPT as HYDE
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, sample
-from trivium.types import OWNER, StoredChunk
 
 SAID = (Message("system", "Be brief."), Message("user", "Name a colour."))
 SAID_OFFICIALLY: Any = [{"role": one.role, "content": one.text} for one in SAID]

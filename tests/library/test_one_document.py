@@ -19,12 +19,13 @@ from sqlalchemy.exc import DataError
 from tests.unit.extract.test_pdf_maker import PdfMaker
 
 from trivium.chunk.choose import AutoChunker
-from trivium.errors import DiskFull, StoreError
+from trivium.core.errors import DiskFull, StoreError
+from trivium.core.work import JobState
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.preparing import Preparer
 from trivium.ingest.progress import Fate
 from trivium.library import Library
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.sources import folder as folder_source
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.originals import KeptOriginals
@@ -32,7 +33,6 @@ from trivium.store.sql.documents import SqlDocuments
 from trivium.store.sql.staging import Staging
 from trivium.testing.samples import ToyEmbedder
 from trivium.text.summary import ExtractiveSummariser
-from trivium.work import JobState
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from trivium.config import Settings
-from trivium.errors import BadSetting, DocumentNotFound, ModelUnavailable
+from trivium.core.errors import BadSetting, DocumentNotFound, ModelUnavailable
 from trivium.ingest.progress import Fate
 from trivium.library import Library, where
-from trivium.options import Filters, SearchOptions
+from trivium.operations.searching import Filters, SearchOptions
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import ToyEmbedder
 

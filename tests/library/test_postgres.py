@@ -14,23 +14,23 @@ from tests import postgres
 from tests.endpoint import ScriptedEndpoint
 from tests.models import answer, settings
 
-from trivium.access import LOCAL_OWNER
 from trivium.config import Settings
-from trivium.errors import CopyFailed, DocumentNotFound, TargetExists, TokenRefused
+from trivium.core.access import LOCAL_OWNER
+from trivium.core.errors import CopyFailed, DocumentNotFound, TargetExists, TokenRefused
+from trivium.core.places import DatabaseAddress, LibraryPlace
+from trivium.core.results import Results
+from trivium.core.types import Labels, Where
+from trivium.core.work import JobState, TaskState
 from trivium.evaluate.judged_sets import JudgedSets
 from trivium.ingest.progress import Fate
 from trivium.library import Library
-from trivium.options import Filters, SearchOptions
-from trivium.places import DatabaseAddress, LibraryPlace
-from trivium.results import Results
+from trivium.operations.searching import Filters, SearchOptions
 from trivium.sources.folder import FolderSource
 from trivium.store.copying import copy_library
 from trivium.store.embedded.recovery import recover
 from trivium.store.opening import BackendOptions, open_backend
 from trivium.store.postgres.address import parse
 from trivium.testing.samples import TOY, sample
-from trivium.types import Labels, Where
-from trivium.work import JobState, TaskState
 
 NEW, THERE = BackendOptions(), BackendOptions(create=False)
 PLAYERS = Where(frozenset({"player"}))

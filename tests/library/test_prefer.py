@@ -8,10 +8,10 @@ import pytest
 
 from trivium import Library
 from trivium.config import load
-from trivium.errors import BadSetting
-from trivium.options import SearchOptions
-from trivium.results import Result
-from trivium.shapes import ResultsAnswer, to_json
+from trivium.core.errors import BadSetting
+from trivium.core.results import Result
+from trivium.core.shapes import ResultsAnswer, to_json
+from trivium.operations.searching import SearchOptions
 
 
 @pytest.fixture(scope="module")

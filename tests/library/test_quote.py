@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from tests.library.chat import Chat, asked
 
-from trivium.errors import BadValue
+from trivium.core.errors import BadValue
+from trivium.core.types import Where
 from trivium.library import Library
 from trivium.testing.samples import sample
-from trivium.types import Where
 
 LAMPS = sample(
     "lamps.md",

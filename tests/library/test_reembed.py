@@ -10,14 +10,14 @@ from tests.endpoint import Reply, ScriptedEndpoint, Seen
 from tests.models import answer, embedded, settings
 
 from trivium.config import Settings
-from trivium.errors import BadSetting, ModelChanged, ModelUnavailable, ReembedStopped
+from trivium.core.errors import BadSetting, ModelChanged, ModelUnavailable, ReembedStopped
+from trivium.core.types import Labels, Signal
+from trivium.core.work import JobState
 from trivium.ingest.reembed import Progress
 from trivium.library import Library
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.ports import SourceItem, worker_lease
 from trivium.testing.samples import OTHER, sample
-from trivium.types import Labels, Signal
-from trivium.work import JobState
 
 MANY = 150  # more than one batch
 

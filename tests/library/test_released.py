@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from trivium.library import Library, where
-from trivium.options import Filters, SearchOptions
+from trivium.operations.searching import Filters, SearchOptions
 
 MADE = Path(__file__).parents[1] / "released" / "schema-12.tar.xz"
 TOKEN = "trv_630a659374ed_9WaSjb1ZzqqXr2kH9F876xvLBO3UchtIrRUBaxOQueU"

@@ -18,16 +18,16 @@ from tests.language_model import DIMENSIONS, KEY, NAME
 
 from trivium import config
 from trivium.config import Settings
-from trivium.errors import BadSetting, ModelChanged, ModelUnavailable
+from trivium.core.errors import BadSetting, ModelChanged, ModelUnavailable
+from trivium.core.types import Labels, Signal
 from trivium.library import Library, Report, embedder_for, generator_for, remote_reranker_for
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
 from trivium.models.remote_embedder import RemoteEmbedder
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.ports import SourceItem
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, sample
-from trivium.types import Labels, Signal
 
 LANTERN, BREAD = "A lantern burns at the harbour.", "Bread needs flour and time."
 

@@ -11,7 +11,7 @@ from trivium.config import Settings, load
 from trivium.evaluate.dataset import Dataset
 from trivium.evaluate.replay import PAGE, Replay
 from trivium.evaluate.subject import Subject
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 
 QUERIES = (
     "how does a crossbow work",

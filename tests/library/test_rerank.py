@@ -6,10 +6,10 @@ import pytest
 from tests.endpoint import HANG, Reply, ScriptedEndpoint, Seen, closed_port
 
 from trivium.config import load
-from trivium.errors import BadSetting
+from trivium.core.errors import BadSetting
+from trivium.core.results import Results
 from trivium.library import Library
-from trivium.options import SearchOptions
-from trivium.results import Results
+from trivium.operations.searching import SearchOptions
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 

@@ -8,17 +8,17 @@ import pytest
 from tests.endpoint import HANG, Reply, ScriptedEndpoint, Seen, every_third_fails
 
 from trivium.config import Settings
+from trivium.core.types import Labels
+from trivium.core.work import JobState, TaskState
 from trivium.ingest.progress import Fate
 from trivium.library import Library
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
 from trivium.models.remote_embedder import RemoteEmbedder
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.ports import SourceItem
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, sample
-from trivium.types import Labels
-from trivium.work import JobState, TaskState
 
 TEXTS = tuple(f"Lantern number {number}." for number in range(12))
 

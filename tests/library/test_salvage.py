@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from trivium.config import Settings
-from trivium.errors import LibraryDamaged
+from trivium.core.errors import LibraryDamaged
+from trivium.core.upkeep import Salvaged
 from trivium.library import Library
 from trivium.store.blobs import FolderBlobs
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.salvage import is_damaged, salvage, survey
 from trivium.testing.samples import TOY
-from trivium.upkeep import Salvaged
 
 PAGE = 4096
 

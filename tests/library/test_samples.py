@@ -8,8 +8,8 @@ import pytest
 
 from trivium import Library
 from trivium.config import load
-from trivium.options import Filters, SearchOptions
-from trivium.types import Signal
+from trivium.core.types import Signal
+from trivium.operations.searching import Filters, SearchOptions
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from tests.unit.extract.making import photographed, printed, scanned
 
+from trivium.core.types import Mode
 from trivium.library import Library
-from trivium.options import SearchOptions
-from trivium.types import Mode
+from trivium.operations.searching import SearchOptions
 
 LINES = [
     "The lighthouse keeper of Amble counts",

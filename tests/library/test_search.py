@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from tests.golden.make import xlsx
 
 from trivium.config import Settings
-from trivium.errors import BadFilter, BadSetting, EmptyQuery, QueryTooLong, TriviumError
+from trivium.core.errors import BadFilter, BadSetting, EmptyQuery, QueryTooLong, TriviumError
+from trivium.core.types import Signal
 from trivium.library import Library
-from trivium.options import Filters, SearchOptions
+from trivium.operations.searching import Filters, SearchOptions
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY
-from trivium.types import Signal
 
 TEXTS = {
     "weapons.md": "# Weapons\n\nA battle axe costs ten crowns. A short sword costs eight.",

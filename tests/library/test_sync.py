@@ -8,7 +8,7 @@ from threading import Event
 import pytest
 
 from trivium.config import Settings
-from trivium.errors import (
+from trivium.core.errors import (
     BadSetting,
     FileUnreadable,
     SourceEmpty,
@@ -17,16 +17,16 @@ from trivium.errors import (
     SourcePaused,
     SourceUnreachable,
 )
+from trivium.core.types import OWNER, Element, Extraction, Metadata, Place
+from trivium.core.work import KeptSource, SyncRun
 from trivium.library import Library, SyncEvent, SyncOptions, Verified, period_of, seconds_of
 from trivium.library.current import CurrentModel
 from trivium.library.sync import Sync
-from trivium.options import Filters
+from trivium.operations.searching import Filters
 from trivium.ports import Backend, Change, Checkpoint, Failed, Gone, Only, Put, Wait
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY
-from trivium.types import OWNER, Element, Extraction, Metadata, Place
-from trivium.work import KeptSource, SyncRun
 
 
 def message(id_: str, text: str, audience: str | None = "all", **metadata: str) -> Put:
@@ -469,12 +469,12 @@ def test_messages_are_found_by_author_and_not_by_conversation() -> None:
 
 
 def test_where_a_message_stands_is_in_every_answer() -> None:
-    from trivium.access import LOCAL_OWNER
     from trivium.cli.results import title_and_place
+    from trivium.core.access import LOCAL_OWNER
+    from trivium.core.shapes import ResultsAnswer, as_json
     from trivium.integrations.found import details
     from trivium.mcp.shapes import SearchInput
     from trivium.mcp.tools import search
-    from trivium.shapes import ResultsAnswer, as_json
 
     source = Scripted()
     with Library(open_memory(), TOY, Settings()) as library:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from tests.unit.extract.making import zipped
 
+from trivium.core.work import JobState
 from trivium.ingest.progress import Fate
 from trivium.library import Library
-from trivium.work import JobState
 
 
 def test_a_message_is_added_though_its_attachment_cannot_be_read(

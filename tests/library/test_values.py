@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from trivium.errors import TriviumError
+from trivium.core.errors import TriviumError
+from trivium.core.types import Labels, Signal
 from trivium.library import Library
-from trivium.options import Filters, SearchOptions
-from trivium.types import Labels, Signal
+from trivium.operations.searching import Filters, SearchOptions
 
 HALF, NAN, LONG = "\ud800", float("nan"), 10**400
 CALLS: dict[str, Callable[[Library], object]] = {

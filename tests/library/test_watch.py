@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.errors import PathNotFound
+from trivium.core.errors import PathNotFound
 from trivium.library import Followed, Library
 
 PATIENCE = 240  # seconds that a test waits for what must happen

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.library.chat import Chat, asked, dumped
 
 from trivium.library import where
-from trivium.options import Filters
+from trivium.operations.searching import Filters
 from trivium.testing.samples import sample
 
 AUDIENCES = ("all", "player", "dm-only")

@@ -19,9 +19,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests import postgres
 
+from trivium.core.results import Results
+from trivium.core.types import (
+    Combine,
+    Compare,
+    Granularity,
+    Mode,
+    Processed,
+    Signal,
+    TokenVectors,
+    Where,
+)
 from trivium.models.late import LateReranker, pack
 from trivium.ports import Backend
-from trivium.results import Results
 from trivium.search.fuse import Fusion
 from trivium.search.request import Rerank, SearchRequest
 from trivium.search.run import Searcher
@@ -34,19 +44,9 @@ from trivium.store.postgres.backend import open_postgres
 from trivium.testing.samples import ToyEmbedder, sample
 from trivium.text.nearness import near
 from trivium.text.normalise import words
-from trivium.types import (
-    Combine,
-    Compare,
-    Granularity,
-    Mode,
-    Processed,
-    Signal,
-    TokenVectors,
-    Where,
-)
 
 if TYPE_CHECKING:
-    from trivium.types import Vectors
+    from trivium.core.types import Vectors
 
 # Relatives, so that words stand for each other, push each other out and are halves of others.
 ENDS = ("", "s", "ed", "er", "ing", "less", "front", "light", "keeper")

@@ -10,12 +10,12 @@ from tests.property.documents import EVERY, GOLDEN, SAMPLES, content
 
 from trivium.chunk.bibliography import find_bibliography
 from trivium.chunk.choose import AutoChunker
-from trivium.errors import ReadError
+from trivium.core.errors import ReadError
+from trivium.core.types import Chunk, Extraction, Kind
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.extractors import FACTORY
 from trivium.ports import Blob
 from trivium.text.tokens import Cl100kTokens
-from trivium.types import Chunk, Extraction, Kind
 
 SIZE, OVERLAP, MINIMUM = 400, 80, 40
 WITHIN = 10  # files of an archive that are looked at too

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import anyio
 
-from trivium.access import LOCAL_OWNER
 from trivium.config import Settings
+from trivium.core.access import LOCAL_OWNER
 from trivium.library import Library
 from trivium.mcp.server import serve_stdio
 from trivium.store.embedded.backend import open_embedded

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from tests.serving.shelf import shelve
 from tests.serving.test_mcp import talk
 
-from trivium.access import LOCAL_OWNER
+from trivium.core.access import LOCAL_OWNER
 from trivium.library import Library
 from trivium.mcp.server import create_server
 

@@ -13,12 +13,12 @@ from starlette.testclient import TestClient
 from tests.serving.shelf import client, shelve
 from tests.unit.extract.test_pdf_maker import PdfMaker, column
 
-from trivium.access import LOCAL_OWNER
 from trivium.config import Settings
+from trivium.core.access import LOCAL_OWNER
+from trivium.core.types import OWNER
 from trivium.library import Library
 from trivium.library.uploads import safe_name
 from trivium.sources.web import Fetched
-from trivium.types import OWNER
 
 
 @pytest.fixture(scope="module")

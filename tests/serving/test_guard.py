@@ -14,9 +14,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.testclient import TestClient
 from tests.serving.shelf import client, shelve
 
-from trivium.advice import ON_PAGE, advice
 from trivium.config import Settings
-from trivium.errors import DeadlinePassed, RateExceeded, ServerBusy
+from trivium.core.advice import ON_PAGE, advice
+from trivium.core.errors import DeadlinePassed, RateExceeded, ServerBusy
 from trivium.http.app import create_app
 from trivium.http.door import Buckets, Door
 from trivium.http.gate import Gate, asker

@@ -10,9 +10,9 @@ import pytest
 from starlette.testclient import TestClient
 from tests.serving.shelf import client, shelve
 
+from trivium.core.types import Labels
 from trivium.library import Library
 from trivium.sources.folder import FolderSource
-from trivium.types import Labels
 
 
 @pytest.fixture(scope="module")

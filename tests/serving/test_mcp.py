@@ -15,8 +15,8 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from tests.serving.shelf import DOCUMENTS, SECRET, VAULTED, shelve
 
-from trivium.access import LOCAL_OWNER
 from trivium.config import Settings
+from trivium.core.access import LOCAL_OWNER
 from trivium.http.app import create_app
 from trivium.library import Library
 from trivium.mcp.server import create_server

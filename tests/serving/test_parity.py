@@ -16,12 +16,12 @@ from tests.library.chat import Chat, asked
 from tests.serving.shelf import DOCUMENTS, SECRET, VAULTED, client
 from tests.sources.server import Asked, Reply, serving
 
-from trivium.access import Caller
-from trivium.answers import Answer, AnswerKind
+from trivium.core.access import Caller
+from trivium.core.answers import Answer, AnswerKind
 from trivium.integrations.slack_bot import SlackBot
 from trivium.library import Library
 from trivium.mcp.server import create_server
-from trivium.options import Filters, SearchOptions
+from trivium.operations.searching import Filters, SearchOptions
 from trivium.sources.service import Service
 from trivium.sources.slack_messages import channel_label
 from trivium.web.site import furnish

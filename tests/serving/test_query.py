@@ -15,9 +15,9 @@ from tests.library.chat import Chat, asked, streamed
 from tests.serving.shelf import client
 
 from trivium.config import Settings
+from trivium.core.shapes import to_json
 from trivium.http.app import create_app
 from trivium.library import Library
-from trivium.shapes import to_json
 from trivium.testing.samples import sample
 
 FOG = sample("fog.md", "Fog is a cloud that touches the ground. It lifts by noon.", title="Fog")

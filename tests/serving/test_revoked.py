@@ -14,11 +14,11 @@ from starlette.responses import Response
 from starlette.testclient import TestClient
 from tests.serving.shelf import client, shelve
 
+from trivium.core.types import Labels
 from trivium.http.asked import Here, Reader
 from trivium.http.streaming import Tell, stream
 from trivium.library import Library
 from trivium.sources.folder import FolderSource
-from trivium.types import Labels
 from trivium.web.site import furnish
 
 RIGHTS = ("search", "add", "manage")

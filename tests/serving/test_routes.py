@@ -10,9 +10,9 @@ from starlette.testclient import TestClient
 from tests.serving.shelf import SECRET, VAULTED, client
 
 from trivium.config import Settings
+from trivium.core.shapes import ResultsAnswer, to_json
 from trivium.library import Library
-from trivium.options import Filters
-from trivium.shapes import ResultsAnswer, to_json
+from trivium.operations.searching import Filters
 
 
 def test_a_search_is_the_library_s_own(owner: TestClient, library: Library) -> None:

@@ -12,17 +12,17 @@ import pytest
 from starlette.testclient import TestClient
 from tests.serving.shelf import client
 
-from trivium.access import LOCAL_OWNER
 from trivium.config import Settings
+from trivium.core.access import LOCAL_OWNER
+from trivium.core.types import OWNER, Document
 from trivium.library import Library
 from trivium.library.uploads import Wanted
 from trivium.sources.web import Fetched
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import ToyEmbedder
-from trivium.types import OWNER, Document
 
 if TYPE_CHECKING:
-    from trivium.types import Vectors
+    from trivium.core.types import Vectors
 
 TEXT = b"# Harbour\n\nThe takeover is on Friday."
 LABELS = {"category": "rules", "metadata": json.dumps({"year": 2001})}

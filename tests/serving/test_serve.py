@@ -15,7 +15,7 @@ from tests.serving.running import PATIENCE, serving
 from tests.serving.shelf import shelve
 
 from trivium.config import Settings
-from trivium.errors import BadSetting, UnsafeServing
+from trivium.core.errors import BadSetting, UnsafeServing
 from trivium.http.serve import is_loopback, plan
 from trivium.library import Library
 

@@ -11,7 +11,7 @@ from tests.serving.shelf import client, shelve, until
 
 from trivium import config
 from trivium.config import Settings
-from trivium.errors import BadSetting
+from trivium.core.errors import BadSetting
 from trivium.library import Library
 
 

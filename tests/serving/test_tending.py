@@ -15,15 +15,15 @@ from tests import models
 from tests.endpoint import ScriptedEndpoint
 from tests.serving.shelf import client, shelve, until
 
-from trivium.access import LOCAL_OWNER, Caller
 from trivium.config import Settings
-from trivium.errors import LibraryBusy, ServerBusy
+from trivium.core.access import LOCAL_OWNER, Caller
+from trivium.core.errors import LibraryBusy, ServerBusy
+from trivium.core.types import Labels
+from trivium.core.work import UPLOAD, Job, JobState
 from trivium.ingest.reembed import Progress
 from trivium.library import Library
 from trivium.library.tending import Tender
 from trivium.sources.folder import FolderSource
-from trivium.types import Labels
-from trivium.work import UPLOAD, Job, JobState
 
 
 @pytest.fixture(scope="module")

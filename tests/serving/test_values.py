@@ -16,14 +16,14 @@ from starlette.testclient import TestClient
 from tests.serving.shelf import client, shelve
 from tests.unit.extract.test_pdf_maker import PdfMaker
 
-from trivium.errors import BadFilter, BadValue, TriviumError
+from trivium.core.errors import BadFilter, BadValue, TriviumError
+from trivium.core.types import Extraction, Labels
 from trivium.extract.cleaning import DROPPED
 from trivium.ingest.progress import Fate
 from trivium.library import Library
-from trivium.options import Filters
+from trivium.operations.searching import Filters
 from trivium.ports import SourceItem
 from trivium.store.embedded.database import open_database
-from trivium.types import Extraction, Labels
 
 DIGITS = "9" * 400
 HALF = r'"\ud83d"'  # as JSON writes half of a pair

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from tests.sources.server import Asked, Reply, serving
 
-from trivium.errors import SourceNonsense
+from trivium.core.errors import SourceNonsense
 from trivium.ports import Change, Checkpoint, Failed, Gone, Put, Wait
 from trivium.sources.feed import FeedSource, Pages, SitemapSource
 

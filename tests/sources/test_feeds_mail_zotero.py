@@ -13,7 +13,8 @@ from tests.sources.server import Server, serving
 from tests.sources.web_server import Site
 from tests.sources.zotero_server import SCHEMA, Zotero
 
-from trivium.errors import SourceNonsense, SourceRefused
+from trivium.core.errors import SourceNonsense, SourceRefused
+from trivium.core.types import Extraction
 from trivium.ports import Failed, Put, SourceAsked, SyncSource, Wait
 from trivium.sources.feed import FeedSource, Pages, SitemapSource
 from trivium.sources.imap import Account, ImapSource, _decoded, _encoded, _ranges, _uids_of
@@ -21,7 +22,6 @@ from trivium.sources.service import Service
 from trivium.sources.zotero import KIND, ZoteroApi, ZoteroFile, ZoteroSource
 from trivium.sources.zotero_export import ZoteroExportSource
 from trivium.testing.source_contract import SourceContract, everything
-from trivium.types import Extraction
 
 Edits = Sequence[Callable[[], object]]
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from trivium.errors import SourceUnreachable
+from trivium.core.errors import SourceUnreachable
+from trivium.core.types import Extraction
 from trivium.ports import Checkpoint, Failed, Only, Put, SyncSource
 from trivium.sources.mbox import MboxSource
 from trivium.sources.notes import NotesSource, readable
 from trivium.sources.slack_export import SlackExportSource
 from trivium.testing.source_contract import SourceContract, everything
-from trivium.types import Extraction
 
 Edits = Sequence[Callable[[], object]]
 

@@ -12,7 +12,7 @@ import pytest
 from tests.sources.github_server import Hub
 from tests.sources.server import Asked, Reply, Server, serving
 
-from trivium.errors import SourceRefused
+from trivium.core.errors import SourceRefused
 from trivium.ports import Change, Checkpoint, Failed, Gone, Only, Put, Wait
 from trivium.sources.github import GitHubSource, budget
 from trivium.sources.service import Service

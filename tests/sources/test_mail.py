@@ -14,7 +14,7 @@ import pytest
 from tests.sources.imap_server import Handler, Mail
 
 from trivium import config
-from trivium.errors import BadSetting, SourceNonsense, SourceRefused
+from trivium.core.errors import BadSetting, SourceNonsense, SourceRefused
 from trivium.ports import Failed, Put, SourceAsked, SyncSource
 from trivium.sources.imap import KIND, Account, ImapSource, _uids_of
 from trivium.sources.mbox import MboxSource

@@ -12,11 +12,11 @@ import pytest
 from tests.sources.notion_server import Notion
 from tests.sources.server import Reply, Server, serving
 
-from trivium.errors import SourceRefused, SourceUnreachable
+from trivium.core.errors import SourceRefused, SourceUnreachable
+from trivium.core.types import Extraction
 from trivium.ports import Change, Failed, Gone, Put
 from trivium.sources.notion import NotionSource
 from trivium.sources.service import Service
-from trivium.types import Extraction
 
 ROW = {"type": "data_source_id", "data_source_id": "d1"}
 

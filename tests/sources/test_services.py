@@ -11,7 +11,8 @@ from tests.sources.notion_server import Notion
 from tests.sources.server import Reply, Server, at, serving
 from tests.sources.trilium_server import Trilium
 
-from trivium.errors import SourceRefused
+from trivium.core.errors import SourceRefused
+from trivium.core.types import Extraction
 from trivium.ports import Checkpoint, Failed, Put, SyncSource, Wait
 from trivium.sources.github import GitHubSource, budget
 from trivium.sources.linear import LinearSource
@@ -20,7 +21,6 @@ from trivium.sources.notion import NotionSource
 from trivium.sources.service import Service
 from trivium.sources.trilium import TriliumSource
 from trivium.testing.source_contract import SourceContract, everything
-from trivium.types import Extraction
 
 Edits = Sequence[Callable[[], object]]
 

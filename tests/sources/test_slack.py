@@ -7,12 +7,12 @@ import pytest
 from tests.sources.server import Reply, Server, serving
 from tests.sources.slack_server import NOW, TOKEN, Workspace
 
-from trivium.errors import SourceRefused, SourceUnreachable, UrlFailed
+from trivium.core.errors import SourceRefused, SourceUnreachable, UrlFailed
+from trivium.core.types import Extraction
 from trivium.ports import Checkpoint, Failed, Put, SourceAsked, SyncSource, Wait
 from trivium.sources.service import Service
 from trivium.sources.slack import KIND, SlackSource
 from trivium.testing.source_contract import SourceContract, State, apply, everything
-from trivium.types import Extraction
 
 DAY = 86_400.0
 

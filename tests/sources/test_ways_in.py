@@ -123,7 +123,7 @@ def test_filters_and_places_over_mcp(library: Library) -> None:
 
 def test_filters_and_places_in_langchain_and_llamaindex(library: Library) -> None:
     from trivium.integrations.langchain import TriviumRetriever
-    from trivium.options import Filters
+    from trivium.operations.searching import Filters
 
     bob = Filters(where="authors:bob")
     (one,) = TriviumRetriever(library=library, filters=bob).invoke("map")

@@ -14,12 +14,12 @@ import pytest
 from tests.sources.server import Server, serving
 from tests.sources.zotero_server import SCHEMA, Zotero
 
-from trivium.errors import UrlFailed
+from trivium.core.errors import UrlFailed
+from trivium.core.types import Extraction
 from trivium.ports import Put, SyncSource
 from trivium.sources.service import Service
 from trivium.sources.zotero import ZoteroApi, ZoteroFile, ZoteroSource
 from trivium.testing.source_contract import State, apply
-from trivium.types import Extraction
 
 
 @pytest.fixture

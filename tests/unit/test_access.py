@@ -2,9 +2,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from trivium.access import LOCAL_OWNER, Right, caller_of, mint, token_id
-from trivium.errors import BadSetting, RightMissing, TokenRefused
-from trivium.types import OWNER, Where
+from trivium.core.access import LOCAL_OWNER, Right, caller_of, mint, token_id
+from trivium.core.errors import BadSetting, RightMissing, TokenRefused
+from trivium.core.types import OWNER, Where
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from trivium import errors
-from trivium.advice import ON_PAGE, advice, retold
+from trivium.core import errors
+from trivium.core.advice import ON_PAGE, advice, retold
 
 SOURCE = Path(errors.__file__).parent
 # Shells of their own, what only they reach, and what a server says before it serves.

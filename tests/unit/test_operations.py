@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from trivium.cli.declared import declared
 from trivium.cli.main import cli
+from trivium.core.types import Signal
 from trivium.mcp.tools import TOOLS
 from trivium.operations.catalogue import OPERATIONS
 from trivium.operations.declaring import (
@@ -31,7 +32,6 @@ from trivium.operations.declaring import (
     usual,
 )
 from trivium.operations.searching import Search
-from trivium.types import Signal
 
 PACKAGE = Path(__file__).parents[2] / "src" / "trivium"
 

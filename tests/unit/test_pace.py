@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from trivium.pace import TimeLeft
-from trivium.work import Job, JobState, Priority, Task, TaskState, Work, work_of
+from trivium.core.pace import TimeLeft
+from trivium.core.work import Job, JobState, Priority, Task, TaskState, Work, work_of
 
 TOKEN, DOCUMENT = 0.0003, 0.005  # seconds on 2 cores: to embed one, to read and store one
 PART = 16_384  # tokens that are embedded together

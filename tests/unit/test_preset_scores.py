@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import pytest
 
 from trivium.config import load
+from trivium.core.results import SignalPart
+from trivium.core.types import OWNER, Document, Hit, MetaValue, Signal
 from trivium.library.asking import request_for
-from trivium.options import SearchOptions
-from trivium.results import SignalPart
+from trivium.operations.searching import SearchOptions
 from trivium.search.correct import Corrected
 from trivium.search.decide import Heard, decide, decide_anew
 from trivium.search.fuse import Fusion
@@ -18,7 +19,6 @@ from trivium.search.match import match_score
 from trivium.search.request import SearchRequest
 from trivium.search.rerank import blend
 from trivium.text.query import parse
-from trivium.types import OWNER, Document, Hit, MetaValue, Signal
 
 A, B, C, D = 1, 2, 3, 4
 LISTS = {

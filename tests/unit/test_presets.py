@@ -3,14 +3,14 @@
 import pytest
 
 from trivium.config import Settings, load
-from trivium.errors import BadSetting
+from trivium.config.presets import PRESETS
+from trivium.core.errors import BadSetting
+from trivium.core.types import OWNER, Granularity, Signal
 from trivium.library.asking import request_for
-from trivium.options import SearchOptions
-from trivium.presets import PRESETS
+from trivium.operations.searching import SearchOptions
 from trivium.search.fuse import Fusion
 from trivium.search.request import SearchRequest
 from trivium.search.rerank import Shares
-from trivium.types import OWNER, Granularity, Signal
 
 V, K, T = Signal
 

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from trivium import answers, results, shapes, types
-from trivium.access import AccessToken, Right
-from trivium.answers import Answer, AnswerKind
+from trivium.core import answers, results, shapes, types
+from trivium.core.access import AccessToken, Right
+from trivium.core.answers import Answer, AnswerKind
+from trivium.core.results import Analysis, PreferencePart, QueryPart, RerankPart, Result, Results
+from trivium.core.shapes import DocumentAnswer, JobAnswer, ResultsAnswer, TokenAnswer, to_json
+from trivium.core.types import Chunk, Document, Signal, StoredChunk, Told
+from trivium.core.work import Job, JobState, Priority
 from trivium.evaluate import judged_sets, saved
 from trivium.http import answers as http_answers
 from trivium.mcp import shapes as mcp_shapes
-from trivium.results import Analysis, PreferencePart, QueryPart, RerankPart, Result, Results
-from trivium.shapes import DocumentAnswer, JobAnswer, ResultsAnswer, TokenAnswer, to_json
-from trivium.types import Chunk, Document, Signal, StoredChunk, Told
-from trivium.work import Job, JobState, Priority
 
 DOCUMENT = Document(
     1, "a.md", "A", "default", "", "all", "text/markdown", "en", "c0", 9, 1, "f", 1, "then", "now",
@@ -101,5 +101,5 @@ def test_an_answer_is_its_own_shape() -> None:
 
 def test_shapes_need_no_pydantic() -> None:
     """It comes with the extra `serve`; the terminal prints JSON without it."""
-    code = "import sys, trivium.shapes; sys.exit('pydantic' in sys.modules)"
+    code = "import sys, trivium.core.shapes; sys.exit('pydantic' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -10,13 +10,13 @@ from time import monotonic, sleep
 import pytest
 from starlette.testclient import TestClient
 
-from trivium.access import LOCAL_OWNER
-from trivium.advice import retold
+from trivium.core.access import LOCAL_OWNER
+from trivium.core.advice import retold
+from trivium.core.pace import time_left
+from trivium.core.work import Offered, Priority, Task, TaskProgress, TaskState
 from trivium.library import Library
-from trivium.pace import time_left
 from trivium.web.jobs import _Watch, at_work, panel, view, views
 from trivium.web.pages import fragment
-from trivium.work import Offered, Priority, Task, TaskProgress, TaskState
 
 PATIENCE = 240.0  # seconds: for a machine that is busy with other things
 

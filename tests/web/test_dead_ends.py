@@ -10,9 +10,9 @@ import pytest
 from starlette.testclient import TestClient
 from tests.serving.shelf import SECRET, client, shelve
 
+from trivium.core.types import Where
 from trivium.library import Library
-from trivium.options import Filters
-from trivium.types import Where
+from trivium.operations.searching import Filters
 from trivium.web.site import furnish
 
 

@@ -3,8 +3,8 @@
 import pytest
 from starlette.testclient import TestClient
 
-from trivium.advice import ON_PAGE
-from trivium.errors import DocumentNotFound, EvaluationNotFound, RequestInvalid
+from trivium.core.advice import ON_PAGE
+from trivium.core.errors import DocumentNotFound, EvaluationNotFound, RequestInvalid
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 from starlette.datastructures import QueryParams
 from tests.serving.shelf import shelve
 
+from trivium.core.types import Signal
 from trivium.library import Library
-from trivium.options import SearchOptions
-from trivium.types import Signal
+from trivium.operations.searching import SearchOptions
 from trivium.web.explain import ROW, WIDTH, picture
 from trivium.web.state import SearchState
 

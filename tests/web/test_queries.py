@@ -10,12 +10,12 @@ from starlette.testclient import TestClient
 from tests.serving.shelf import client, shelve
 
 from trivium.config import Settings
+from trivium.core.queries import LoggedQuery
+from trivium.core.types import Processed
 from trivium.library import Library
 from trivium.library.queries import LogMode, Queries
-from trivium.queries import LoggedQuery
 from trivium.store.clock import now
 from trivium.testing.samples import TOY, sample
-from trivium.types import Processed
 from trivium.web.site import furnish
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from trivium.types import Chunk, Document, Metadata, Place, StoredChunk
+from trivium.core.types import Chunk, Document, Metadata, Place, StoredChunk
 from trivium.web.found import byline_of, place_of
 from trivium.web.wording import type_name
 

@@ -32,10 +32,10 @@ from trivium.answer.prompt import (
     quoted,
 )
 from trivium.answer.tools import OFFERS, Given, Toolbox, arguments, use
-from trivium.answers import AnswerEvent, Step, Usage
-from trivium.errors import BadValue, ModelError, TriviumError
+from trivium.core.answers import AnswerEvent, Step, Usage
+from trivium.core.errors import BadValue, ModelError, TriviumError
+from trivium.core.types import StoredChunk
 from trivium.ports import Generated, Generator, Message, ToolCall, ToolGenerator
-from trivium.types import StoredChunk
 
 MOST_CALLS = 4  # calls per step that are carried out
 MOST_REPEATED = 3  # repeated calls before the loop ends

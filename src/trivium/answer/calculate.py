@@ -9,7 +9,7 @@ import operator
 from collections.abc import Callable, Sequence
 from math import isfinite
 
-from trivium.errors import BadValue
+from trivium.core.errors import BadValue
 from trivium.text.lexicon.quantities import quantities
 
 LONGEST = 200  # characters

@@ -24,7 +24,7 @@ from trivium.answer.support import (
     strange_nouns,
     strange_quantities,
 )
-from trivium.answers import Statement
+from trivium.core.answers import Statement
 from trivium.ports import Embedder
 from trivium.text.languages import detect_language
 from trivium.text.lexicon.dates import unmatched as strange_dates

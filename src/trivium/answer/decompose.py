@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from trivium.answer.followup import stand_alone
-from trivium.answers import Turn
+from trivium.core.answers import Turn
 from trivium.text.lexicon.quantities import quantities
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from trivium.answers import Turn
+from trivium.core.answers import Turn
 from trivium.text.normalise import words
 from trivium.text.stems import stop_words
 

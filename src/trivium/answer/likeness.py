@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from trivium.errors import ModelUnavailable
+from trivium.core.errors import ModelUnavailable
 from trivium.ports import Embedder
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 LEAST = 0.5  # below this, two words are different things
 MOST_WORDS = 400  # compared for one answer: .2 s on 2 cores

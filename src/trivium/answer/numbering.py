@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 
 from trivium.answer.cite import MARK
-from trivium.answers import Answer, AnswerEvent, Citation, Done, Token
+from trivium.core.answers import Answer, AnswerEvent, Citation, Done, Token
 
 
 class Numbering:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from trivium.answers import Citation
-from trivium.results import Result
-from trivium.types import Document, Speaker, StoredChunk
+from trivium.core.answers import Citation
+from trivium.core.results import Result
+from trivium.core.types import Document, Speaker, StoredChunk
 
 _DAY = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?")
 _ON_THE_WEB = re.compile(r"https?://")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from trivium.answer.passages import Passage
-from trivium.errors import BadSetting
+from trivium.core.errors import BadSetting
 from trivium.ports import Message
 from trivium.text import boundaries
 from trivium.text.normalise import clean

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
-from trivium.answers import QuoteChange
+from trivium.core.answers import QuoteChange
 from trivium.text.normalise import fold
 
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trivium.answer.followup import stand_alone as by_rules
-from trivium.answers import Turn, Usage
+from trivium.core.answers import Turn, Usage
 from trivium.ports import Generator, Message
 from trivium.search.writing import write_within
 from trivium.text.languages import detect_language

@@ -29,7 +29,7 @@ from trivium.answer.statements import NOTHING_SAID, Before
 from trivium.answer.support import Words
 from trivium.answer.tools import Toolbox
 from trivium.answer.write import Written, read_off, write
-from trivium.answers import (
+from trivium.core.answers import (
     Answer,
     AnswerEvent,
     AnswerKind,
@@ -42,15 +42,15 @@ from trivium.answers import (
     Turn,
     Usage,
 )
-from trivium.errors import ModelError, ModelRefused, QueryTooLong
+from trivium.core.errors import ModelError, ModelRefused, QueryTooLong
+from trivium.core.results import Results
+from trivium.core.types import StoredChunk
 from trivium.operations.searching import LONGEST_QUERY
 from trivium.ports import Backend, Embedder, Generator
-from trivium.results import Results
 from trivium.search.request import SearchRequest
 from trivium.text.lexicon.dates import times
 from trivium.text.lexicon.quantities import covers, figures, shared
 from trivium.text.normalise import words
-from trivium.types import StoredChunk
 
 SHARES = (1.0, 0.5, 0.25)  # of the window, smaller each time a model says that it was too much
 NOTHING_FOUND = "I found nothing in your documents that answers this."

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
-from trivium.errors import ModelUnavailable
+from trivium.core.errors import ModelUnavailable
 from trivium.ports import Embedder
 from trivium.text import boundaries
 from trivium.text.lexicon.dates import dates
@@ -22,7 +22,7 @@ from trivium.text.normalise import fold, words
 from trivium.text.stems import content_words, stem
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 Rarities = Callable[[Sequence[str]], Sequence[float]]
 

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
-from trivium.errors import BadValue
+from trivium.core.errors import BadValue
+from trivium.core.results import Result
+from trivium.core.types import Mode, StoredChunk
 from trivium.ports import ToolOffer
-from trivium.results import Result
 from trivium.text.normalise import clean
-from trivium.types import Mode, StoredChunk
 
 MOST_QUERIES = 4
 MOST_FOUND = 10  # passages of one search

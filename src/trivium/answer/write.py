@@ -20,8 +20,8 @@ from trivium.answer.passages import Passage
 from trivium.answer.prompt import NOT_HELD, Prompt
 from trivium.answer.refuse import is_excuse
 from trivium.answer.statements import Before, Sentence, cited_as, pieces
-from trivium.answers import AnswerEvent, Statement, Token, Usage
-from trivium.errors import ModelError
+from trivium.core.answers import AnswerEvent, Statement, Token, Usage
+from trivium.core.errors import ModelError
 from trivium.ports import Generated, Generator
 from trivium.text import boundaries
 from trivium.text.languages import detect_language

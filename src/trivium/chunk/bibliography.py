@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from trivium.chunk.outline import Outline
+from trivium.core.types import Element, Extraction
 from trivium.text import boundaries
-from trivium.types import Element, Extraction
 
 Range = tuple[int, int]
 

@@ -8,9 +8,9 @@ from trivium.chunk.messages import MessagesChunker
 from trivium.chunk.recursive import RecursiveChunker
 from trivium.chunk.rows import RowsChunker
 from trivium.chunk.sections import SectionsChunker
-from trivium.errors import BadSetting
+from trivium.core.errors import BadSetting
+from trivium.core.types import Chunk, Extraction, Kind
 from trivium.ports import Chunker, Tokens
-from trivium.types import Chunk, Extraction, Kind
 
 BY_KIND: Mapping[Kind, str] = {
     Kind.TEXT: "recursive",

@@ -14,8 +14,8 @@ from itertools import pairwise
 from trivium.chunk.outline import MOST_HEADER, Outline
 from trivium.chunk.recursive import MIN_SIZE, RecursiveChunker
 from trivium.chunk.sections import chunk_part
+from trivium.core.types import Chunk, Element, ElementKind, Extraction
 from trivium.ports import Tokens
-from trivium.types import Chunk, Element, ElementKind, Extraction
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
-from trivium.types import Element, Extraction, PageStart, Place, Speaker
+from trivium.core.types import Element, Extraction, PageStart, Place, Speaker
 
 # What is repeated with every chunk below it is cut here: a heading of 1 MB above 1,000 chunks would
 # be 1 GB. No real heading comes near.

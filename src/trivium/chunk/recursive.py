@@ -13,10 +13,10 @@ from enum import IntEnum
 from itertools import pairwise
 
 from trivium.chunk.outline import Outline
-from trivium.errors import BadSetting
+from trivium.core.errors import BadSetting
+from trivium.core.types import Chunk, Extraction
 from trivium.ports import Tokens
 from trivium.text import boundaries
-from trivium.types import Chunk, Extraction
 
 MIN_SIZE = 16  # one character is up to four tokens, and a chunk should hold a few
 # Longer pieces are cut before anyone counts them: prose has 4 characters a token, and whatever was

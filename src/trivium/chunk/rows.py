@@ -4,7 +4,7 @@ Knows nothing of spreadsheets: it sees rows with a header and a place."""
 from __future__ import annotations
 
 from trivium.chunk.messages import GroupingChunker, Run
-from trivium.types import Element
+from trivium.core.types import Element
 
 
 class RowsChunker(GroupingChunker):

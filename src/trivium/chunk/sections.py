@@ -15,9 +15,9 @@ from typing import Literal, TypeAlias
 from trivium.chunk.bibliography import find_bibliography, spellings
 from trivium.chunk.outline import Outline
 from trivium.chunk.recursive import RecursiveChunker
-from trivium.errors import BadSetting
+from trivium.core.errors import BadSetting
+from trivium.core.types import Chunk, Element, Extraction
 from trivium.ports import Tokens
-from trivium.types import Chunk, Element, Extraction
 
 SectionsMode: TypeAlias = Literal["full", "abstract"]
 

@@ -21,9 +21,9 @@ from trivium.cli.progress import drawn
 from trivium.operations.adding import AddFiles
 
 if TYPE_CHECKING:
+    from trivium.core.types import Labels
+    from trivium.core.work import Job, JobId
     from trivium.library import Library, Report
-    from trivium.types import Labels
-    from trivium.work import Job, JobId
 
 MOST_FAILURES = 50  # rows of the table; --json lists all
 MOST_NOTES = 20  # likewise
@@ -90,9 +90,9 @@ def add_command(
     trivium add scans/ --ocr force --languages eng+deu
     trivium add ~/notes --prune --ignore 'drafts/' --ignore '*.tmp'
     """
+    from trivium.core.work import Priority
     from trivium.library.jobs import told_of
     from trivium.sources.folder import FolderSource
-    from trivium.work import Priority
 
     asked = AddFiles(**given)
     read = {"read.ocr": ocr, "read.languages": languages}
@@ -126,7 +126,7 @@ def add_command(
 
 def work(shell: Shell, library: Library, job: JobId | None) -> Report:
     """Run a job, or all of them, with progress on the terminal; Ctrl-C stops it."""
-    from trivium.errors import DocumentFailed
+    from trivium.core.errors import DocumentFailed
 
     try:
         with logged(library.backend.folder), drawn(shell, library, job):
@@ -170,7 +170,7 @@ def _say_removed(shell: Shell, uris: list[str]) -> None:
 
 
 def _say_queued(shell: Shell, job: Job) -> None:
-    from trivium.shapes import JobAnswer
+    from trivium.core.shapes import JobAnswer
 
     if shell.json:
         shell.emit({"job": JobAnswer.of(job)})
@@ -196,7 +196,7 @@ def _pruned(
 
 def labels_of(asked: AddFiles) -> Labels:
     """The labels as given; of several values of a field all."""
-    from trivium.types import Labels
+    from trivium.core.types import Labels
 
     listed = {
         name: tuple(value) if isinstance(value, list) else (value,)

@@ -10,8 +10,8 @@ import click
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
 
 if TYPE_CHECKING:
-    from trivium.queries import Alert, AlertHit
-    from trivium.types import Document
+    from trivium.core.queries import Alert, AlertHit
+    from trivium.core.types import Document
 
 SHOWN = 20  # hits
 

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trivium.answers import Depth
 from trivium.cli.declared import declared
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
 from trivium.cli.search import QueryCommand
+from trivium.core.answers import Depth
 from trivium.operations.asking import Ask, AskOptions
 from trivium.operations.searching import Filters
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from trivium.answers import Answer, AnswerEvent, Citation, Turn
+    from trivium.core.answers import Answer, AnswerEvent, Citation, Turn
     from trivium.library import Library
 
 _KEPT_TURNS = 6  # of a conversation in the terminal that has no name
@@ -104,7 +104,7 @@ def _converse(shell: Shell, asking: _Asking) -> None:
 
 
 def _answer(shell: Shell, asking: _Asking, question: str, as_lines: bool) -> Answer:
-    from trivium.answers import Done, Step, Token
+    from trivium.core.answers import Done, Step, Token
 
     events = asking.events(question)
     for event in events:
@@ -125,13 +125,13 @@ def _answer(shell: Shell, asking: _Asking, question: str, as_lines: bool) -> Ans
 
 
 def _line(event: AnswerEvent) -> dict[str, object]:
-    from trivium.shapes import as_json
+    from trivium.core.shapes import as_json
 
     return {"event": type(event).__name__.lower(), **as_json(event)}
 
 
 def _tell_step(shell: Shell, step: object) -> None:
-    from trivium.answers import Step
+    from trivium.core.answers import Step
 
     if isinstance(step, Step) and step.name not in ("write", "extract", "check"):
         shell.err.print(printable(step.line), style="dim", soft_wrap=True)

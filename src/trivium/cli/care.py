@@ -12,7 +12,7 @@ import click
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
 
 if TYPE_CHECKING:
-    from trivium.upkeep import Backup
+    from trivium.core.upkeep import Backup
 
 
 def spinner(shell: Shell, what: str) -> AbstractContextManager[object]:
@@ -100,8 +100,8 @@ def copy_command(shell: Shell, source: str, target: str) -> None:
     trivium copy ~/notes.library postgresql://me@db.example/team
     trivium copy postgresql://me@db.example/team ~/notes.library
     """
+    from trivium.core.places import place_of
     from trivium.library import backend_options
-    from trivium.places import place_of
     from trivium.store.copying import copy_library
 
     settings = shell.settings().settings

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 import click
 
 from trivium.cli.output import pairs
+from trivium.core.types import MetaScalar, Signal
 from trivium.operations.declaring import Option, kinds_of, option_of, options_of
-from trivium.types import MetaScalar, Signal
 
 F = TypeVar("F", bound=Callable[..., Any])
 

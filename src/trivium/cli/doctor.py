@@ -20,9 +20,9 @@ from trivium.cli.output import Shell, pass_shell, printable, shared_options
 
 if TYPE_CHECKING:
     from trivium.config import Settings
-    from trivium.errors import TriviumError
+    from trivium.core.errors import TriviumError
+    from trivium.core.upkeep import Finding
     from trivium.ports import Embedder
-    from trivium.upkeep import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def versions() -> dict[str, str]:
 
 def _with_model_of_the_library(settings: Settings) -> Settings:
     """Fill in the model settings you left open from the library's manifest."""
-    from trivium.errors import TriviumError
+    from trivium.core.errors import TriviumError
     from trivium.library.model import settings_for
     from trivium.store.opening import BackendOptions, open_backend
 
@@ -137,7 +137,7 @@ def _with_model_of_the_library(settings: Settings) -> Settings:
 
 
 def _model(settings: Settings) -> tuple[dict[str, object], Check]:
-    from trivium.errors import TriviumError
+    from trivium.core.errors import TriviumError
     from trivium.library import embedder_for
 
     facts: dict[str, object] = {"fingerprint": "", "dimensions": 0, "ready": False}
@@ -155,7 +155,7 @@ def _model(settings: Settings) -> tuple[dict[str, object], Check]:
 def _library(
     settings: Settings, fingerprint: object, deep: bool
 ) -> tuple[dict[str, object], dict[str, int], list[Check]]:
-    from trivium.errors import LibraryDamaged, LibraryNotFound, TriviumError
+    from trivium.core.errors import LibraryDamaged, LibraryNotFound, TriviumError
     from trivium.ingest.identity import hash_of
     from trivium.library import backend_options
     from trivium.library.grasp import kept
@@ -199,7 +199,7 @@ def _library(
 
 def _damaged(settings: Settings, error: TriviumError) -> Check:
     """If the library doesn't open, say which documents can still be read."""
-    from trivium.errors import LibraryDamaged
+    from trivium.core.errors import LibraryDamaged
     from trivium.store.opening import rescue_of
 
     try:
@@ -212,7 +212,7 @@ def _damaged(settings: Settings, error: TriviumError) -> Check:
 def _salvage(settings: Settings, shell: Shell) -> list[str]:
     """If pages of the database can't be read, write a new one with the rest and read lost
     documents again from their originals."""
-    from trivium.errors import TriviumError
+    from trivium.core.errors import TriviumError
     from trivium.library import Library
     from trivium.store.opening import rescue_of
 
@@ -240,7 +240,7 @@ def judged(finding: Finding) -> Check:
 
 
 def _repair(settings: Settings, shell: Shell) -> list[str]:
-    from trivium.errors import ModelUnavailable
+    from trivium.core.errors import ModelUnavailable
     from trivium.library import backend_options, embedder_for, repaired
     from trivium.store.opening import open_backend
 

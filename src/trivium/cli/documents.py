@@ -14,8 +14,8 @@ from trivium.cli.output import Shell, pass_shell, printable, shared_options
 from trivium.operations.searching import Filters
 
 if TYPE_CHECKING:
+    from trivium.core.types import Document
     from trivium.library import Shown
-    from trivium.types import Document
 
 FIRST_LINES = 12  # of a document, where its text was not asked for
 FIRST_CHARACTERS = 1200
@@ -118,7 +118,7 @@ def show_command(
 
 
 def _shown_as_json(shown: Shown) -> dict[str, object]:
-    from trivium.shapes import ChunkAnswer
+    from trivium.core.shapes import ChunkAnswer
 
     return {
         "document": document_as_json(shown.document),
@@ -161,7 +161,7 @@ def _show_summary(shell: Shell, shown: Shown) -> None:
 def _show_chunks(shell: Shell, shown: Shown) -> None:
     from rich.text import Text
 
-    from trivium.shapes import heading
+    from trivium.core.shapes import heading
 
     for passage in shown.passages:
         chunk = passage.chunk

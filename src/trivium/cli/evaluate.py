@@ -91,10 +91,10 @@ def eval_command(
     trivium eval data/scifact --run hybrid.run --measure-run peer.run
     trivium eval --library notes.library --queries topics.txt --qrels qrels.txt
     """
+    from trivium.core.shapes import as_json
     from trivium.evaluate import saved
     from trivium.evaluate.run import evaluate
     from trivium.evaluate.trec_run import write_run
-    from trivium.shapes import as_json
 
     files = judged_files(shell, **judged)
     before = saved.load(against) if against else None  # a wrong file is said before the work

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 @contextmanager
 def needs(extra: str) -> Iterator[None]:
     """Imports inside need an extra of Trivium."""
-    from trivium.errors import ExtraMissing, install
+    from trivium.core.errors import ExtraMissing, install
 
     try:
         yield

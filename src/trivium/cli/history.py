@@ -15,7 +15,7 @@ from trivium.cli.output import Shell, pass_shell, printable, shared_options
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from trivium.history import Difference, Interpretation
+    from trivium.core.history import Difference, Interpretation
 
 _AGE = re.compile(r"(\d+)\s*([dwmy]?)")
 _DAYS = {"": 1, "d": 1, "w": 7, "m": 30, "y": 365}

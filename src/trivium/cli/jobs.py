@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
-from trivium.pace import time_left
-from trivium.shapes import JobAnswer, TaskAnswer
+from trivium.core.pace import time_left
+from trivium.core.shapes import JobAnswer, TaskAnswer
 
 if TYPE_CHECKING:
+    from trivium.core.work import Job, Task
     from trivium.library import Library
-    from trivium.work import Job, Task
 
 LISTED = 20  # jobs, unless more are asked for
 MOST_TASKS = 50  # rows of `show`; --json lists all
@@ -63,7 +63,7 @@ def show_command(shell: Shell, job: int, failed: bool) -> None:
     trivium jobs show 7
     trivium jobs show 7 --failed --json
     """
-    from trivium.work import TaskState
+    from trivium.core.work import TaskState
 
     with shell.library() as library:
         found = library.jobs.get(job)
@@ -203,7 +203,7 @@ _NOTHING = "Nothing in that job can be retried; add the files again."
 def _work(shell: Shell, library: Library) -> None:
     from trivium.cli.add import finish, work
     from trivium.cli.reembed import go_on
-    from trivium.work import REEMBED
+    from trivium.core.work import REEMBED
 
     report = work(shell, library, None)
     changing = any(job.kind == REEMBED for job in library.jobs.all(ended=False))
@@ -217,7 +217,7 @@ def _work(shell: Shell, library: Library) -> None:
 
 def _with_failures(library: Library) -> list[Job]:
     """Leave out all changes of the model but the last: the others are over, however they ended."""
-    from trivium.work import REEMBED, JobState
+    from trivium.core.work import REEMBED, JobState
 
     found = library.jobs.all()
     change = next((job for job in found if job.kind == REEMBED), None)
@@ -230,7 +230,7 @@ def _with_failures(library: Library) -> list[Job]:
 
 def _say_idle(shell: Shell, found: list[Job]) -> None:
     """Say which started jobs no process is working on."""
-    from trivium.work import JobState
+    from trivium.core.work import JobState
 
     idle = [str(job.id) for job in found if job.state is JobState.QUEUED and job.started_at]
     if idle:

@@ -14,9 +14,9 @@ from trivium.cli.judged import SYNTHETIC, own_set
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
 
 if TYPE_CHECKING:
+    from trivium.core.results import Result
     from trivium.evaluate.judging import Judgments
     from trivium.library import Library
-    from trivium.results import Result
 
 _LINES = 8  # of a passage on a screen: enough to judge by
 KEYS = "0 not relevant   1 relevant   2 exactly right   s skip   u undo   q quit"

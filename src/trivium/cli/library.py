@@ -6,7 +6,7 @@ import click
 
 from trivium.cli.care import spinner
 from trivium.cli.output import Shell, pass_shell, shared_options
-from trivium.upkeep import Spread
+from trivium.core.upkeep import Spread
 
 
 @click.group("library", invoke_without_command=True)

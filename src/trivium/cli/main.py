@@ -205,7 +205,7 @@ def _run(arguments: list[str]) -> int:
 
 def _explain(shell: Shell, error: Exception) -> int:
     """Print what went wrong and what to do; returns the exit code."""
-    from trivium.errors import (
+    from trivium.core.errors import (
         DocumentNotFound,
         InputError,
         ModelError,

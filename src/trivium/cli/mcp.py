@@ -40,7 +40,7 @@ def mcp_command(
         from trivium.mcp.server import serve_stdio
     from dataclasses import replace
 
-    from trivium.access import LOCAL_OWNER
+    from trivium.core.access import LOCAL_OWNER
 
     caller = replace(
         LOCAL_OWNER,

@@ -101,7 +101,7 @@ def _list(shell: Shell, settings: Settings, models: tuple[Known, ...]) -> None:
 
 def _told(model: Known, settings: Settings) -> dict[str, Any]:
     """Describe a model; if it is downloaded, by its own files."""
-    from trivium.errors import TriviumError
+    from trivium.core.errors import TriviumError
     from trivium.models.hub import carrier_folder, kept
     from trivium.models.layout import read, receipt
 
@@ -153,7 +153,7 @@ def _use(model: Known) -> str:
 
 def _of_library(settings: Settings) -> dict[str, Any] | None:
     """The model the library was embedded with, or nothing without a library."""
-    from trivium.errors import TriviumError
+    from trivium.core.errors import TriviumError
     from trivium.store.opening import BackendOptions, open_backend
 
     try:

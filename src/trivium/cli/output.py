@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from trivium.config import Effective
+    from trivium.core.types import MetaScalar
     from trivium.library import Library
-    from trivium.types import MetaScalar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -81,14 +81,14 @@ class Shell:
 
     def emit(self, payload: object) -> None:
         """Print a result for a program."""
-        from trivium.shapes import to_json
+        from trivium.core.shapes import to_json
 
         wide = (getattr(sys.stdout, "encoding", "") or "").lower().replace("-", "") == "utf8"
         click.echo(to_json(payload, ensure_ascii=not wide, indent=2))
 
     def emit_line(self, payload: object) -> None:
         """Print one of several results as a line of JSON."""
-        from trivium.shapes import to_json
+        from trivium.core.shapes import to_json
 
         click.echo(to_json(payload))
         sys.stdout.flush()

@@ -9,13 +9,13 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from trivium.cli.output import Shell, printable
-from trivium.pace import TimeLeft, time_left
+from trivium.core.pace import TimeLeft, time_left
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
+    from trivium.core.work import Job, JobId, Task
     from trivium.library import Library
-    from trivium.work import Job, JobId, Task
 
 _LOOK = 0.2  # seconds between two looks
 _NAME = 32  # characters of a document's name beside the bar
@@ -125,7 +125,7 @@ def _draw(
 def _show(
     library: Library, job: Job, progress: Progress, bars: dict[JobId, TaskID], clock: TimeLeft
 ) -> None:
-    from trivium.work import TaskState, at_work, work_of
+    from trivium.core.work import TaskState, at_work, work_of
 
     now, work = monotonic(), work_of([job])
     left = clock.after(now, work.done, work.left)

@@ -14,7 +14,7 @@ from trivium.operations.quoting import QuoteOptions
 from trivium.operations.searching import Filters
 
 if TYPE_CHECKING:
-    from trivium.answers import QuotedPlace
+    from trivium.core.answers import QuotedPlace
 
 NOT_THERE = "Not in your documents."
 

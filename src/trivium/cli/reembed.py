@@ -13,9 +13,9 @@ from trivium.cli.output import Shell, pass_shell, printable, shared_options
 
 if TYPE_CHECKING:
     from trivium.config import Settings
+    from trivium.core.types import Manifest
     from trivium.ingest.reembed import Progress
     from trivium.library import Library, Reembedded
-    from trivium.types import Manifest
 
 
 @click.command("reembed")

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from trivium.cli.output import Shell, printable
-from trivium.results import NOTHING_FITS, WEAKER
+from trivium.core.results import NOTHING_FITS, WEAKER
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from trivium.results import RerankPart, Result, Results
+    from trivium.core.results import RerankPart, Result, Results
+    from trivium.core.types import StoredChunk
     from trivium.search.merge import Block
-    from trivium.types import StoredChunk
 
 COLOURS = {"vector": "cyan", "keyword": "green", "trigram": "magenta"}
 _LINES = 3  # of a snippet on a screen

@@ -9,8 +9,8 @@ import click
 
 from trivium.cli.declared import declared
 from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.core.types import Combine
 from trivium.operations.searching import Filters, Search, SearchOptions
-from trivium.types import Combine
 
 
 class QueryCommand(click.Command):
@@ -95,7 +95,7 @@ def search_command(
         results = library.search(asked.query, options=asked, filters=asked)
         library.queries.note(results.query, results)
     if shell.json:
-        from trivium.shapes import ResultsAnswer
+        from trivium.core.shapes import ResultsAnswer
 
         shell.emit(ResultsAnswer.of(results))
         return

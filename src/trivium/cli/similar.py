@@ -38,7 +38,7 @@ def similar_command(
             filters=Filters(audiences=audiences, where=asked.where),
         )
     if shell.json:
-        from trivium.shapes import ResultsAnswer
+        from trivium.core.shapes import ResultsAnswer
 
         shell.emit(ResultsAnswer.of(results))
         return

@@ -10,13 +10,13 @@ import click
 
 from trivium.cli.declared import declared
 from trivium.cli.output import Shell, logged, pass_shell, printable, shared_options
+from trivium.core.shapes import SyncAnswer, SyncFailureAnswer, SyncRunAnswer
 from trivium.operations.adding import AddSync
-from trivium.shapes import SyncAnswer, SyncFailureAnswer, SyncRunAnswer
 
 if TYPE_CHECKING:
+    from trivium.core.work import KeptSource, SyncRun
     from trivium.library import Checked, Library, SyncEvent
     from trivium.ports import SourceKind
-    from trivium.work import KeptSource, SyncRun
 
 _SHOWN = 20  # failures and differences; --json lists all
 _SAID = ("added", "updated", "relabelled", "removed", "failed")
@@ -123,9 +123,9 @@ def add_command(
     """
     from pathlib import PurePath
 
+    from trivium.core.work import KeptSource
     from trivium.library import seconds_of
     from trivium.sources import kinds
-    from trivium.work import KeptSource
 
     shell = ctx.ensure_object(Shell)
     known = kinds.kind_of(kind)
@@ -240,7 +240,7 @@ def run_command(
     trivium sync run work --full
     trivium sync run work --dry-run
     """
-    from trivium.errors import TriviumError
+    from trivium.core.errors import TriviumError
     from trivium.library import SyncOptions
 
     options = SyncOptions(full, dry, compare, force, longest_wait=0.0 if no_wait else None)

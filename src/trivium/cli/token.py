@@ -9,11 +9,11 @@ import click
 
 from trivium.cli.declared import declared
 from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.core.shapes import TokenAnswer, as_json
 from trivium.operations.managing import CreateToken
-from trivium.shapes import TokenAnswer, as_json
 
 if TYPE_CHECKING:
-    from trivium.access import AccessToken
+    from trivium.core.access import AccessToken
 
 
 @click.group("token", invoke_without_command=True)

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from trivium.errors import DatasetInvalid
+from trivium.core.errors import DatasetInvalid
+from trivium.core.types import Element, Extraction
 from trivium.evaluate.lines import broken, field, lines, rows
 from trivium.ports import SourceItem
 from trivium.text.languages import detect_language
-from trivium.types import Element, Extraction
 
 IDS = ("_id", "id", "docid", "doc_id", "docno", "pid")
 _TEXTS = ("text", "contents", "body", "abstract")

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from trivium.errors import DatasetInvalid
+from trivium.core.errors import DatasetInvalid
 from trivium.evaluate.corpus import Corpus
 from trivium.evaluate.topics import read_judgments, read_queries
 from trivium.ports import SourceItem

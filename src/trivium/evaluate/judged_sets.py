@@ -16,7 +16,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 
-from trivium.errors import DatasetInvalid, EvaluationNotFound
+from trivium.core.errors import DatasetInvalid, EvaluationNotFound
+from trivium.core.types import Told, says
 from trivium.evaluate import saved
 from trivium.evaluate.dataset import META, QRELS, QUERIES, is_synthetic
 from trivium.evaluate.judging import LOG, Judgments
@@ -24,7 +25,6 @@ from trivium.evaluate.run import Evaluation
 from trivium.evaluate.synthetic import Synthetic, write_synthetic
 from trivium.evaluate.topics import read_judgments, read_queries
 from trivium.ports import Shelf
-from trivium.types import Told, says
 
 RUNS = "runs"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")  # no way, no dot: it becomes a folder

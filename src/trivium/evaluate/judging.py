@@ -17,13 +17,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from trivium.errors import DatasetInvalid, EmptyQuery, ModelUnavailable
+from trivium.core.errors import DatasetInvalid, EmptyQuery, ModelUnavailable
+from trivium.core.results import Result
+from trivium.core.types import Document, Granularity, Mode
 from trivium.evaluate.dataset import META, QRELS, QUERIES
 from trivium.evaluate.lines import broken
 from trivium.library import Library
-from trivium.options import SearchOptions
-from trivium.results import Result
-from trivium.types import Document, Granularity, Mode
+from trivium.operations.searching import SearchOptions
 
 LOG = "judgments.jsonl"
 GRADES = (0, 1, 2)  # not relevant, relevant, exactly what was asked for

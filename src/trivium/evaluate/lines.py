@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from trivium.errors import DatasetInvalid
+from trivium.core.errors import DatasetInvalid
 
 _BOM = "\ufeff"
 

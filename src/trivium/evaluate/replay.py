@@ -12,16 +12,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from trivium.config import Settings
-from trivium.errors import EmptyQuery, QueryTooLong
+from trivium.core.errors import EmptyQuery, QueryTooLong
+from trivium.core.types import OWNER, ChunkId, Granularity
 from trivium.evaluate.metrics import MEASURES, Judged
 from trivium.evaluate.subject import Progress, Subject
 from trivium.library.asking import request_for
-from trivium.options import SearchOptions
+from trivium.operations.searching import SearchOptions
 from trivium.search.decide import Heard, decide_anew
 from trivium.search.fuse import Fused, Fusion
 from trivium.search.request import SearchRequest
 from trivium.search.rerank import blend
-from trivium.types import OWNER, ChunkId, Granularity
 
 PAGE = 10  # documents of the page that is judged
 # Hits of each signal that are kept. A page of ten asks for 50; where those are of fewer than ten

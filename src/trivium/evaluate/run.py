@@ -9,16 +9,16 @@ from pathlib import Path
 
 from trivium import __version__
 from trivium.config import Settings, shown
-from trivium.errors import EmptyQuery, QueryTooLong
+from trivium.core.errors import EmptyQuery, QueryTooLong
+from trivium.core.results import Results
+from trivium.core.types import Granularity, Mode, Signal
 from trivium.evaluate.dataset import Dataset, Files, load_dataset
 from trivium.evaluate.metrics import MAIN, Ranking, measure_each
 from trivium.evaluate.statistics import Difference, Interval, compare, intervals
 from trivium.evaluate.subject import Progress, opened
 from trivium.evaluate.trec_run import read_run
 from trivium.library import Library
-from trivium.options import SearchOptions
-from trivium.results import Results
-from trivium.types import Granularity, Mode, Signal
+from trivium.operations.searching import SearchOptions
 
 DEPTH = 100  # documents that recall@100 looks at
 PAGE = 10  # results that a reranker orders anew, as for a person; hybrid's follow

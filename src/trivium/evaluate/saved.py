@@ -12,11 +12,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from trivium.errors import RunInvalid
+from trivium.core.errors import RunInvalid
+from trivium.core.shapes import Shape, said, to_json
 from trivium.evaluate.metrics import MAIN
 from trivium.evaluate.run import Evaluation, Run
 from trivium.evaluate.statistics import EQUAL, Difference, Interval, compare
-from trivium.shapes import Shape, said, to_json
 
 FORMAT = "trivium-evaluation/1"
 _KEPT = {

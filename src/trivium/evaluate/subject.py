@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trivium.config import Settings
-from trivium.errors import DatasetInvalid
+from trivium.core.errors import DatasetInvalid
+from trivium.core.types import Document, Labels
 from trivium.evaluate.corpus import Corpus
 from trivium.evaluate.dataset import Dataset
 from trivium.ingest.progress import Fate
 from trivium.library import Library
-from trivium.types import Document, Labels
 
 Progress = Callable[[str, int, int], None]  # what is being done, done so far, total
 

@@ -17,14 +17,14 @@ from itertools import pairwise
 from math import log
 from pathlib import Path
 
-from trivium.errors import DatasetInvalid
+from trivium.core.errors import DatasetInvalid
+from trivium.core.types import Document, StoredChunk
 from trivium.evaluate.dataset import is_synthetic
 from trivium.evaluate.judging import named, write_set
 from trivium.library import Library
 from trivium.text import boundaries
 from trivium.text.normalise import fold
 from trivium.text.stems import stop_words
-from trivium.types import Document, StoredChunk
 
 KINDS = ("heading", "sentence", "misspelled")
 _READ = 5  # documents for each query wanted: enough to know which words and headings are common

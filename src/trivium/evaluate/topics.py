@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from trivium.errors import DatasetInvalid
+from trivium.core.errors import DatasetInvalid
 from trivium.evaluate.lines import broken, field, lines, rows
 
 PARTS = ("title", "desc", "narr")  # of a topic: a few words, a sentence, a paragraph

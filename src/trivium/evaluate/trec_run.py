@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from trivium.errors import DatasetInvalid, RunInvalid
+from trivium.core.errors import DatasetInvalid, RunInvalid
 from trivium.evaluate.lines import lines
 from trivium.evaluate.metrics import Judged, Ranking, ordered
 

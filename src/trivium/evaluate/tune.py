@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from trivium.config import Settings, names, shown
-from trivium.errors import DatasetInvalid
+from trivium.core.errors import DatasetInvalid
 from trivium.evaluate.metrics import MAIN
 from trivium.evaluate.replay import Replay
 from trivium.evaluate.statistics import Difference, compare

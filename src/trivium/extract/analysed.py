@@ -11,12 +11,12 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trivium.errors import FileEmpty
+from trivium.core.errors import FileEmpty
+from trivium.core.types import Box, ElementKind, Extraction, Place
 from trivium.extract import docling
 from trivium.extract.composer import NOWHERE, Composer, line_of
 from trivium.extract.images import USUAL_DPI, image_type
 from trivium.ports import Blob
-from trivium.types import Box, ElementKind, Extraction, Place
 
 MAX_CELLS = 1_000_000  # of one table
 _RUNNING = frozenset({"pageHeader", "pageFooter", "pageNumber"})

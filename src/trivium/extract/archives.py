@@ -16,11 +16,11 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import PurePath, PurePosixPath
 
-from trivium.errors import FileDamaged, FileTooLarge
+from trivium.core.errors import FileDamaged, FileTooLarge
+from trivium.core.types import Enclosed, Extraction
 from trivium.extract.composer import Composer, clean, describe
 from trivium.extract.package import ZIP_ERRORS, check_sizes, is_zip, open_zip
 from trivium.ports import Blob
-from trivium.types import Enclosed, Extraction
 
 MAX_MEMBERS = 10_000
 MAX_UNPACKED = 512 << 20  # of one archive: its members are in memory together

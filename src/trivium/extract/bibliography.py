@@ -13,13 +13,13 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from trivium.errors import FileEmpty
+from trivium.core.errors import FileEmpty
+from trivium.core.types import Enclosed, Extraction, Metadata
 from trivium.extract.bibtex import Item, parse_bibtex, split_files
 from trivium.extract.composer import Composer, describe
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
 from trivium.ports import Blob
-from trivium.types import Enclosed, Extraction, Metadata
 
 MAX_CSL_SNIFF = 4096
 BIBTEX, CSL = "application/x-bibtex", "application/vnd.citationstyles.csl+json"

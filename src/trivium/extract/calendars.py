@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from trivium.core.types import Extraction, Place
 from trivium.extract.composer import Composer, describe
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
 from trivium.ports import Blob
-from trivium.types import Extraction, Place
 
 _BEGINNING = re.compile(rb"(?:\xef\xbb\xbf)?\s*BEGIN:(VCALENDAR|VCARD)\s", re.IGNORECASE)
 _FOLD = re.compile(r"\n[ \t]")

@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import partial
 from math import isfinite
 
+from trivium.core.types import Box, Chunk, Element, Extraction, Metadata, Place
 from trivium.text.values import clean_metadata, clean_text, is_clean, shortened_at
-from trivium.types import Box, Chunk, Element, Extraction, Metadata, Place
 
 DROPPED = "dropped_metadata"  # metadata: names of fields whose values could not be kept
 

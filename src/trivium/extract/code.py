@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
+from trivium.core.types import Element, Extraction
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
 from trivium.ports import Blob
-from trivium.types import Element, Extraction
 
 LANGUAGES = {
     ".py": "python", ".pyi": "python", ".js": "javascript", ".mjs": "javascript",

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from trivium.errors import FileEmpty, FileTooLarge
+from trivium.core.errors import FileEmpty, FileTooLarge
+from trivium.core.types import Element, ElementKind, Enclosed, Extraction, Kind, Metadata, Place
 from trivium.extract.headers import names_of
 from trivium.extract.text import stem
 from trivium.ports import Blob
 from trivium.text.languages import detect_language
 from trivium.text.titles import first_title
-from trivium.types import Element, ElementKind, Enclosed, Extraction, Kind, Metadata, Place
 
 # 50 million characters are 30,000 pages; as wide characters, text and parts take 400 MB.
 MAX_CHARS = 50_000_000

@@ -13,11 +13,11 @@ from contextlib import closing
 from itertools import chain, islice
 from pathlib import PurePath
 
-from trivium.errors import FileDamaged, FormatUnknown
+from trivium.core.errors import FileDamaged, FormatUnknown
+from trivium.core.types import Extraction, Kind, MetaValue
 from trivium.extract.composer import Composer
 from trivium.extract.sheets import SheetWriter
 from trivium.ports import Blob
-from trivium.types import Extraction, Kind, MetaValue
 
 MAX_TABLES = 500
 MAX_ROWS = 200_000  # of one file: some 30,000 passages; a log of years has more than anybody asks

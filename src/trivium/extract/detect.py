@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from trivium.errors import FileEmpty, FileTooLarge, FormatUnknown
+from trivium.core.errors import FileEmpty, FileTooLarge, FormatUnknown
+from trivium.core.types import Extraction
 from trivium.extract.archives import TarExtractor, ZipExtractor
 from trivium.extract.bibliography import BibtexExtractor, CslExtractor
 from trivium.extract.calendars import CalendarExtractor
@@ -43,7 +44,6 @@ from trivium.extract.xlsb import XlsbExtractor
 from trivium.extract.xlsx import XlsxExtractor
 from trivium.extract.xml_documents import PropertyListExtractor, VisioExtractor
 from trivium.ports import Blob, Extractor
-from trivium.types import Extraction
 
 MAX_BYTES = 100 * 1024 * 1024  # of text: some 25 million tokens, 80,000 chunks
 

@@ -10,7 +10,8 @@ import re
 from itertools import zip_longest
 from xml.etree.ElementTree import Element
 
-from trivium.errors import FileDamaged
+from trivium.core.errors import FileDamaged
+from trivium.core.types import ElementKind, Enclosed, Extraction, Place
 from trivium.extract.composer import Composer, describe
 from trivium.extract.embedded import diagram, embedded
 from trivium.extract.html import decode_html
@@ -23,7 +24,6 @@ from trivium.extract.properties import office_properties
 from trivium.extract.word_styles import Style, Styles, outline_level, value
 from trivium.ports import Blob
 from trivium.text.titles import is_cut
-from trivium.types import ElementKind, Enclosed, Extraction, Place
 
 _MAIN = "word/document.xml"
 _SKIPPED = frozenset({"del", "moveFrom", "pPr", "rPr", "sectPr", "instrText", "Fallback"})

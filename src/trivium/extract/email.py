@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from trivium.errors import FileEmpty, FileTooLarge
+from trivium.core.errors import FileEmpty, FileTooLarge
+from trivium.core.types import Extraction, Kind, Place
 from trivium.extract.composer import Composer, describe
 from trivium.extract.html_tree import TreeReader, parse_html
 from trivium.extract.letter import Letter, parse_letter
 from trivium.extract.sniff import BOMS, binary_kind
 from trivium.ports import Blob
-from trivium.types import Extraction, Kind, Place
 
 MAX_MESSAGES = 100_000
 HEAD_BYTES = 16_384

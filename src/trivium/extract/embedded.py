@@ -16,12 +16,12 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
-from trivium.errors import FileDamaged, ReadError
+from trivium.core.errors import FileDamaged, ReadError
+from trivium.core.types import Enclosed
 from trivium.extract.composer import clean
 from trivium.extract.ole import is_ole, open_ole, stream
 from trivium.extract.package import Package
 from trivium.ports import Blob
-from trivium.types import Enclosed
 
 if TYPE_CHECKING:
     from olefile import OleFileIO

@@ -8,14 +8,14 @@ from __future__ import annotations
 import posixpath
 from xml.etree.ElementTree import Element
 
-from trivium.errors import FileDamaged
+from trivium.core.errors import FileDamaged
+from trivium.core.types import Extraction, Metadata
 from trivium.extract.composer import Composer, describe
 from trivium.extract.html import decode_html
 from trivium.extract.html_tree import TreeReader, parse_html
 from trivium.extract.package import Package, member_names, resolve
 from trivium.extract.properties import iso
 from trivium.ports import Blob
-from trivium.types import Extraction, Metadata
 
 _CONTAINER = "META-INF/container.xml"
 _FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")  # only obfuscated

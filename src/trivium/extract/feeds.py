@@ -8,6 +8,7 @@ import re
 from email.utils import parsedate_to_datetime
 from xml.etree.ElementTree import Element
 
+from trivium.core.types import Extraction, Place
 from trivium.extract.charsets import decode_text
 from trivium.extract.code import language_of
 from trivium.extract.composer import Composer, describe
@@ -17,7 +18,6 @@ from trivium.extract.properties import iso
 from trivium.extract.sniff import binary_kind
 from trivium.extract.xml_documents import book, diagram, drawing, outline
 from trivium.ports import Blob
-from trivium.types import Extraction, Place
 
 _BEGINNING = re.compile(
     rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*"

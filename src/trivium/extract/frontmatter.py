@@ -11,8 +11,8 @@ from datetime import date, datetime
 
 import yaml
 
+from trivium.core.types import Metadata, MetaScalar, MetaValue
 from trivium.text.values import LONGEST_INTEGER
-from trivium.types import Metadata, MetaScalar, MetaValue
 
 # Beyond these a front matter is hostile, not helpful.
 MAX_CHARS = 64_000

@@ -10,7 +10,8 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from trivium.errors import FileEmpty
+from trivium.core.errors import FileEmpty
+from trivium.core.types import Extraction, Metadata
 from trivium.extract.charsets import named
 from trivium.extract.composer import Composer, describe
 from trivium.extract.html_tree import TreeReader, main_part, parse_html
@@ -18,7 +19,6 @@ from trivium.extract.properties import iso
 from trivium.extract.sniff import BOMS, binary_kind
 from trivium.extract.text import decode
 from trivium.ports import Blob
-from trivium.types import Extraction, Metadata
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

@@ -7,8 +7,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from trivium.core.types import ElementKind, Place
 from trivium.extract.composer import NOWHERE, Composer
-from trivium.types import ElementKind, Place
 
 if TYPE_CHECKING:
     from lxml.etree import XPath, _Element

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trivium.errors import FileDamaged, FileEmpty, FileTimeout, FileTooLarge, FormatUnknown
+from trivium.core.errors import FileDamaged, FileEmpty, FileTimeout, FileTooLarge, FormatUnknown
+from trivium.core.types import Extraction, MetaValue
 from trivium.extract.pdf.compose import Found, compose
 from trivium.extract.pdf.marks import Page
 from trivium.extract.pdf.scans import (
@@ -28,7 +29,6 @@ from trivium.extract.pdf.scans import (
 )
 from trivium.extract.sniff import STILL_IMAGES
 from trivium.ports import Blob
-from trivium.types import Extraction, MetaValue
 
 if TYPE_CHECKING:
     from PIL.Image import Image

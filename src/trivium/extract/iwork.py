@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from trivium.errors import FileDamaged, FormatUnknown
+from trivium.core.errors import FileDamaged, FormatUnknown
+from trivium.core.types import Extraction, Place
 from trivium.extract.composer import Composer
 from trivium.extract.package import MAX_XML, Package, member_names
 from trivium.extract.sniff import ADVICE
 from trivium.ports import Blob
-from trivium.types import Extraction, Place
 
 _STORAGE = frozenset({2001, 2005})  # a text with its styles
 _TEXT = 3  # the field of it

@@ -7,12 +7,12 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
+from trivium.core.types import Extraction
 from trivium.extract.composer import Composer, describe
 from trivium.extract.latex import readable
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%[^\n]*\n?[ \t]*")
 _LEVELS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph", "subparagraph")

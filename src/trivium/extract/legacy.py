@@ -14,7 +14,8 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from trivium.errors import FileDamaged
+from trivium.core.errors import FileDamaged
+from trivium.core.types import Enclosed, Extraction, Kind, Metadata
 from trivium.extract.composer import Composer, describe
 from trivium.extract.embedded import embedded_in_compound
 from trivium.extract.ole import has_stream, is_ole, locked, open_ole, stream
@@ -22,7 +23,6 @@ from trivium.extract.properties import iso, real_authors
 from trivium.extract.word97 import Word97, WordLocked
 from trivium.extract.xlsx import write_sheet
 from trivium.ports import Blob
-from trivium.types import Enclosed, Extraction, Kind, Metadata
 
 if TYPE_CHECKING:
     from olefile import OleFileIO

@@ -16,10 +16,10 @@ from email.utils import getaddresses, parsedate_to_datetime
 from pathlib import PurePath
 from typing import TypeAlias
 
-from trivium.errors import FileDamaged
+from trivium.core.errors import FileDamaged
+from trivium.core.types import Enclosed
 from trivium.extract.charsets import decode_text, named
 from trivium.extract.composer import clean
-from trivium.types import Enclosed
 
 MAX_PARTS = 1000
 MAX_DEPTH = 20

@@ -12,14 +12,14 @@ from functools import cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from trivium.errors import FileEmpty
+from trivium.core.errors import FileEmpty
+from trivium.core.types import Extraction
 from trivium.extract.composer import Composer
 from trivium.extract.frontmatter import parse_front_matter, split_front_matter
 from trivium.extract.html_tree import TreeReader, parse_html
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable
 from pathlib import PurePath
 
+from trivium.core.types import Extraction
 from trivium.extract.composer import Composer, describe
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 MAX_DEPTH = 20  # of boxes in boxes
 _ITEM = re.compile(r"\s*(?:[-*+•]|[*.-]{1,5}|(?:\d+|[a-z]|#)[.)])\s+(?=\S)")

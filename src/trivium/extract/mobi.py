@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import struct
 
-from trivium.errors import FileDamaged, FileLocked, FormatUnknown
+from trivium.core.errors import FileDamaged, FileLocked, FormatUnknown
+from trivium.core.types import Extraction
 from trivium.extract.composer import Composer, describe
 from trivium.extract.html_tree import TreeReader, parse_html
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 _PLAIN, _PALM, _HUFF = 1, 2, 17480
 _AUTHOR, _DATE, _TITLE = 100, 106, 503  # of the list of properties

@@ -13,13 +13,13 @@ from email.utils import format_datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from trivium.core.types import Enclosed, Extraction
 from trivium.extract.charsets import decode_text
 from trivium.extract.composer import clean
 from trivium.extract.email import letter_document
 from trivium.extract.letter import Letter
 from trivium.extract.ole import has_stream, open_ole, stream
 from trivium.ports import Blob
-from trivium.types import Enclosed, Extraction
 
 if TYPE_CHECKING:
     from olefile import OleFileIO

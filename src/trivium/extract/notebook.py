@@ -6,11 +6,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from trivium.errors import FileDamaged, FileEmpty
+from trivium.core.errors import FileDamaged, FileEmpty
+from trivium.core.types import Extraction
 from trivium.extract.composer import Composer, describe
 from trivium.extract.markdown import MarkdownExtractor
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 MAX_OUTPUT = 2_000  # characters of one cell's output: logs of training runs help nobody
 

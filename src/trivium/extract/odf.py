@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from trivium.errors import FileDamaged, FileTooLarge
+from trivium.core.errors import FileDamaged, FileTooLarge
+from trivium.core.types import Extraction, Kind, Place
 from trivium.extract.composer import NOWHERE, Composer, describe
 from trivium.extract.ole import locked
 from trivium.extract.package import Package, member_names
@@ -15,7 +16,6 @@ from trivium.extract.properties import document_properties
 from trivium.extract.sheets import MAX_CELLS, MAX_COLUMNS
 from trivium.extract.xlsx import write_sheet
 from trivium.ports import Blob
-from trivium.types import Extraction, Kind, Place
 
 _PREFIX = "application/vnd.oasis.opendocument"
 _SKIPPED = frozenset(

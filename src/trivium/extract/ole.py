@@ -8,9 +8,9 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from trivium.errors import FileDamaged, FileLocked
+from trivium.core.errors import FileDamaged, FileLocked
+from trivium.core.types import Extraction
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 if TYPE_CHECKING:
     from olefile import OleFileIO

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
-from trivium.errors import FileDamaged, FileLocked, FileTooLarge
+from trivium.core.errors import FileDamaged, FileLocked, FileTooLarge
 from trivium.ports import Blob
 
 if TYPE_CHECKING:

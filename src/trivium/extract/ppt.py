@@ -9,14 +9,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from trivium.errors import FileDamaged
+from trivium.core.errors import FileDamaged
+from trivium.core.types import Extraction, Place
 from trivium.extract.composer import Composer
 from trivium.extract.embedded import embedded_in_slides
 from trivium.extract.legacy import summary
 from trivium.extract.ole import has_stream, locked, open_ole, stream
 from trivium.extract.pptx import SLIDE_LEVEL
 from trivium.ports import Blob
-from trivium.types import Extraction, Place
 
 _STREAM = "PowerPoint Document"
 _SLIDE, _NOTES, _LIST, _PERSIST, _HEADER = 1006, 1008, 4080, 1011, 3999

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
-from trivium.errors import FileDamaged
+from trivium.core.errors import FileDamaged
+from trivium.core.types import Extraction, Place
 from trivium.extract.composer import Composer, describe
 from trivium.extract.embedded import diagram, embedded
 from trivium.extract.package import Package, member_names
 from trivium.extract.properties import office_properties
 from trivium.ports import Blob
-from trivium.types import Extraction, Place
 
 _MAIN = "ppt/presentation.xml"
 _TITLES = frozenset({"title", "ctrTitle"})

@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from trivium.errors import FileDamaged
+from trivium.core.errors import FileDamaged
+from trivium.core.types import Metadata
 from trivium.extract.composer import describe, people
 from trivium.extract.package import Package
-from trivium.types import Metadata
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?")
 _NO_DATE = frozenset(

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from trivium.errors import FileDamaged
+from trivium.core.errors import FileDamaged
+from trivium.core.types import Extraction
 from trivium.extract.composer import Composer, describe
 from trivium.extract.embedded import embedded_in_rtf
 from trivium.extract.properties import real_authors
 from trivium.extract.rtf_words import CHARSETS, INFO, READ_ANYWAY, SIGNS, SKIPPED
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 MAX_GROUPS = 1_000  # nested braces; Word writes some ten
 

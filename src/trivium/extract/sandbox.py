@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Self
 
-from trivium import errors
-from trivium.errors import (
+from trivium.core import errors
+from trivium.core.errors import (
     DocumentFailed,
     FileDamaged,
     FileTimeout,
@@ -26,6 +26,7 @@ from trivium.errors import (
     ReadError,
     TriviumError,
 )
+from trivium.core.types import Extraction
 from trivium.extract import box
 from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import MAX_BYTES
@@ -34,7 +35,6 @@ from trivium.extract.scratch import Scratch
 from trivium.extract.wire import Order, unpack
 from trivium.ports import Blob
 from trivium.text.values import clean_text
-from trivium.types import Extraction
 
 BUILT_IN = "trivium.extract.detect:BUILT_IN"
 START_SECONDS = 60.0  # for a worker to import its extractors: 0.2 s, more on a busy machine

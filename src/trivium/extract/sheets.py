@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from trivium.errors import FileTooLarge
+from trivium.core.errors import FileTooLarge
+from trivium.core.types import Place
 from trivium.extract.composer import Composer, cut_header, line_of
 from trivium.extract.headers import columns, goes_on, is_figure, is_year, joined
-from trivium.types import Place
 
 MAX_COLUMNS = 16_384  # Excel's own limit
 MAX_CELLS = 20_000_000

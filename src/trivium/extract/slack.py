@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
-from trivium.errors import FileDamaged
+from trivium.core.errors import FileDamaged
+from trivium.core.types import Enclosed, Extraction, Kind, Place
 from trivium.extract.composer import Composer, describe
 from trivium.extract.package import Package, member_names
 from trivium.extract.slack_message import author_of, person, texts
 from trivium.ports import Blob
-from trivium.types import Enclosed, Extraction, Kind, Place
 
 FORMAT = "trivium-channel/1"
 MAX_DAY_BYTES = 64 << 20

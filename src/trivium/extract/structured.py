@@ -9,13 +9,13 @@ import json
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from trivium.errors import FileDamaged
+from trivium.core.errors import FileDamaged
+from trivium.core.types import Extraction, Kind, Metadata, Place
 from trivium.extract.composer import Composer
 from trivium.extract.sheets import SheetWriter
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import MAX_TITLE_CHARS, decode
 from trivium.ports import Blob
-from trivium.types import Extraction, Kind, Metadata, Place
 
 SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".geojson", ".jsonld", ""})
 MAX_DEPTH = 30  # deeper values are written as JSON

@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from trivium.core.types import Extraction, Place
 from trivium.extract.composer import Composer
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
 from trivium.ports import Blob
-from trivium.types import Extraction, Place
 
 TOGETHER = 30.0  # seconds of one paragraph, unless a pause or another speaker ends it
 PAUSE = 4.0  # seconds of silence

@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from trivium.errors import FileDamaged, FileEmpty, FileTooLarge, FormatUnknown
+from trivium.core.errors import FileDamaged, FileEmpty, FileTooLarge, FormatUnknown
+from trivium.core.types import Extraction, Kind
 from trivium.extract.composer import Composer
 from trivium.extract.sheets import MAX_COLUMNS, SheetWriter
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
 from trivium.ports import Blob
-from trivium.types import Extraction, Kind
 
 SUFFIXES = frozenset({".csv", ".tsv", ".tab", ".psv"})
 SEPARATORS = ",;\t|"

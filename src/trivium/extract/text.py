@@ -6,14 +6,14 @@ import re
 from itertools import pairwise
 from pathlib import PurePath
 
-from trivium.errors import FileEmpty, FormatUnknown
+from trivium.core.errors import FileEmpty, FormatUnknown
+from trivium.core.types import Element, Extraction
 from trivium.extract.charsets import decode_text
 from trivium.extract.sniff import binary_kind
 from trivium.ports import Blob
 from trivium.text.boundaries import paragraphs
 from trivium.text.languages import detect_language
 from trivium.text.titles import names
-from trivium.types import Element, Extraction
 
 MAX_TITLE_CHARS = 100  # a longer first line is a paragraph, not a title
 

@@ -2,7 +2,7 @@
 
 A request is the names and bytes of some files; the answers, one a file and in their order, are
 extractions or the reason why there is none. The form is JSON beside raw bytes, decoded against the
-types of `trivium.types` alone: an answer comes from a process that read a hostile file, and
+types of `trivium.core.types` alone: an answer comes from a process that read a hostile file, and
 unpickling it, even with a list of allowed classes, lets it set attributes of those classes and
 reserve memory at will.
 """
@@ -20,7 +20,7 @@ from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
-from trivium.types import Chunk, Chunked, Extraction
+from trivium.core.types import Chunk, Chunked, Extraction
 
 HEAD = struct.Struct("!QQ")  # lengths of the JSON and of the raw bytes behind it
 STILL_WORKING = HEAD.pack(0, 0)
@@ -64,7 +64,7 @@ _AS_IT_IS = frozenset({int, float, bool, NoneType})
 
 
 def pack(value: object, attached: list[bytes]) -> object:
-    """A value of `trivium.types` as JSON; bytes and long strings go to `attached`, in order."""
+    """A value of `core.types` as JSON; bytes and long strings go to `attached`, in order."""
     if isinstance(value, str):
         if len(value) < LONG:
             return value

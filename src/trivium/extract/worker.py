@@ -24,7 +24,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, cast
 
-from trivium.errors import ReadError
+from trivium.core.errors import ReadError
+from trivium.core.types import Extraction
 from trivium.extract.box import close_in
 from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import read
@@ -41,7 +42,6 @@ from trivium.extract.wire import (
 )
 from trivium.ports import Blob, Extractor, FileChunker
 from trivium.text.titles import placed
-from trivium.types import Extraction
 
 MAX_REASON = 2000  # characters of an error's sentence
 MAX_FILE = 64 << 20  # bytes of any file a parser writes: none needs to, a page's image may pass

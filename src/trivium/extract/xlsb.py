@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
-from trivium.errors import FileDamaged
+from trivium.core.errors import FileDamaged
+from trivium.core.types import Extraction, Kind
 from trivium.extract.composer import Composer, describe
 from trivium.extract.embedded import embedded
 from trivium.extract.ole import locked
@@ -19,7 +20,6 @@ from trivium.extract.package import Package, member_names
 from trivium.extract.properties import office_properties
 from trivium.extract.xlsx import write_sheet
 from trivium.ports import Blob
-from trivium.types import Extraction, Kind
 
 if TYPE_CHECKING:
     from python_calamine import CalamineWorkbook

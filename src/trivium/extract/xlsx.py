@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from xml.etree.ElementTree import Element
 
-from trivium.errors import FileDamaged, FileTooLarge
+from trivium.core.errors import FileDamaged, FileTooLarge
+from trivium.core.types import Extraction, Kind, Place
 from trivium.extract.composer import Composer, describe
 from trivium.extract.embedded import drawn_texts, embedded
 from trivium.extract.package import Package, member_names, stream_elements
 from trivium.extract.properties import office_properties
 from trivium.extract.sheets import MAX_COLUMNS, SheetWriter
 from trivium.ports import Blob
-from trivium.types import Extraction, Kind, Place
 
 _MAIN = "xl/workbook.xml"
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")

@@ -13,13 +13,13 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 from xml.parsers.expat import ExpatError
 
-from trivium.errors import FileDamaged
+from trivium.core.errors import FileDamaged
+from trivium.core.types import Extraction, Place
 from trivium.extract.composer import Composer, describe
 from trivium.extract.html_tree import inline_text, parse_html
 from trivium.extract.package import MAX_XML, Package, member_names, parse_xml
 from trivium.extract.structured import flatten
 from trivium.ports import Blob
-from trivium.types import Extraction, Place
 
 LINES_TOGETHER = 40  # of a property list, in one paragraph
 _PAGE = re.compile(r"visio/pages/page(\d+)\.xml")

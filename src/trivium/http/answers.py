@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from starlette.responses import JSONResponse
 
-from trivium.answers import Conversation, Turn
-from trivium.evaluate.judged_sets import JudgedSet
-from trivium.evaluate.saved import EvaluationAnswer, WholeEvaluation
-from trivium.results import Suggestion
-from trivium.shapes import (
+from trivium.core.answers import Conversation, Turn
+from trivium.core.results import Suggestion
+from trivium.core.shapes import (
     ChunkAnswer,
     DocumentAnswer,
     InterpretationAnswer,
@@ -25,7 +23,9 @@ from trivium.shapes import (
     said,
     to_json,
 )
-from trivium.types import Collection
+from trivium.core.types import Collection
+from trivium.evaluate.judged_sets import JudgedSet
+from trivium.evaluate.saved import EvaluationAnswer, WholeEvaluation
 
 
 class Answered(JSONResponse):

@@ -15,9 +15,9 @@ from anyio import to_thread
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 
-from trivium.access import Caller, Right
 from trivium.config import Settings
-from trivium.errors import RequestRefused, RightMissing
+from trivium.core.access import Caller, Right
+from trivium.core.errors import RequestRefused, RightMissing
 from trivium.http.door import Door
 from trivium.http.gate import Gate, asker
 from trivium.http.guard import FOREIGN

@@ -5,7 +5,7 @@ from __future__ import annotations
 from anyio import to_thread
 from starlette.types import Receive, Scope, Send
 
-from trivium.errors import NoSuchRoute, TriviumError
+from trivium.core.errors import NoSuchRoute, TriviumError
 from trivium.http.door import Door
 from trivium.http.gate import asker
 from trivium.http.problems import problem

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
-from trivium.types import Document
+from trivium.core.types import Document
 
 
 @dataclass(frozen=True, slots=True)

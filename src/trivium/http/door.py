@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
 
-from trivium.access import LOCAL_OWNER, Caller
-from trivium.errors import RateExceeded, TokenRefused
+from trivium.core.access import LOCAL_OWNER, Caller
+from trivium.core.errors import RateExceeded, TokenRefused
 from trivium.library import Library
 
 _SCHEME = "bearer "

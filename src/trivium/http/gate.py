@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 from typing import Any, TypeVar
 
-from trivium.errors import DeadlinePassed, ServerBusy
+from trivium.core.errors import DeadlinePassed, ServerBusy
 
 T = TypeVar("T")
 # The id of the token that the current request came with. Set once it is known.

@@ -18,7 +18,7 @@ from uuid import uuid4
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trivium.errors import (
+from trivium.core.errors import (
     RequestRefused,
     RequestTooLarge,
     RequestTooSlow,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse
 
-from trivium import errors
-from trivium.advice import advice
-from trivium.errors import TriviumError
+from trivium.core import errors
+from trivium.core.advice import advice
+from trivium.core.errors import TriviumError
 from trivium.operations.declaring import faults
 from trivium.text.values import clean_text
 

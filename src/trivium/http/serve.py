@@ -24,7 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors.multiprocess import Multiprocess
 
 from trivium.config import Settings
-from trivium.errors import BadSetting, LibraryNotFound, UnsafeServing
+from trivium.core.errors import BadSetting, LibraryNotFound, UnsafeServing
 from trivium.http.app import create_app
 from trivium.library import Library
 

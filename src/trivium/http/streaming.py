@@ -18,12 +18,12 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from trivium.errors import ServerBusy, TriviumError
+from trivium.core.errors import ServerBusy, TriviumError
+from trivium.core.shapes import to_json
+from trivium.core.types import Told
 from trivium.http.asked import Server
 from trivium.http.gate import Gate
 from trivium.http.problems import Fault, told
-from trivium.shapes import to_json
-from trivium.types import Told
 
 log = logging.getLogger("trivium.serve")
 

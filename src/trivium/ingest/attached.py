@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from trivium.core.types import Extraction, Metadata
 from trivium.extract.bibliography import MEDIA_TYPES
 from trivium.extract.cleaning import cleaned_metadata
 from trivium.ports import SourceItem
 from trivium.text.titles import placed
 from trivium.text.values import clean_text
-from trivium.types import Extraction, Metadata
 
 MOST = 20  # files of one entry
 # What an entry knows better than the file: printed title pages are read, entries were typed.

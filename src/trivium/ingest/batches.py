@@ -14,9 +14,9 @@ from collections.abc import Callable
 from itertools import count
 from threading import Thread
 
+from trivium.core.work import Priority, Step
 from trivium.ingest.embedding import Embedding, Made
 from trivium.ingest.in_flight import BATCH_DOCUMENTS, InFlight
-from trivium.work import Priority, Step
 
 _QUICK = 0.5  # seconds; a model that takes less for all that it may get gets twice as much
 _SLOW = 4.0  # seconds; after that many it gets the least again

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from trivium.errors import FileEmpty, ModelError, ReadError
+from trivium.core.errors import FileEmpty, ModelError, ReadError
+from trivium.core.types import Element, Extraction, Place
 from trivium.extract.images import image_type
 from trivium.ports import Blob, Generator, Message, Reader
 from trivium.text.languages import detect_language
 from trivium.text.values import clean_text
-from trivium.types import Element, Extraction, Place
 
 SEEN = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})  # by models that see
 MOST_BYTES = 10 << 20  # servers accept 20 MB in one request, and base64 adds a third

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING
 
-from trivium.errors import ModelNonsense, ModelRefused, ModelUnavailable
+from trivium.core.errors import ModelNonsense, ModelRefused, ModelUnavailable
 from trivium.ingest.faults import is_of_one_document
 from trivium.ports import Backend, CalledEmbedder, Embedder, TokenEmbedder
 
 if TYPE_CHECKING:
-    from trivium.types import TokenVectors, Vector
+    from trivium.core.types import TokenVectors, Vector
 
 # Seconds in which a model that failed is not asked again: every call to one that hangs takes
 # minutes, and its client has tried five times already.

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import cast
 
-from trivium.errors import BadSetting, ModelUnavailable, TriviumError
+from trivium.core.errors import BadSetting, ModelUnavailable, TriviumError
 from trivium.extract.detect import BUILT_IN
 from trivium.extract.images import ImageExtractor
 from trivium.extract.pdf.extractor import PdfExtractor

@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 from uuid import uuid4
 
-from trivium.errors import DocumentFailed, ReadError, TriviumError
+from trivium.core.errors import DocumentFailed, ReadError, TriviumError
 from trivium.text.values import clean_text
 
 log = logging.getLogger("trivium.ingest")

@@ -14,14 +14,14 @@ from pathlib import Path
 from time import monotonic
 
 from trivium.chunk.choose import AutoChunker
-from trivium.errors import FileTooLarge
+from trivium.core.errors import FileTooLarge
+from trivium.core.types import Chunked, Extraction
 from trivium.extract.pulse import still_working
 from trivium.models.tokenising import LocalTokens, WordTokens
 from trivium.ports import Tokens
 from trivium.text.nearness import sketch
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens, SlicedTokens, StricterTokens
-from trivium.types import Chunked, Extraction
 
 FACTORY = "trivium.ingest.file_chunker:made"
 _PULSE = 1.0  # seconds between two signs of progress

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from trivium.core.types import EVERYONE, Document, Extraction, Labels, Metadata
 from trivium.ingest.progress import Fate, Outcome
 from trivium.ports import Backend, SourceItem
 from trivium.store.identity import parts_from
-from trivium.types import EVERYONE, Document, Extraction, Labels, Metadata
 
 
 def hash_of(text: str) -> str:

@@ -15,7 +15,9 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from trivium.errors import TriviumError
+from trivium.core.errors import TriviumError
+from trivium.core.types import Document, Labels
+from trivium.core.work import JobId, Priority, TaskEnd, TaskId, TaskProgress, TaskState
 from trivium.extract.archives import ARCHIVES
 from trivium.ingest.attached import is_library
 from trivium.ingest.preparing import Prepared, Preparer
@@ -23,8 +25,6 @@ from trivium.ingest.progress import Fate, Steps
 from trivium.ports import SourceItem
 from trivium.store.identity import is_within
 from trivium.text.values import clean_text, is_clean
-from trivium.types import Document, Labels
-from trivium.work import JobId, Priority, TaskEnd, TaskId, TaskProgress, TaskState
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
-from trivium.errors import FileEmpty, ModelError
+from trivium.core.errors import FileEmpty, ModelError
+from trivium.core.types import Chunk, Document, Extraction, Kind, Labels, Metadata, Processed
+from trivium.core.work import Step
 from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import reader_name, too_many_bytes
 from trivium.ingest.attached import attached, described, is_library
@@ -37,8 +39,6 @@ from trivium.ports import Backend, Blob, Chunker, Extractor, Reader, SourceItem,
 from trivium.store.identity import WITHIN, parts_from
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.values import clean_text
-from trivium.types import Chunk, Document, Extraction, Kind, Labels, Metadata, Processed
-from trivium.work import Step
 
 CHUNKING = "chunking"  # metadata: what people should know about how a document was chunked
 UNREAD = "unread"  # metadata: files inside a document that couldn't be read, and why

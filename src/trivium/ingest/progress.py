@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from time import perf_counter
 
-from trivium.errors import TriviumError
-from trivium.types import Document
-from trivium.work import JobId, Step
+from trivium.core.errors import TriviumError
+from trivium.core.types import Document
+from trivium.core.work import JobId, Step
 
 
 class Steps:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
+from trivium.core.types import ChunkId
 from trivium.ingest.batches import BatchSize
 from trivium.ports import Backend, Embedder, TokenEmbedder, Unembedded, Waiting
-from trivium.types import ChunkId
 
 BATCH = 128  # passages embedded and stored at a time: 8 s on 2 cores, the most that a kill can cost
 # For a fast model. 6,825 passages, as if the model cost nothing: 1,764 a second with 128 at a time,

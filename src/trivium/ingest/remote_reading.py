@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from trivium.errors import FormatUnknown, ModelError, ReadError
+from trivium.core.errors import FormatUnknown, ModelError, ReadError
+from trivium.core.types import Extraction
 from trivium.extract.analysed import extraction_of
 from trivium.extract.detect import reader_name
 from trivium.extract.images import image_type
 from trivium.models.docling import Docling
 from trivium.models.document_intelligence import MOST_BYTES, DocumentIntelligence
 from trivium.ports import Blob, Reader
-from trivium.types import Extraction
 
 READ_BY = "read_by"  # metadata: which service
 NOT_READ_BY = "not_read_by"  # metadata: why it was read here

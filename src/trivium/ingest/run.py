@@ -21,7 +21,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from trivium.errors import DocumentFailed, ModelUnavailable, ReadError
+from trivium.core.errors import DocumentFailed, ModelUnavailable, ReadError
+from trivium.core.types import Extraction, Processed
+from trivium.core.work import JobId, Offered, Step, SyncPoint
 from trivium.ingest.batches import Batches, step_back
 from trivium.ingest.embedding import Embedding, Made
 from trivium.ingest.faults import failure, is_of_one_document
@@ -32,11 +34,9 @@ from trivium.ingest.progress import Fate, Outcome
 from trivium.ingest.tasks import OFTEN, TaskRecords
 from trivium.ports import Backend, SourceItem
 from trivium.text.values import clean_text
-from trivium.types import Extraction, Processed
-from trivium.work import JobId, Offered, Step, SyncPoint
 
 if TYPE_CHECKING:
-    from trivium.types import Vectors
+    from trivium.core.types import Vectors
 
 # Small files are prepared together: waking up a thread or a process, and asking the database, takes
 # longer than most of what is done for one of them. Larger ones have work enough of their own.

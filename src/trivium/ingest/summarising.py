@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trivium.errors import ModelError
+from trivium.core.errors import ModelError
+from trivium.core.types import Chunk, Extraction, Kind
 from trivium.ingest.identity import hash_of
 from trivium.ports import Generator, Message, Summarised
 from trivium.text import boundaries
 from trivium.text.summary import LONGEST
-from trivium.types import Chunk, Extraction, Kind
 
 KEPT = 0.5  # share of the chunks that must be the same; below it is another text
 

@@ -14,13 +14,23 @@ from dataclasses import replace
 from threading import Event
 from time import monotonic
 
-from trivium.errors import TriviumError
+from trivium.core.errors import TriviumError
+from trivium.core.work import (
+    Job,
+    JobId,
+    Offered,
+    Step,
+    Task,
+    TaskEnd,
+    TaskId,
+    TaskProgress,
+    TaskState,
+)
 from trivium.ingest.faults import failure, is_of_one_document
 from trivium.ingest.in_flight import Offer, clean_item
 from trivium.ingest.progress import Fate
 from trivium.ports import Backend, Queue, SourceItem
 from trivium.text.values import clean_text
-from trivium.work import Job, JobId, Offered, Step, Task, TaskEnd, TaskId, TaskProgress, TaskState
 
 # Seconds between two looks at what others want, and two entries on progress. A look is 10 ms of
 # processor time: four a second would be 4 % of what embedding has.

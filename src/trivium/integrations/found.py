@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from trivium.results import Result
-from trivium.shapes import heading
-from trivium.types import MetaScalar
+from trivium.core.results import Result
+from trivium.core.shapes import heading
+from trivium.core.types import MetaScalar
 
 
 def details(result: Result) -> dict[str, MetaScalar | list[MetaScalar]]:

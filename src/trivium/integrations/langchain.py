@@ -11,10 +11,10 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict
 
+from trivium.core.types import OWNER, Where
 from trivium.integrations.found import details, name, text
 from trivium.library import Library
-from trivium.options import Filters, SearchOptions
-from trivium.types import OWNER, Where
+from trivium.operations.searching import Filters, SearchOptions
 
 
 class TriviumRetriever(BaseRetriever):

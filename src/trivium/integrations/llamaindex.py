@@ -9,10 +9,10 @@ from __future__ import annotations
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
+from trivium.core.types import OWNER, Where
 from trivium.integrations.found import details, name, text
 from trivium.library import Library
-from trivium.options import Filters, SearchOptions
-from trivium.types import OWNER, Where
+from trivium.operations.searching import Filters, SearchOptions
 
 
 class TriviumRetriever(BaseRetriever):

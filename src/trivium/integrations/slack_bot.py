@@ -19,9 +19,9 @@ from threading import Event
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from trivium.access import Caller, Right
-from trivium.answers import Answer, Turn
-from trivium.errors import SourceRefused, TriviumError
+from trivium.core.access import Caller, Right
+from trivium.core.answers import Answer, Turn
+from trivium.core.errors import SourceRefused, TriviumError
 from trivium.library import Library
 from trivium.ports import Wait
 from trivium.sources.service import Service

@@ -10,8 +10,9 @@ from functools import cache
 from trivium.answer.agent import Limits
 from trivium.answer.likeness import WordVectors
 from trivium.answer.run import Answerer, Inquiry
-from trivium.answers import Answer, AnswerEvent, Conversation, Depth, Done, KeptTurn, Turn
-from trivium.errors import BadSetting, ConversationNotFound
+from trivium.core.answers import Answer, AnswerEvent, Conversation, Depth, Done, KeptTurn, Turn
+from trivium.core.errors import BadSetting, ConversationNotFound
+from trivium.core.types import OWNER, Where
 from trivium.library.asking import Scope, one_of, request_for
 from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
@@ -19,12 +20,11 @@ from trivium.library.history import History
 from trivium.library.searching import Searching
 from trivium.library.toolbox import LibraryToolbox
 from trivium.models.weights import NAME
-from trivium.options import Filters, SearchOptions
+from trivium.operations.searching import Filters, SearchOptions
 from trivium.ports import Backend
 from trivium.ports import Conversations as KeptConversations
 from trivium.text.tokens import Cl100kTokens
 from trivium.text.values import check_text
-from trivium.types import OWNER, Where
 
 LONGEST_NAME = 200  # characters of a conversation's name
 

@@ -9,22 +9,8 @@ from enum import StrEnum
 from typing import TypeVar
 
 from trivium.config import Settings
-from trivium.errors import BadFilter, BadSetting
-from trivium.library.assembly import is_deep
-from trivium.models.catalogue import languages_of
-from trivium.operations.declaring import kinds_of
-from trivium.options import Filters, SearchOptions
-from trivium.ports import Backend
-from trivium.search.fuse import Fusion
-from trivium.search.match import Fits, fits_for
-from trivium.search.prefer import RECENT, Boost, Preference, boosts_of, boosts_written
-from trivium.search.request import MODES, Rerank, SearchRequest
-from trivium.search.rerank import Shares
-from trivium.search.weigh import Evidence, evidence_for
-from trivium.store.where import UPLOADED
-from trivium.text.filters import BUILT_IN, OF_PASSAGES, check_filter, fields_of, parse_filter
-from trivium.text.values import LARGEST, check_text
-from trivium.types import (
+from trivium.core.errors import BadFilter, BadSetting
+from trivium.core.types import (
     AllOf,
     AnyOf,
     Combine,
@@ -39,6 +25,20 @@ from trivium.types import (
     Signal,
     Where,
 )
+from trivium.library.assembly import is_deep
+from trivium.models.catalogue import languages_of
+from trivium.operations.declaring import kinds_of
+from trivium.operations.searching import Filters, SearchOptions
+from trivium.ports import Backend
+from trivium.search.fuse import Fusion
+from trivium.search.match import Fits, fits_for
+from trivium.search.prefer import RECENT, Boost, Preference, boosts_of, boosts_written
+from trivium.search.request import MODES, Rerank, SearchRequest
+from trivium.search.rerank import Shares
+from trivium.search.weigh import Evidence, evidence_for
+from trivium.store.where import UPLOADED
+from trivium.text.filters import BUILT_IN, OF_PASSAGES, check_filter, fields_of, parse_filter
+from trivium.text.values import LARGEST, check_text
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import OrderedDict
 from datetime import UTC, date, datetime, time
 
-from trivium.errors import BadSetting
+from trivium.core.errors import BadSetting
+from trivium.core.types import Where
 from trivium.ingest.embedding import Embedding
 from trivium.library.assembly import deep_reranker_for, reranker_for
 from trivium.library.current import CurrentModel
-from trivium.options import When
+from trivium.operations.searching import When
 from trivium.ports import Backend
 from trivium.search.run import Searcher
 from trivium.text.values import check_scalar
-from trivium.types import Where
 
 MOST = 3  # open at a time: each takes the space of a library
 _EMBEDDED_AT_ONCE = 256  # passages: 16 s at 16 a second (256 tokens each, two cores), once a view

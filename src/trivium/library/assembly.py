@@ -13,7 +13,8 @@ from typing import TypedDict
 
 from trivium.chunk.recursive import MIN_SIZE
 from trivium.config import Settings, key
-from trivium.errors import BadSetting, ModelUnavailable
+from trivium.core.errors import BadSetting, ModelUnavailable
+from trivium.core.types import OWNER
 from trivium.extract.detect import reader_name
 from trivium.extract.images import ImageExtractor
 from trivium.extract.sandbox import Sandbox
@@ -57,7 +58,6 @@ from trivium.search.deep import TOKENS as DEEP_TOKENS
 from trivium.store.opening import BackendOptions
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens, StricterTokens
-from trivium.types import OWNER
 
 # Of the tokens that the model reads, what is kept free in front of a chunk: its headings and the
 # summary of its document, at most 60. Two more open and close every text.

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from trivium.errors import ModelError, NotEmbedded
+from trivium.core.errors import ModelError, NotEmbedded
+from trivium.core.types import OWNER, StoredChunk, Where
 from trivium.extract.bibliography import BIBTEX, CSL
 from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
 from trivium.library.searching import Searching
 from trivium.ports import Message
 from trivium.text.disagree import Claim, claims, disagreement, says
-from trivium.types import OWNER, StoredChunk, Where
 
 NEIGHBOURS = 5  # similar passages that each one is compared with
 _MOST_PASSAGES = 20_000  # of one run: each asks for its neighbours, some ms

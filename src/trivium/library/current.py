@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from trivium.config import Settings
-from trivium.errors import ModelChanged
+from trivium.core.errors import ModelChanged
+from trivium.core.types import Where
 from trivium.library.assembly import deep_reranker_for, generator_for, reranker_for
 from trivium.library.grasp import Grasps
 from trivium.library.model import embedder_or_missing, with_model
 from trivium.ports import Backend, Embedder
 from trivium.search.grasp import Passages
 from trivium.search.run import Searcher
-from trivium.types import Where
 
 T = TypeVar("T")
 _SWITCHES = 3  # of the model during one search; even two would take someone in a great hurry

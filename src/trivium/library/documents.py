@@ -7,25 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
-from trivium.errors import (
+from trivium.core.errors import (
     BadSetting,
     DocumentNotFound,
     FormatUnknown,
     OriginalMissing,
     PageNotFound,
 )
-from trivium.extract.pdf.picture import FACTORY, NO_PAGE, Order
-from trivium.extract.sandbox import Sandbox
-from trivium.library.asking import MOST_NAMES, Scope, names_of, nearest
-from trivium.library.assembly import chunker_for
-from trivium.library.current import CurrentModel
-from trivium.library.report import Shown
-from trivium.options import Filters
-from trivium.ports import Backend, Blob, Waiting
-from trivium.search.expand import surrounding
-from trivium.text.nearness import groups, near
-from trivium.text.values import check_scalar, check_text
-from trivium.types import (
+from trivium.core.types import (
     OWNER,
     AnyOf,
     Box,
@@ -39,6 +28,17 @@ from trivium.types import (
     StoredChunk,
     Where,
 )
+from trivium.extract.pdf.picture import FACTORY, NO_PAGE, Order
+from trivium.extract.sandbox import Sandbox
+from trivium.library.asking import MOST_NAMES, Scope, names_of, nearest
+from trivium.library.assembly import chunker_for
+from trivium.library.current import CurrentModel
+from trivium.library.report import Shown
+from trivium.operations.searching import Filters
+from trivium.ports import Backend, Blob, Waiting
+from trivium.search.expand import surrounding
+from trivium.text.nearness import groups, near
+from trivium.text.values import check_scalar, check_text
 
 NEARLY_EQUAL = 0.8  # a word in thirty changed; drafts of one letter, yes; letters of one form, no
 _NAMED = 5  # in a note

@@ -15,7 +15,9 @@ from threading import Event
 from time import monotonic
 from typing import Any
 
-from trivium.errors import BadSetting, FolderEmpty, PathNotFound, SourceNotFound, TriviumError
+from trivium.core.errors import BadSetting, FolderEmpty, PathNotFound, SourceNotFound, TriviumError
+from trivium.core.types import Labels
+from trivium.core.work import WatchedFolder
 from trivium.ingest.progress import Fate, Outcome
 from trivium.library.jobs import Jobs
 from trivium.ports import Backend, Waiting
@@ -24,8 +26,6 @@ from trivium.sources.ignore import IGNORE_FILE, Rules
 from trivium.sources.watch import FolderWatch, Stir
 from trivium.store.clock import now
 from trivium.text.values import check_labels, check_text
-from trivium.types import Labels
-from trivium.work import WatchedFolder
 
 QUIET = 1.0  # seconds without a change, after which a file counts as completely written
 _SYSTEM = tuple(map(Path, ("/proc", "/sys", "/dev")))  # files without an end

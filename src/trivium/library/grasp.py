@@ -11,7 +11,18 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from trivium.errors import ModelChanged, ModelError
+from trivium.core.errors import ModelChanged, ModelError
+from trivium.core.types import (
+    EVERYONE,
+    OWNER,
+    ChunkId,
+    DocumentId,
+    Hit,
+    Probe,
+    Query,
+    Signal,
+    Where,
+)
 from trivium.ports import Backend, Embedder
 from trivium.search.grasp import (
     LEAST,
@@ -24,10 +35,9 @@ from trivium.search.grasp import (
     usual_likeness,
 )
 from trivium.search.scale import scale_of
-from trivium.types import EVERYONE, OWNER, ChunkId, DocumentId, Hit, Probe, Query, Signal, Where
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 GROWN = 1.5  # times as many passages as were there: time to look again
 _SECONDS = 60.0  # that a search goes by what it last read or measured

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from difflib import unified_diff
 
-from trivium.errors import BadSetting, DocumentNotFound, OriginalMissing
-from trivium.history import Difference, Interpretation
+from trivium.core.errors import BadSetting, DocumentNotFound, OriginalMissing
+from trivium.core.history import Difference, Interpretation
+from trivium.core.types import OWNER, Compare, Document, DocumentId, Where
 from trivium.ingest.embedding import Embedding
 from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
 from trivium.ports import Backend, Waiting
 from trivium.text.values import check_scalar
-from trivium.types import OWNER, Compare, Document, DocumentId, Where
 
 _AROUND = 3  # unchanged lines around each change, as people are used to
 _COMPARED = ("title", "media_type", "language", "size", "content_hash", "fingerprint", "chunks")

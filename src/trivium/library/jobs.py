@@ -14,20 +14,10 @@ from secrets import token_hex
 from threading import BoundedSemaphore, Event
 from time import perf_counter
 
-from trivium import errors
-from trivium.errors import JobNotFound, LibraryBusy, TriviumError
-from trivium.ingest.in_flight import clean_item
-from trivium.ingest.progress import Fate, Outcome
-from trivium.library.current import CurrentModel
-from trivium.library.documents import Documents
-from trivium.library.model import description
-from trivium.library.report import MOST_OUTCOMES, Report, Tally
-from trivium.library.worker import WorkerRun, check, options_for
-from trivium.ports import Backend, LastingSource, Source, Waiting, worker_lease
-from trivium.sources.spool import spool_name
-from trivium.text.values import check_labels, check_scalar, clean_text
-from trivium.types import Labels
-from trivium.work import (
+from trivium.core import errors
+from trivium.core.errors import JobNotFound, LibraryBusy, TriviumError
+from trivium.core.types import Labels
+from trivium.core.work import (
     ADD,
     REEMBED,
     UPLOAD,
@@ -41,6 +31,16 @@ from trivium.work import (
     TaskId,
     TaskState,
 )
+from trivium.ingest.in_flight import clean_item
+from trivium.ingest.progress import Fate, Outcome
+from trivium.library.current import CurrentModel
+from trivium.library.documents import Documents
+from trivium.library.model import description
+from trivium.library.report import MOST_OUTCOMES, Report, Tally
+from trivium.library.worker import WorkerRun, check, options_for
+from trivium.ports import Backend, LastingSource, Source, Waiting, worker_lease
+from trivium.sources.spool import spool_name
+from trivium.text.values import check_labels, check_scalar, clean_text
 
 # Documents of a job that a person is taken to wait for, where nobody says: 100 notes of one chunk
 # are embedded in 2 seconds on 2 cores, 100 papers in 5 minutes.

@@ -10,9 +10,22 @@ import os
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from types import TracebackType
 
-from trivium.answers import Answer, AnswerEvent, Depth, Quotation, Turn
 from trivium.config import Settings, load
-from trivium.errors import ModelUnavailable
+from trivium.core.answers import Answer, AnswerEvent, Depth, Quotation, Turn
+from trivium.core.errors import ModelUnavailable
+from trivium.core.places import place_of
+from trivium.core.results import Results, Suggestion
+from trivium.core.types import (
+    OWNER,
+    ChunkId,
+    Document,
+    DocumentId,
+    Granularity,
+    Labels,
+    Metadata,
+    Where,
+)
+from trivium.core.work import Priority
 from trivium.ingest.progress import Outcome
 from trivium.library.answering import Answering, Conversations
 from trivium.library.asking import Scope, one_of
@@ -34,23 +47,10 @@ from trivium.library.tokens import Tokens
 from trivium.library.upkeep import Upkeep
 from trivium.library.uploads import Uploads
 from trivium.models.missing import MissingEmbedder
-from trivium.options import Filters, SearchOptions
-from trivium.places import place_of
+from trivium.operations.searching import Filters, SearchOptions
 from trivium.ports import Backend, Embedder, Source, Waiting
-from trivium.results import Results, Suggestion
 from trivium.search.decide import Heard
 from trivium.store.opening import open_backend
-from trivium.types import (
-    OWNER,
-    ChunkId,
-    Document,
-    DocumentId,
-    Granularity,
-    Labels,
-    Metadata,
-    Where,
-)
-from trivium.work import Priority
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 

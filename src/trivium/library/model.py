@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from trivium.config import Settings, converted, names, shown
-from trivium.errors import BadSetting, ModelChanged, ModelUnavailable
+from trivium.core.errors import BadSetting, ModelChanged, ModelUnavailable
+from trivium.core.types import Manifest
 from trivium.library.assembly import embedder_for
 from trivium.models import catalogue, hub
 from trivium.models.missing import MissingEmbedder
 from trivium.models.weights import NAME
 from trivium.ports import Embedder
-from trivium.types import Manifest
 
 # What decides which vectors a text gets, and how to reach the model. The key itself is no setting.
 NAMING = (

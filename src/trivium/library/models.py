@@ -8,14 +8,14 @@ from secrets import token_hex
 from types import TracebackType
 
 from trivium.config import Settings
-from trivium.errors import BadSetting, ReembedStopped, TriviumError
+from trivium.core.errors import BadSetting, ReembedStopped, TriviumError
+from trivium.core.types import Manifest
+from trivium.core.work import REEMBED, Job, JobState
 from trivium.ingest.reembed import Progress, Reembedder
 from trivium.library.assembly import embedder_for, token_embedder_for
 from trivium.library.current import CurrentModel
 from trivium.library.model import description, with_model
 from trivium.ports import Backend, Queue, Waiting, worker_lease
-from trivium.types import Manifest
-from trivium.work import REEMBED, Job, JobState
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,19 +19,19 @@ from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from trivium.access import period
-from trivium.answers import AnswerEvent, Done
-from trivium.errors import AlertNotFound, BadSetting, DocumentNotFound
+from trivium.core.access import period
+from trivium.core.answers import AnswerEvent, Done
+from trivium.core.errors import AlertNotFound, BadSetting, DocumentNotFound
+from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery
+from trivium.core.results import Results
+from trivium.core.types import OWNER, Document
 from trivium.library.documents import Documents
 from trivium.library.searching import Searching
-from trivium.options import Filters, SearchOptions
+from trivium.operations.searching import Filters, SearchOptions
 from trivium.ports import Backend
-from trivium.queries import Alert, AlertHit, Asked, LoggedQuery
-from trivium.results import Results
 from trivium.store.clock import now
 from trivium.text.query import parse
 from trivium.text.values import check_text
-from trivium.types import OWNER, Document
 
 log = logging.getLogger("trivium.alerts")
 

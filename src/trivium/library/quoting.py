@@ -10,15 +10,15 @@ import re
 from collections.abc import Sequence
 
 from trivium.answer.quotation import Alignment, Word, align, quoted_words
-from trivium.answers import Quotation, QuotedPlace
-from trivium.errors import BadValue
+from trivium.core.answers import Quotation, QuotedPlace
+from trivium.core.errors import BadValue
+from trivium.core.types import OWNER, ChunkId, Probe, Signal, StoredChunk, Where
 from trivium.library.asking import Scope
 from trivium.operations.quoting import LONGEST_QUOTE
-from trivium.options import Filters
+from trivium.operations.searching import Filters
 from trivium.ports import Backend
 from trivium.text.normalise import words as folded
 from trivium.text.query import parse
-from trivium.types import OWNER, ChunkId, Probe, Signal, StoredChunk, Where
 
 CANDIDATES = 40  # passages whose words are counted
 COMPARED = 10  # of these, passages that are compared word by word

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from trivium.core.history import Interpretation
+from trivium.core.types import Document, DocumentId, StoredChunk
+from trivium.core.work import Job
 from trivium.extract.cleaning import DROPPED
-from trivium.history import Interpretation
 from trivium.ingest.preparing import CHUNKING
 from trivium.ingest.progress import Fate, Outcome
-from trivium.types import Document, DocumentId, StoredChunk
-from trivium.work import Job
 
 _NAMED = 5  # fields that a note lists
 MOST_OUTCOMES = 10_000  # that a report lists: 15 MB, whatever is added

@@ -6,17 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
 
-from trivium.library.asking import Scope, one_of, request_for
-from trivium.library.asking import where as filtered
-from trivium.library.asof import PastViews
-from trivium.library.current import CurrentModel
-from trivium.library.documents import Documents
-from trivium.options import Filters, SearchOptions
-from trivium.ports import Backend
-from trivium.results import Results, Suggestion
-from trivium.search.decide import Heard
-from trivium.search.request import MODES
-from trivium.types import (
+from trivium.core.results import Results, Suggestion
+from trivium.core.types import (
     OWNER,
     ChunkId,
     Document,
@@ -26,6 +17,15 @@ from trivium.types import (
     StoredChunk,
     Where,
 )
+from trivium.library.asking import Scope, one_of, request_for
+from trivium.library.asking import where as filtered
+from trivium.library.asof import PastViews
+from trivium.library.current import CurrentModel
+from trivium.library.documents import Documents
+from trivium.operations.searching import Filters, SearchOptions
+from trivium.ports import Backend
+from trivium.search.decide import Heard
+from trivium.search.request import MODES
 
 
 class Searching:

@@ -15,12 +15,12 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from trivium.errors import LibraryBusy, TriviumError
+from trivium.core.errors import LibraryBusy, TriviumError
+from trivium.core.types import Labels
+from trivium.core.work import REEMBED, JobState, WatchedFolder
 from trivium.ingest.reembed import Progress
 from trivium.library.folders import Followed
 from trivium.library.sync import SyncOptions
-from trivium.types import Labels
-from trivium.work import REEMBED, JobState, WatchedFolder
 
 if TYPE_CHECKING:
     from trivium.library.library import Library

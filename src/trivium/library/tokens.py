@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from trivium.access import AccessToken, Caller, Right, caller_of, mint, token_id
-from trivium.errors import TokenNotFound
+from trivium.core.access import AccessToken, Caller, Right, caller_of, mint, token_id
+from trivium.core.errors import TokenNotFound
 from trivium.ports import AccessTokens
 from trivium.text.values import check_text
 

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 from trivium.answer.passages import counted
 from trivium.answer.tools import MOST_FOUND, Given
+from trivium.core.types import Combine, Mode, Signal, StoredChunk, Where
 from trivium.library.documents import Documents
 from trivium.library.history import History
 from trivium.library.searching import Searching
-from trivium.options import Filters, SearchOptions
+from trivium.operations.searching import Filters, SearchOptions
 from trivium.search.request import MODES
-from trivium.types import Combine, Mode, Signal, StoredChunk, Where
 
 MOST_HEADINGS = 120  # of an outline
 MOST_VERSIONS = 20

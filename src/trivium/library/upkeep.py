@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from trivium.errors import BadSetting, OriginalDamaged, OriginalMissing, TargetExists
+from trivium.core.errors import BadSetting, OriginalDamaged, OriginalMissing, TargetExists
+from trivium.core.types import Labels
+from trivium.core.upkeep import Backup, Compacted, Finding, LostDocument, Progress, Spread
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.identity import hash_of
 from trivium.library.current import CurrentModel
 from trivium.library.jobs import Jobs
 from trivium.ports import Backend, Embedder, Nodes, SourceItem, Waiting
 from trivium.store.where import name_of
-from trivium.types import Labels
-from trivium.upkeep import Backup, Compacted, Finding, LostDocument, Progress, Spread
 
 
 class _Archived:

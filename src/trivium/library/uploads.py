@@ -14,8 +14,10 @@ from io import SEEK_END, BytesIO
 from threading import Event
 from typing import BinaryIO
 
-from trivium.access import Caller, Right
-from trivium.errors import DocumentExists, ServerBusy
+from trivium.core.access import Caller, Right
+from trivium.core.errors import DocumentExists, ServerBusy
+from trivium.core.types import Compare, Document, Labels, Metadata
+from trivium.core.work import UPLOAD, Job, Priority
 from trivium.ingest.progress import Fate, Outcome
 from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
@@ -26,8 +28,6 @@ from trivium.sources.spool import SpoolSource, spool_key, spool_name
 from trivium.sources.web import Fetched, fetch
 from trivium.store.where import UPLOADED
 from trivium.text.values import check_labels
-from trivium.types import Compare, Document, Labels, Metadata
-from trivium.work import UPLOAD, Job, Priority
 
 _LONGEST_NAME = 150
 _UNWANTED = re.compile(

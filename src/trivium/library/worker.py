@@ -16,7 +16,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from trivium.config import Settings
-from trivium.errors import TriviumError
+from trivium.core.errors import TriviumError
+from trivium.core.types import Labels
+from trivium.core.work import Job, Priority, Step, Task, TaskEnd, TaskId, TaskState
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.extractors import extractors
@@ -42,11 +44,9 @@ from trivium.ports import Backend, Embedder, LastingSource, Reader, Source, Sour
 from trivium.sources.folder import FolderSource
 from trivium.sources.spool import SpoolSource
 from trivium.text.values import clean_metadata, clean_text
-from trivium.types import Labels
-from trivium.work import Job, Priority, Step, Task, TaskEnd, TaskId, TaskState
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 # Settings that decide what becomes of a document. The model is the library's, not the job's.
 _KEPT = ("read.", "chunk.")

@@ -17,8 +17,8 @@ from anyio import TASK_STATUS_IGNORED, Lock, create_task_group, sleep_forever, t
 from anyio.abc import TaskGroup, TaskStatus
 from starlette.types import Receive, Scope, Send
 
-from trivium.access import Caller
-from trivium.errors import TokenRefused
+from trivium.core.access import Caller
+from trivium.core.errors import TokenRefused
 from trivium.library import Library
 
 if TYPE_CHECKING:

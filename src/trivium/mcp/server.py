@@ -18,13 +18,13 @@ from mcp.server.stdio import stdio_server
 from pydantic import TypeAdapter, ValidationError
 
 from trivium import __version__
-from trivium.access import Caller
-from trivium.errors import TriviumError, as_input_error
+from trivium.core.access import Caller
+from trivium.core.errors import TriviumError, as_input_error
+from trivium.core.types import Told
 from trivium.library import Library
 from trivium.mcp.tools import TOOLS, Tool
 from trivium.operations.declaring import faults
 from trivium.text.values import clean_text
-from trivium.types import Told
 
 log = logging.getLogger("trivium.mcp")
 

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices
 
+from trivium.core.shapes import PlaceAnswer, Shape, said
+from trivium.core.types import Granularity, MetaScalar
 from trivium.operations.adding import LabelOptions, Text
 from trivium.operations.asking import Ask
 from trivium.operations.declaring import Carried, for_assistants, like, option, requests
@@ -24,8 +26,6 @@ from trivium.operations.searching import (
     SearchOptions,
     Similar,
 )
-from trivium.shapes import PlaceAnswer, Shape, said
-from trivium.types import Granularity, MetaScalar
 
 Cursor = Annotated[str, Carried(str, max_length=20)]
 MOST_LISTED = 50  # results of one answer

@@ -12,20 +12,20 @@ from typing import Any, Generic, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter
 
-from trivium.access import Caller, Right
 from trivium.answer import calculate as calculating
-from trivium.answers import Quotation
-from trivium.errors import BadSetting
+from trivium.core.access import Caller, Right
+from trivium.core.answers import Quotation
+from trivium.core.errors import BadSetting
+from trivium.core.results import Result, Results
+from trivium.core.shapes import PlaceAnswer, heading
+from trivium.core.types import Combine, Document, StoredChunk, Told
 from trivium.library import Library
 from trivium.library.toolbox import outline, table_of
 from trivium.library.uploads import Wanted
 from trivium.mcp import shapes
 from trivium.operations.catalogue import OPERATIONS
 from trivium.operations.declaring import part
-from trivium.options import SearchOptions
-from trivium.results import Result, Results
-from trivium.shapes import PlaceAnswer, heading
-from trivium.types import Combine, Document, StoredChunk, Told
+from trivium.operations.searching import SearchOptions
 
 # Characters of one answer: some 6,000 tokens, a part of any assistant's window.
 MOST_TEXT = 24_000

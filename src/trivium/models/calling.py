@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from trivium.errors import BadSetting, DimensionMismatch
+from trivium.core.errors import BadSetting, DimensionMismatch
 from trivium.models.endpoint import Endpoint
 
 if TYPE_CHECKING:
-    from trivium.types import Vector, Vectors
+    from trivium.core.types import Vector, Vectors
 
 MOST_TEXTS = 100  # of one call
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from trivium.errors import BadSetting
+from trivium.core.errors import BadSetting
 
 Kind = Literal["embedding", "late interaction", "reranker"]
 

@@ -17,18 +17,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trivium.errors import ModelDamaged, ModelUnavailable, ModelUnsupported
+from trivium.core.errors import ModelDamaged, ModelUnavailable, ModelUnsupported
+from trivium.core.types import StoredChunk
 from trivium.models.layout import CONFIG, MODULES, PROMPTS, TOKENIZER, WEIGHTS, Layout, read_bare
 from trivium.models.local import GRAPH, GRAPH_VERSION, batches, open_session
 from trivium.models.tokenising import encodable, open_tokenizer
 from trivium.models.weights import sha256
 from trivium.ports import LONGEST_PASSAGE
-from trivium.types import StoredChunk
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-    from trivium.types import Vectors
+    from trivium.core.types import Vectors
 
 METADATA = "artifact.metadata"  # of Stanford's ColBERT
 _DENSE = "pylate.models.Dense.Dense"

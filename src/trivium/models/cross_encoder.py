@@ -16,19 +16,19 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from trivium.errors import ModelUnavailable, ModelUnsupported
+from trivium.core.errors import ModelUnavailable, ModelUnsupported
+from trivium.core.types import StoredChunk
 from trivium.models.layout import TOKENIZER, WEIGHTS, encoder_folder, given_graph, read_reranker
 from trivium.models.local import GRAPH, GRAPH_VERSION, batches, open_session, run_session
 from trivium.models.tokenising import encodable, open_tokenizer
 from trivium.models.weights import sha256
 from trivium.ports import LONGEST_PASSAGE
-from trivium.types import StoredChunk
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
+    from trivium.core.types import Vectors
     from trivium.models.head import Head
-    from trivium.types import Vectors
 
 FIRST = 2  # passages whose time tells how many more fit
 AT_ONCE = 8  # between two looks at the clock

@@ -17,7 +17,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trivium.errors import BadSetting, ExtraMissing, ModelUnavailable, install
+from trivium.core.errors import BadSetting, ExtraMissing, ModelUnavailable, install
 from trivium.models.late import EVERY, FORMAT
 from trivium.models.layout import Layout
 from trivium.models.token_processes import PIECE, TokenProcesses
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from trivium.types import TokenVectors, Vectors
+    from trivium.core.types import TokenVectors, Vectors
 
 DEVICES = ("auto", "cpu", "cuda")
 PACKAGES = ("torch", "sentence_transformers")

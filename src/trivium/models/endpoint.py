@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit, urlunsplit
 
-from trivium.errors import (
+from trivium.core.errors import (
     BadSetting,
     ModelBusy,
     ModelFailing,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import Any
 
-from trivium.errors import ModelRefused
+from trivium.core.errors import ModelRefused
 from trivium.models.http import Client
 from trivium.ports import Generated, Message, ToolCall, ToolOffer
 

@@ -22,7 +22,7 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from trivium.errors import ModelDamaged, ModelUnavailable, ModelUnsupported
+from trivium.core.errors import ModelDamaged, ModelUnavailable, ModelUnsupported
 from trivium.models.layout import TOKENIZER, WEIGHTS, Layout, Shape
 
 Array: TypeAlias = NDArray[Any]

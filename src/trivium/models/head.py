@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from trivium.errors import DimensionMismatch, ModelDamaged
+from trivium.core.errors import DimensionMismatch, ModelDamaged
 from trivium.models.layout import WEIGHTS, Layout, Module
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from trivium.types import Vectors
+    from trivium.core.types import Vectors
 
 Step: TypeAlias = Callable[["Vectors"], "Vectors"]
 

@@ -17,7 +17,7 @@ from email.utils import parsedate_to_datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from trivium.errors import ModelBusy, ModelFailing, ModelUnavailable
+from trivium.core.errors import ModelBusy, ModelFailing, ModelUnavailable
 from trivium.models.endpoint import Endpoint
 from trivium.models.retrying import ATTEMPTS, Passing, Retrying
 from trivium.models.tokenising import encodable

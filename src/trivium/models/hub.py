@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urljoin, urlsplit
 
-from trivium.errors import (
+from trivium.core.errors import (
     ModelDamaged,
     ModelFailing,
     ModelNonsense,

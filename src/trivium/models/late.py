@@ -13,15 +13,15 @@ from collections.abc import Callable, Mapping, Sequence
 from math import pi
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from trivium.errors import ModelUnavailable
+from trivium.core.errors import ModelUnavailable
+from trivium.core.types import OWNER, ChunkId, StoredChunk, TokenVectors, Where
 from trivium.ports import LONGEST_PASSAGE, TokenEmbedder
 from trivium.text.normalise import words
-from trivium.types import OWNER, ChunkId, StoredChunk, TokenVectors, Where
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from trivium.types import Vector, Vectors
+    from trivium.core.types import Vector, Vectors
 
 Rarities: TypeAlias = Callable[[Sequence[str], Where], Sequence[float]]
 Stored: TypeAlias = Callable[[Sequence[ChunkId]], Mapping[ChunkId, TokenVectors]]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trivium.errors import ModelDamaged, ModelUnsupported
+from trivium.core.errors import ModelDamaged, ModelUnsupported
 
 WEIGHTS, TOKENIZER, CONFIG = "model.safetensors", "tokenizer.json", "config.json"
 MODULES, PROMPTS = "modules.json", "config_sentence_transformers.json"

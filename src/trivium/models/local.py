@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from trivium.errors import BadSetting, ModelDamaged, ModelUnavailable, ModelUnsupported
+from trivium.core.errors import BadSetting, ModelDamaged, ModelUnavailable, ModelUnsupported
 from trivium.models import cuda, weights
 from trivium.models.late import pack
 from trivium.models.layout import TOKENIZER, WEIGHTS, Layout, given_graph
@@ -27,9 +27,9 @@ from trivium.models.token_processes import TokenProcesses, usual_count
 from trivium.models.tokenising import LocalTokens, Tokeniser, WordTokens
 
 if TYPE_CHECKING:
+    from trivium.core.types import TokenVectors, Vector, Vectors
     from trivium.models.cuda import TorchEngine
     from trivium.models.head import Head
-    from trivium.types import TokenVectors, Vector, Vectors
 
 GRAPH = "model.onnx"
 # Of what graph.py builds: bump the first when its output changes, the second too when vectors do.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from trivium.errors import ModelUnavailable
+from trivium.core.errors import ModelUnavailable
 
 if TYPE_CHECKING:
-    from trivium.types import Vector, Vectors
+    from trivium.core.types import Vector, Vectors
 
 
 class MissingEmbedder:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
-from trivium.errors import ModelUnavailable
+from trivium.core.errors import ModelUnavailable
 from trivium.text.languages import detect_language
 
 PREFERRED = ("eng", "deu")  # as far as there is data for them, when nobody names others

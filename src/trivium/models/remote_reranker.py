@@ -8,12 +8,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trivium.errors import ModelRefused
+from trivium.core.errors import ModelRefused
+from trivium.core.types import StoredChunk
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
 from trivium.models.retrying import HURRIED
 from trivium.ports import LONGEST_PASSAGE
-from trivium.types import StoredChunk
 
 
 class RemoteReranker:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from typing import Any, TypeVar
 
-from trivium.errors import ModelUnavailable
+from trivium.core.errors import ModelUnavailable
 
 ATTEMPTS = 5
 # While a person waits, once more and no oftener: one pause of half a second, then a search goes on

@@ -11,7 +11,7 @@ from pathlib import Path
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING
 
-from trivium.errors import ModelDamaged, ModelUnsupported
+from trivium.core.errors import ModelDamaged, ModelUnsupported
 
 if TYPE_CHECKING:
     import numpy as np

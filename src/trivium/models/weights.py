@@ -11,7 +11,7 @@ import importlib.util
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from trivium.errors import ModelDamaged, ModelUnavailable
+from trivium.core.errors import ModelDamaged, ModelUnavailable
 from trivium.models.catalogue import BUILT_IN
 from trivium.models.layout import (
     CONFIG,

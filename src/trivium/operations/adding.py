@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from trivium.core.types import MetaScalar
 from trivium.operations.declaring import Carried, like, option, requests
 from trivium.operations.searching import MOST_NAMES, Name
-from trivium.types import MetaScalar
 
 Text = Annotated[str, Carried(str, min_length=1, max_length=200)]
 _Line = Annotated[str, Carried(str, max_length=4000)]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from trivium.answers import Depth, Turn
+from trivium.core.answers import Depth, Turn
 from trivium.operations.declaring import Carried, NotBlank, option, requests, usual
 from trivium.operations.searching import LONGEST_QUERY, Filters, SearchSettings
 

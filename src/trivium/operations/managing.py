@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from trivium.access import Right
-from trivium.errors import RequestInvalid
+from trivium.core.access import Right
+from trivium.core.errors import RequestInvalid
 from trivium.operations.adding import Text
 from trivium.operations.declaring import Carried, NotBlank, option, requests
 from trivium.operations.searching import LONGEST_QUERY, MOST_NAMES

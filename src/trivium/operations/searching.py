@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Annotated, Literal, TypeAlias
 
+from trivium.core.types import Combine, Condition, Granularity, MetaScalar, Mode, Signal
 from trivium.operations.declaring import Box, Carried, OneIsAList, like, option, requests, usual
-from trivium.types import Combine, Condition, Granularity, MetaScalar, Mode, Signal
 
 LONGEST_QUERY = 10_000  # characters: some four pages
 LONGEST_FILTER = 10_000

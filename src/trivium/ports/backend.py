@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeAlias
 
-from trivium.access import AccessToken
-from trivium.answers import Conversation, KeptTurn
-from trivium.history import Interpretation
-from trivium.queries import Alert, AlertHit, Asked, LoggedQuery
-from trivium.types import (
+from trivium.core.access import AccessToken
+from trivium.core.answers import Conversation, KeptTurn
+from trivium.core.history import Interpretation
+from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery
+from trivium.core.types import (
     ChunkId,
     Collection,
     Document,
@@ -37,8 +37,8 @@ from trivium.types import (
     TokenVectors,
     Where,
 )
-from trivium.upkeep import Backup, Compacted, Finding, Progress, Spread
-from trivium.work import (
+from trivium.core.upkeep import Backup, Compacted, Finding, Progress, Spread
+from trivium.core.work import (
     Job,
     JobId,
     JobState,
@@ -58,7 +58,7 @@ from trivium.work import (
 )
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 
 Waiting: TypeAlias = Callable[[str], None]  # called with the reason for waiting

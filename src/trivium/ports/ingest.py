@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
-from trivium.errors import ReadError
-from trivium.types import (
+from trivium.core.errors import ReadError
+from trivium.core.types import (
     Chunk,
     Chunked,
     Extraction,

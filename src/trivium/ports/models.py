@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
-from trivium.types import (
+from trivium.core.types import (
     StoredChunk,
     TokenVectors,
     Where,
 )
 
 if TYPE_CHECKING:
-    from trivium.types import Vector, Vectors
+    from trivium.core.types import Vector, Vectors
 
 
 class Embedder(Protocol):

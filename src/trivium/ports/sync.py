@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
-from trivium.types import Extraction, Metadata
+from trivium.core.types import Extraction, Metadata
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from trivium.results import Boost
+from trivium.core.results import Boost
+from trivium.core.types import Query, Signal
 from trivium.text.normalise import fold, words
 from trivium.text.query import EXCLUDED, REQUIRED
-from trivium.types import Query, Signal
 
 EVEN = 50
 LEAST, MOST = 20, 80  # neither side is ever left out

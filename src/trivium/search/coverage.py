@@ -9,10 +9,10 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
+from trivium.core.types import Document, Phrase, Query, StoredChunk, Term
 from trivium.text.normalise import LONGEST_WORD, spaced, words
 from trivium.text.stems import DEFAULT_LANGUAGE, beginning, content_words, stem
 from trivium.text.trigrams import trigrams
-from trivium.types import Document, Phrase, Query, StoredChunk, Term
 
 Rarities: TypeAlias = Callable[[Sequence[str]], Sequence[float]]
 

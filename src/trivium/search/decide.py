@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from trivium.results import Analysis
+from trivium.core.results import Analysis
+from trivium.core.types import ChunkId, Hit, Query, Signal
 from trivium.search.analyse import EVEN, analyse, favour_spelling, lean
 from trivium.search.correct import Corrected
 from trivium.search.fuse import Fused, Fusion, by_document, fuse
 from trivium.search.request import SearchRequest
 from trivium.search.weigh import weigh
-from trivium.types import ChunkId, Hit, Query, Signal
 
 _ALIKE = 0.05  # of the total weight: a smaller difference counts as equal
 _MOVED = 0.02  # of the total weight: a smaller shift isn't worth a reason

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from math import exp, log
 from statistics import median
 
-from trivium.types import StoredChunk
+from trivium.core.types import StoredChunk
 
 # 256 tokens of query and passage cost .0001 nDCG@10 as a mean, and half the time.
 TOKENS = 256

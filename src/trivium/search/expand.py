@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trivium.core.types import ChunkId, Document, Neighbours, StoredChunk, Where
 from trivium.ports import Documents
-from trivium.types import ChunkId, Document, Neighbours, StoredChunk, Where
 
 CHARACTERS = 500  # on each side
 MESSAGES = 5  # on each side: a chat message has about 20 words, so more wouldn't fit

@@ -11,8 +11,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from trivium.results import SignalPart
-from trivium.types import ChunkId, Hit, Signal
+from trivium.core.results import SignalPart
+from trivium.core.types import ChunkId, Hit, Signal
 
 # The scale of scores ends at this rank. Fixed, so that a result's score doesn't depend on how many
 # results the caller asks for. 100 gained .0007 nDCG@10 and cost 1 ms of 8.

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
-from trivium.results import PreferencePart, QueryPart, RerankPart, SignalPart
+from trivium.core.results import PreferencePart, QueryPart, RerankPart, SignalPart
+from trivium.core.types import ChunkId, Combine, Granularity, Query, Signal, StoredChunk
 from trivium.search.fuse import Fused
 from trivium.search.match import Signs, match_score
 from trivium.search.multi import best_signals, combined
 from trivium.search.prefer import Preference
 from trivium.search.request import LEAST_CANDIDATES, SearchRequest
-from trivium.types import ChunkId, Combine, Granularity, Query, Signal, StoredChunk
 
 Fetch: TypeAlias = Callable[[Sequence[ChunkId]], Sequence[StoredChunk]]
 # Takes the number of a query and its candidates, best first; returns them with their match.

@@ -18,12 +18,12 @@ from math import log
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from trivium.core.types import ChunkId, DocumentId, Hit, StoredChunk
 from trivium.text.normalise import words
 from trivium.text.stems import DEFAULT_LANGUAGE, content_words
-from trivium.types import ChunkId, DocumentId, Hit, StoredChunk
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 PASSAGES = 500  # to compare a query with; from a larger library, a sample
 LEAST = 200  # fewer say nothing: their nearest neighbours are too far away

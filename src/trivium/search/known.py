@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from trivium.core.types import ChunkId, Probe, Query, Signal, StoredChunk, Where
 from trivium.ports import Backend
 from trivium.text.normalise import words
 from trivium.text.stems import DEFAULT_LANGUAGE, content_words, stem
-from trivium.types import ChunkId, Probe, Query, Signal, StoredChunk, Where
 
 FULL = 0.999  # share of the query's words from which a passage has them all
 MOST_WORDS = 12  # content words of a query; a longer text is no name

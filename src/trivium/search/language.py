@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from trivium.types import Signal, StoredChunk
+from trivium.core.types import Signal, StoredChunk
 
 LOOKED_AT = 10  # results
 NAMES = {

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import exp, log2
 
-from trivium.results import SignalPart
+from trivium.core.results import SignalPart
+from trivium.core.types import Document, Query, Signal
 from trivium.search.grasp import Passages
 from trivium.search.scale import Scale, scale_of
 from trivium.text.normalise import words
-from trivium.types import Document, Query, Signal
 
 # Log odds (a match of .15) above which the library decides how much more evidence counts. Below, a
 # match means the same in every library, so one floor works for all. Mean error on eight whole sets,

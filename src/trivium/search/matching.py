@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trivium.errors import ModelUnavailable
+from trivium.core.errors import ModelUnavailable
+from trivium.core.types import ChunkId, Signal
 from trivium.ports import Backend, Embedder
 from trivium.search.coverage import coverage
 from trivium.search.fuse import Fusion
@@ -21,10 +22,9 @@ from trivium.search.match import Fits, Signs, behind, falling
 from trivium.search.progress import Progress
 from trivium.search.request import SearchRequest
 from trivium.search.signals import ReadyQuery
-from trivium.types import ChunkId, Signal
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 
 class Matching:

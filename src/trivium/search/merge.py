@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from trivium.results import Result
-from trivium.types import DocumentId
+from trivium.core.results import Result
+from trivium.core.types import DocumentId
 
 
 @dataclass(frozen=True, slots=True)

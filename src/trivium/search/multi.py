@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from trivium.results import QueryPart, SignalPart
-from trivium.types import Combine, Signal
+from trivium.core.results import QueryPart, SignalPart
+from trivium.core.types import Combine, Signal
 
 LEAST, MOST = 2, 4  # queries
 

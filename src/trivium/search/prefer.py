@@ -14,13 +14,13 @@ from datetime import UTC, date, datetime
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from trivium.errors import BadSetting
+from trivium.core.errors import BadSetting
+from trivium.core.results import PreferencePart
+from trivium.core.types import OWNER, Condition, StoredChunk
 from trivium.operations.searching import MOST_BOOSTS
-from trivium.results import PreferencePart
 from trivium.store.where import matches
 from trivium.text.filters import check_filter, parse_filter
 from trivium.text.normalise import fold
-from trivium.types import OWNER, Condition, StoredChunk
 
 if TYPE_CHECKING:
     from trivium.search.gather import Candidate

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 
 class Clock:

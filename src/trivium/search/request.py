@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 
-from trivium.errors import BadSetting
+from trivium.core.errors import BadSetting
+from trivium.core.types import Combine, Granularity, Mode, Signal, Where
 from trivium.search import multi
 from trivium.search.fuse import DEPTH, Fusion
 from trivium.search.match import Fits
 from trivium.search.prefer import Preference
 from trivium.search.rerank import SECONDS, Shares
 from trivium.search.weigh import Evidence
-from trivium.types import Combine, Granularity, Mode, Signal, Where
 
 # .5/.3/.2 as in the best of the prototypes; docs/log.md has what else was tried.
 WEIGHTS: Mapping[Signal, float] = {

@@ -23,11 +23,11 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic
 
-from trivium.errors import BadSetting, ModelError
+from trivium.core.errors import BadSetting, ModelError
+from trivium.core.results import RerankPart
+from trivium.core.types import StoredChunk
 from trivium.ports import Reranker, TimedReranker
-from trivium.results import RerankPart
 from trivium.search.deep import scaled
-from trivium.types import StoredChunk
 
 SECONDS = 2.0  # how long a search waits for a reranker
 _STOPPING = 5.0  # and for one that is told to stop then, on a busy machine

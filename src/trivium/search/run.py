@@ -13,12 +13,26 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from trivium.errors import (
+from trivium.core.errors import (
     EmptyQuery,
     IndexDamaged,
     LibraryBusy,
     ModelUnavailable,
     QueryTooLong,
+)
+from trivium.core.results import Analysis, Result, Results, Suggestion
+from trivium.core.types import (
+    ChunkId,
+    Combine,
+    Document,
+    Granularity,
+    Neighbours,
+    Phrase,
+    Query,
+    Signal,
+    StoredChunk,
+    Term,
+    Where,
 )
 from trivium.operations.searching import LONGEST_QUERY
 from trivium.ports import (
@@ -29,7 +43,6 @@ from trivium.ports import (
     Reranker,
     WeighingReranker,
 )
-from trivium.results import Analysis, Result, Results, Suggestion
 from trivium.search.correct import Corrected, correct
 from trivium.search.decide import Heard, decide, join
 from trivium.search.deep import share_of
@@ -50,19 +63,6 @@ from trivium.search.similar import similar
 from trivium.search.suggest import suggest
 from trivium.search.turns import Turns, turns_for
 from trivium.text.query import parse
-from trivium.types import (
-    ChunkId,
-    Combine,
-    Document,
-    Granularity,
-    Neighbours,
-    Phrase,
-    Query,
-    Signal,
-    StoredChunk,
-    Term,
-    Where,
-)
 
 # If documents change during a search, it starts again. Four attempts were too few beside a watcher
 # with many changes while both cores were busy. Each attempt takes about 10 ms, and is needed only

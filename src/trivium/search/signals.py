@@ -12,14 +12,14 @@ from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias
 
-from trivium.errors import IndexDamaged, ModelUnavailable
+from trivium.core.errors import IndexDamaged, ModelUnavailable
+from trivium.core.types import Hit, Probe, Query, Signal, Where
 from trivium.ports import Backend, Embedder
 from trivium.search.progress import Progress
 from trivium.search.turns import Turns
-from trivium.types import Hit, Probe, Query, Signal, Where
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 Lookup: TypeAlias = Callable[[], list[Hit]]
 

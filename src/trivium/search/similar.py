@@ -6,14 +6,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trivium.errors import LibraryBusy, ModelChanged, NotEmbedded
-from trivium.ports import Backend
-from trivium.results import SignalPart
-from trivium.search.fuse import Fused
-from trivium.search.gather import Candidate, gather
-from trivium.search.progress import Progress
-from trivium.search.request import MOST_RESULTS, SearchRequest
-from trivium.types import (
+from trivium.core.errors import LibraryBusy, ModelChanged, NotEmbedded
+from trivium.core.results import SignalPart
+from trivium.core.types import (
     Compare,
     Document,
     Granularity,
@@ -25,9 +20,14 @@ from trivium.types import (
     StoredChunk,
     Where,
 )
+from trivium.ports import Backend
+from trivium.search.fuse import Fused
+from trivium.search.gather import Candidate, gather
+from trivium.search.progress import Progress
+from trivium.search.request import MOST_RESULTS, SearchRequest
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 _FIRST_DEPTH = 50
 _ATTEMPTS = 8  # with more candidates, or again because documents changed

@@ -12,13 +12,13 @@ from functools import partial
 from itertools import islice
 from typing import Literal
 
+from trivium.core.results import Suggestion
+from trivium.core.types import Phrase, Probe, Query, Signal, Spelled, Term, Where
 from trivium.ports import Backend
-from trivium.results import Suggestion
 from trivium.search.correct import Taught, correct
 from trivium.text.normalise import words
 from trivium.text.query import parse
 from trivium.text.stems import content_words
-from trivium.types import Phrase, Probe, Query, Signal, Spelled, Term, Where
 
 _LAST = re.compile(r"[^\s\"()]+\Z")
 LONGEST = 500  # typed characters to look at, from the end

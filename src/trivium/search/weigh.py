@@ -24,8 +24,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from trivium.core.types import Hit, Signal
 from trivium.search.scale import Scale, scale_of
-from trivium.types import Hit, Signal
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from urllib.parse import urljoin, urlsplit
 from urllib.robotparser import RobotFileParser
 from xml.etree.ElementTree import Element
 
-from trivium.errors import (
+from trivium.core.errors import (
     FileDamaged,
     FileTooLarge,
     ReadError,
@@ -31,13 +31,13 @@ from trivium.errors import (
     UrlFailed,
     UrlRefused,
 )
+from trivium.core.types import EVERYONE
 from trivium.extract.composer import describe
 from trivium.extract.package import parse_xml
 from trivium.ports import Change, Checkpoint, Failed, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.service import LONGEST_WAIT
 from trivium.sources.web import Fetched, fetch, is_public
-from trivium.types import EVERYONE
 
 AGENT = "trivium"
 _MOST_BYTES = 32 << 20

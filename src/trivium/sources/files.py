@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from trivium.errors import FileUnreadable, PathNotFound
+from trivium.core.errors import FileUnreadable, PathNotFound
 
 Stamp = tuple[int, int]  # nanoseconds and bytes
 

@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from trivium.errors import FileUnreadable, PathNotFound
+from trivium.core.errors import FileUnreadable, PathNotFound
 from trivium.ports import SourceItem
 from trivium.sources.ignore import Rules
 

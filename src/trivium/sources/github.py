@@ -23,7 +23,8 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
-from trivium.errors import BadSetting, SourceError, UrlFailed
+from trivium.core.errors import BadSetting, SourceError, UrlFailed
+from trivium.core.types import EVERYONE
 from trivium.extract.composer import describe
 from trivium.ports import (
     Change,
@@ -46,7 +47,6 @@ from trivium.sources.service import (
     whole_number,
 )
 from trivium.sources.texts import text_put
-from trivium.types import EVERYONE
 
 URL = "https://api.github.com/"
 MEDIA_TYPE = "text/x-github"

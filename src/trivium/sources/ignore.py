@@ -96,7 +96,7 @@ def _compiled(lines: Sequence[str]) -> GitIgnoreSpec | None:
         return None
     from pathspec import GitIgnoreSpec  # 20 ms, so only if there are rules
 
-    from trivium.errors import BadSetting
+    from trivium.core.errors import BadSetting
 
     try:
         return GitIgnoreSpec.from_lines(wanted)

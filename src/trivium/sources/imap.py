@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-from trivium.errors import BadSetting, SourceNonsense, SourceRefused, SourceUnreachable
+from trivium.core.errors import BadSetting, SourceNonsense, SourceRefused, SourceUnreachable
 from trivium.extract.composer import describe
 from trivium.ports import Change, Checkpoint, Failed, Gone, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 
-from trivium.errors import BadSetting, SourceNotFound, TriviumError
+from trivium.core.errors import BadSetting, SourceNotFound, TriviumError
 from trivium.ports import SourceAsked, SourceKind, SyncSource
 
 GROUP = "trivium.sources"

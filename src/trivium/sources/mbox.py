@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from trivium.errors import FileUnreadable, SourceUnreachable
+from trivium.core.errors import FileUnreadable, SourceUnreachable
 from trivium.extract.email import ENVELOPE_LINE, FIELD_LINE
 from trivium.ports import Change, Checkpoint, Gone, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions

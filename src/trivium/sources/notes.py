@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from trivium.errors import ReadError, SourceUnreachable
+from trivium.core.errors import ReadError, SourceUnreachable
+from trivium.core.types import EVERYONE, Metadata, MetaValue
 from trivium.extract.frontmatter import parse_front_matter, split_front_matter
 from trivium.ports import Change, Checkpoint, Failed, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.files import Stamp, existing, read, stamp_of, stamps_of
 from trivium.sources.ignore import Rules
-from trivium.types import EVERYONE, Metadata, MetaValue
 
 SUFFIXES = (".md", ".markdown")
 CANVAS = ".canvas"

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
-from trivium.errors import SourceError
+from trivium.core.errors import SourceError
 from trivium.ports import Change, Checkpoint, Failed, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.kinds import needed_secret

@@ -17,7 +17,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
-from trivium.errors import (
+from trivium.core.errors import (
     FileTooLarge,
     SourceError,
     SourceNonsense,

@@ -22,7 +22,7 @@ from functools import partial
 from typing import Any
 from zlib import crc32
 
-from trivium.errors import BadSetting, SourceError, SourceRefused
+from trivium.core.errors import BadSetting, SourceError, SourceRefused
 from trivium.extract.composer import describe
 from trivium.extract.slack_message import Message, author_of, person
 from trivium.ports import (

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from trivium.errors import SourceNonsense, SourceUnreachable
+from trivium.core.errors import SourceNonsense, SourceUnreachable
 from trivium.extract.slack_message import person
 from trivium.ports import Change, Checkpoint, Failed, Gone, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from trivium.core.types import EVERYONE, Element, Extraction, Kind, Place
 from trivium.extract.composer import clean, describe
 from trivium.extract.slack_message import Message, author_of, dicts, file_name, texts
 from trivium.ports import Put
 from trivium.text.languages import detect_language
-from trivium.types import EVERYONE, Element, Extraction, Kind, Place
 
 MEDIA_TYPE = "message/slack"
 _OPENER = 80  # characters of a thread's first message, shown with its replies

@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from trivium.core.types import Element, ElementKind, Extraction, Kind, Metadata, Place
 from trivium.extract.composer import clean, describe
 from trivium.ports import Put
 from trivium.text.languages import detect_language
-from trivium.types import Element, ElementKind, Extraction, Kind, Metadata, Place
 
 _BLANK = re.compile(r"\n[ \t]*\n\s*")
 

@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from trivium.errors import SourceError, SourceNonsense
+from trivium.core.errors import SourceError, SourceNonsense
 from trivium.extract.composer import describe
 from trivium.ports import Change, Checkpoint, Failed, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions

@@ -27,7 +27,7 @@ from time import monotonic
 from typing import Any
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
-from trivium.errors import FileTooLarge, UrlFailed, UrlRefused
+from trivium.core.errors import FileTooLarge, UrlFailed, UrlRefused
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 

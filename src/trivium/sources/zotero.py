@@ -24,7 +24,8 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from trivium.errors import BadSetting, FileUnreadable, SourceNonsense, SourceUnreachable
+from trivium.core.errors import BadSetting, FileUnreadable, SourceNonsense, SourceUnreachable
+from trivium.core.types import EVERYONE
 from trivium.extract.composer import describe
 from trivium.ports import Change, Checkpoint, Gone, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
@@ -32,7 +33,6 @@ from trivium.sources.files import existing, read, stamp_of
 from trivium.sources.service import Service, whole_number
 from trivium.sources.texts import text_put
 from trivium.sources.zotero_export import MEDIA_TYPE, SUFFIXES, ZoteroExportSource
-from trivium.types import EVERYONE
 
 URL = "http://127.0.0.1:23119/api/"
 _PAGE = 100

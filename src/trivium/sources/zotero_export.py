@@ -13,13 +13,13 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from trivium.errors import FileUnreadable, SourceNonsense, SourceUnreachable
+from trivium.core.errors import FileUnreadable, SourceNonsense, SourceUnreachable
+from trivium.core.types import EVERYONE
 from trivium.extract.bibliography import CSL, files_of, names_of, reference, references
 from trivium.extract.bibtex import Item
 from trivium.ports import Blob, Change, Checkpoint, Gone, Put, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.files import read, stamp_of
-from trivium.types import EVERYONE
 
 MEDIA_TYPE = "text/x-zotero"  # of entries; an entry with a PDF has the PDF's
 SUFFIXES = (".bib", ".bibtex", ".json")

@@ -17,7 +17,7 @@ from pathlib import Path
 from time import time
 from uuid import uuid4
 
-from trivium.errors import OriginalDamaged, OriginalMissing
+from trivium.core.errors import OriginalDamaged, OriginalMissing
 from trivium.store.disk import translated_disk
 
 _SCHEME = "sha256:"

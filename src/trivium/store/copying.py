@@ -12,8 +12,9 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, Table, func, insert, select, text
 
-from trivium.errors import CopyFailed, LibraryNotFound, OriginalMissing, TargetExists
-from trivium.places import DatabaseAddress, LibraryPlace
+from trivium.core.errors import CopyFailed, LibraryNotFound, OriginalMissing, TargetExists
+from trivium.core.places import DatabaseAddress, LibraryPlace
+from trivium.core.upkeep import Progress
 from trivium.ports import Backend
 from trivium.store.opening import BackendOptions, open_backend
 from trivium.store.sql.checks import Checks
@@ -21,7 +22,6 @@ from trivium.store.sql.checksums import CHECKED
 from trivium.store.sql.copying import LAST, TABLES, copy_table, count
 from trivium.store.sql.statements import one_state, set_setting, setting
 from trivium.store.sql.tables import counters, documents, interpretations, settings
-from trivium.upkeep import Progress
 
 _UNDER_WAY = "copy"  # setting of a target: the state of the source that is being copied into it
 _OWN = ("schema", "postgres_schema", _UNDER_WAY)  # settings that say something of the place itself

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from trivium.errors import DiskFull, LibraryReadOnly, StoreError
+from trivium.core.errors import DiskFull, LibraryReadOnly, StoreError
 
 _ROOM = 64 << 10  # bytes: SQLite's shared memory alone takes 32 KB
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trivium.types import Chunk, ChunkId, DocumentId
+from trivium.core.types import Chunk, ChunkId, DocumentId
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from trivium.types import ChunkId, Neighbours, StoredChunk
+from trivium.core.types import ChunkId, Neighbours, StoredChunk
 
 
 def neighbours(

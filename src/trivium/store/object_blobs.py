@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 
-from trivium.errors import OriginalDamaged, OriginalMissing
+from trivium.core.errors import OriginalDamaged, OriginalMissing
 from trivium.store.objects import SECONDS, Objects
 
 _SCHEME = "sha256:"

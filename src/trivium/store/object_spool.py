@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from typing import BinaryIO
 from uuid import uuid4
 
-from trivium.errors import FileUnreadable, ServerBusy
+from trivium.core.errors import FileUnreadable, ServerBusy
 from trivium.store.objects import Found, Objects
 
 _FOLDER = "incoming"

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 from uuid import uuid4
 
-from trivium.errors import ArchiveAway, ArchiveRefused, BadSetting, ExtraMissing, install
+from trivium.core.errors import ArchiveAway, ArchiveRefused, BadSetting, ExtraMissing, install
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore

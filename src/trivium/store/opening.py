@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from trivium.errors import BadSetting, ExtraMissing, install
-from trivium.places import DatabaseAddress, LibraryPlace
+from trivium.core.errors import BadSetting, ExtraMissing, install
+from trivium.core.places import DatabaseAddress, LibraryPlace
+from trivium.core.upkeep import Backup, Progress, Salvaged
 from trivium.ports import Backend, Blobs, Spool, Waiting
 from trivium.store.blobs import FolderBlobs
-from trivium.upkeep import Backup, Progress, Salvaged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

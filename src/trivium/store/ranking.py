@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from trivium.core.types import Hit, hits_of
 from trivium.store.bm25 import K1, B
-from trivium.types import Hit, hits_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

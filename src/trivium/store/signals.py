@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from trivium.core.types import OWNER, ChunkId, Hit, Probe, Signal, Spelled, Where
 from trivium.text.completing import LOOKED_AT, complete
 from trivium.text.keywords import KeywordPlan, Run, plan_keywords
 from trivium.text.misspelling import spell
 from trivium.text.spelling import PlannedWord, plan_spellings
 from trivium.text.stems import content_words
 from trivium.text.trigrams import WordList
-from trivium.types import OWNER, ChunkId, Hit, Probe, Signal, Spelled, Where
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

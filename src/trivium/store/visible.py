@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from trivium.core.types import Hit
 from trivium.store.bm25 import K1, idf
 from trivium.store.ranking import Counts, Holders, Ids, Part, Saturation, best
 from trivium.store.sql.census import Allowed
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.spelling import PlannedWord
 from trivium.text.trigrams import VisibleWords, Vocabulary
-from trivium.types import Hit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,9 +9,7 @@ from operator import eq, ge, gt, le, lt
 from posixpath import basename
 from typing import Any, TypeAlias
 
-from trivium.text.filters import BUILT_IN, OF_PASSAGES
-from trivium.text.normalise import fold
-from trivium.types import (
+from trivium.core.types import (
     EVERYONE,
     AllOf,
     AnyOf,
@@ -25,6 +23,8 @@ from trivium.types import (
     Place,
     Where,
 )
+from trivium.text.filters import BUILT_IN, OF_PASSAGES
+from trivium.text.normalise import fold
 
 _METADATA = "metadata."
 UPLOADED = "upload:"  # begins the uri of a file that the owner sent: people know it without

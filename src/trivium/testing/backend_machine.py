@@ -13,22 +13,10 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from trivium.access import mint
-from trivium.answers import KeptTurn, Turn
-from trivium.history import Interpretation
-from trivium.ports import Backend
-from trivium.store.memory.backend import open_memory
-from trivium.testing.samples import (
-    OTHER,
-    TOY,
-    ToyEmbedder,
-    embed_beside,
-    embedded_by,
-    probe,
-    sample,
-)
-from trivium.text.normalise import words as split
-from trivium.types import (
+from trivium.core.access import mint
+from trivium.core.answers import KeptTurn, Turn
+from trivium.core.history import Interpretation
+from trivium.core.types import (
     EVERYONE,
     OWNER,
     AllOf,
@@ -44,7 +32,19 @@ from trivium.types import (
     Signal,
     Where,
 )
-from trivium.work import WatchedFolder
+from trivium.core.work import WatchedFolder
+from trivium.ports import Backend
+from trivium.store.memory.backend import open_memory
+from trivium.testing.samples import (
+    OTHER,
+    TOY,
+    ToyEmbedder,
+    embed_beside,
+    embedded_by,
+    probe,
+    sample,
+)
+from trivium.text.normalise import words as split
 
 # Few words, so that documents share them, some alike in spelling and stem.
 _SPELLINGS = ("sword", "swords", "shortsword", "short", "axe", "battle", "battleaxe", "crown")

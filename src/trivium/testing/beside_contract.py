@@ -8,27 +8,27 @@ from pathlib import Path
 
 import pytest
 
-from trivium.access import mint
-from trivium.answers import KeptTurn, Turn
-from trivium.errors import (
+from trivium.core.access import mint
+from trivium.core.answers import KeptTurn, Turn
+from trivium.core.errors import (
     FileUnreadable,
     LibraryBusy,
     ServerBusy,
 )
-from trivium.ports import Backend
-from trivium.queries import Alert, AlertHit, Asked, LoggedQuery
-from trivium.testing.samples import (
-    found,
-    put,
-    sample,
-)
-from trivium.types import (
+from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery
+from trivium.core.types import (
     OWNER,
     Compare,
     Signal,
     Where,
 )
-from trivium.work import KeptSource, SyncFailure, SyncPoint, SyncRun, WatchedFolder
+from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun, WatchedFolder
+from trivium.ports import Backend
+from trivium.testing.samples import (
+    found,
+    put,
+    sample,
+)
 
 PLAYER = Where(frozenset({"player"}))
 

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from trivium.errors import OriginalMissing
+from trivium.core.errors import OriginalMissing
 from trivium.ports import Blobs
 
 

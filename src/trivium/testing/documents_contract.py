@@ -6,18 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from trivium.ports import Backend, Summarised
-from trivium.testing.samples import (
-    ALL,
-    TOY,
-    copy,
-    found,
-    probe,
-    put,
-    sample,
-)
-from trivium.text.nearness import keys, sketch
-from trivium.types import (
+from trivium.core.types import (
     OWNER,
     AllOf,
     AnyOf,
@@ -30,6 +19,17 @@ from trivium.types import (
     Signal,
     Where,
 )
+from trivium.ports import Backend, Summarised
+from trivium.testing.samples import (
+    ALL,
+    TOY,
+    copy,
+    found,
+    probe,
+    put,
+    sample,
+)
+from trivium.text.nearness import keys, sketch
 
 
 def uris(

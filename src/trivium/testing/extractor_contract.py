@@ -18,10 +18,10 @@ import re
 
 import pytest
 
-from trivium.errors import ReadError
+from trivium.core.errors import ReadError
+from trivium.core.types import Extraction
 from trivium.extract.wire import frame, pack, structure_of, unpack
 from trivium.ports import Blob, Extractor
-from trivium.types import Extraction
 
 _UNPRINTABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _GARBAGE = (b"", b"\x00", b"\xff" * 100, b"plain words", b"PK\x03\x04", b"%PDF-", b"{", b"<a>")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trivium.ports import Backend, worker_lease
-from trivium.work import (
+from trivium.core.work import (
     KEPT_JOBS,
     JobState,
     Offered,
@@ -15,6 +14,7 @@ from trivium.work import (
     TaskProgress,
     TaskState,
 )
+from trivium.ports import Backend, worker_lease
 
 WORKER = "one"  # without its lease: its tasks count as a dead worker's
 FEW = 5  # workers that die with a task before it is set aside, at most

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trivium.errors import (
+from trivium.core.errors import (
     ModelChanged,
     NotEmbedded,
     ReembedStopped,
+)
+from trivium.core.types import (
+    OWNER,
+    Signal,
+    Where,
 )
 from trivium.ports import Backend
 from trivium.testing.samples import (
@@ -23,14 +28,9 @@ from trivium.testing.samples import (
     put,
     sample,
 )
-from trivium.types import (
-    OWNER,
-    Signal,
-    Where,
-)
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 
 def switch(backend: Backend) -> None:

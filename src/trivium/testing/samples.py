@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trivium.ports import Backend
-from trivium.text.normalise import words
-from trivium.text.query import parse
-from trivium.types import (
+from trivium.core.types import (
     EVERYONE,
     OWNER,
     Chunk,
@@ -25,9 +22,12 @@ from trivium.types import (
     Signal,
     Where,
 )
+from trivium.ports import Backend
+from trivium.text.normalise import words
+from trivium.text.query import parse
 
 if TYPE_CHECKING:
-    from trivium.types import Vector, Vectors
+    from trivium.core.types import Vector, Vectors
 
 
 class ToyEmbedder:

@@ -6,6 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from trivium.core.types import (
+    OWNER,
+    Compare,
+    Signal,
+    Spelled,
+    Where,
+)
 from trivium.ports import Backend
 from trivium.testing.samples import (
     ALL,
@@ -14,13 +21,6 @@ from trivium.testing.samples import (
     probe,
     put,
     sample,
-)
-from trivium.types import (
-    OWNER,
-    Compare,
-    Signal,
-    Spelled,
-    Where,
 )
 
 

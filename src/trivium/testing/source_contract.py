@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import pytest
 
+from trivium.core.types import Extraction
 from trivium.ports import (
     Change,
     Checkpoint,
@@ -23,7 +24,6 @@ from trivium.ports import (
 )
 from trivium.store.identity import WITHIN
 from trivium.text.values import clean_metadata, is_clean
-from trivium.types import Extraction
 
 State = dict[str, tuple[object, ...]]  # by id: everything reported about an item
 

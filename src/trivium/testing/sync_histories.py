@@ -20,7 +20,15 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 from trivium.config import Settings
-from trivium.errors import FileUnreadable, ReadError, SourceEmpty, SourceError, SourceUnreachable
+from trivium.core.errors import (
+    FileUnreadable,
+    ReadError,
+    SourceEmpty,
+    SourceError,
+    SourceUnreachable,
+)
+from trivium.core.types import EVERYONE, OWNER, Element, Extraction
+from trivium.core.work import KeptSource
 from trivium.library.current import CurrentModel
 from trivium.library.sync import Sync, SyncOptions, uri_prefix
 from trivium.ports import (
@@ -36,11 +44,9 @@ from trivium.ports import (
 )
 from trivium.ports.sync import Deletions
 from trivium.testing.samples import ToyEmbedder
-from trivium.types import EVERYONE, OWNER, Element, Extraction
-from trivium.work import KeptSource
 
 if TYPE_CHECKING:
-    from trivium.types import Vectors
+    from trivium.core.types import Vectors
 
 NAME = "world"
 _COLLECTION = "talk"

@@ -6,9 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from trivium.errors import (
+from trivium.core.errors import (
     DocumentNotFound,
     OriginalMissing,
+)
+from trivium.core.types import (
+    OWNER,
+    Compare,
+    Enclosed,
+    Processed,
+    Signal,
+    Where,
 )
 from trivium.ports import Backend
 from trivium.testing.documents_contract import uris
@@ -19,14 +27,6 @@ from trivium.testing.samples import (
     probe,
     put,
     sample,
-)
-from trivium.types import (
-    OWNER,
-    Compare,
-    Enclosed,
-    Processed,
-    Signal,
-    Where,
 )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from trivium.core.types import Spelled
 from trivium.text.misspelling import MOST_COUNTED
 from trivium.text.trigrams import WordList
-from trivium.types import Spelled
 
 SHORTEST = 2  # letters: one begins a tenth of all words
 LOOKED_AT = 200  # of the most common words that begin so; each costs a look at the index

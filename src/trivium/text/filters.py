@@ -19,10 +19,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
 
-from trivium.errors import BadFilter, BadValue
+from trivium.core.errors import BadFilter, BadValue
+from trivium.core.types import AllOf, AnyOf, Compare, Condition, Exists, MetaScalar, Not, Operator
 from trivium.operations.searching import LONGEST_FILTER
 from trivium.text.values import check_scalar, check_text
-from trivium.types import AllOf, AnyOf, Compare, Condition, Exists, MetaScalar, Not, Operator
 
 # Fields every document has; any other name is looked up in its metadata. `metadata.NAME` reaches
 # a metadata field that bears one of these names.

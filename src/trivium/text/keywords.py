@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from trivium.core.types import Phrase, Query, Term
 from trivium.text.stems import content_words, stem
-from trivium.types import Phrase, Query, Term
 
 Run: TypeAlias = tuple[str, ...]  # stems that stand next to each other; mostly just one
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from itertools import accumulate, islice
 
+from trivium.core.types import Spelled
 from trivium.text.stems import stem
 from trivium.text.trigrams import THRESHOLD, WordList
-from trivium.types import Spelled
 
 # Costs of single mistakes, set on the lists of Norvig and codespell: the right word comes first for
 # 91 % of them, and for 87 % when every mistake costs 1. Vowels for vowels, and letters that sound

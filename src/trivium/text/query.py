@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
+from trivium.core.types import Phrase, Query, Term
 from trivium.text.normalise import clean, words
-from trivium.types import Phrase, Query, Term
 
 # Beyond this a query is a document: the signals look at its first so many words.
 MOST_WORDS = 128

@@ -11,8 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from trivium.core.types import Extraction, Kind
 from trivium.text import boundaries
-from trivium.types import Extraction, Kind
 
 LONGEST = 160  # characters, some 40 tokens: chunks keep 80 tokens free for it and for headings
 SHORTEST = 40  # of whole sentences; less says nothing: rather the start of the next one too

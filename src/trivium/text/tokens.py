@@ -16,7 +16,7 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from trivium.errors import ModelDamaged, ModelUnavailable
+from trivium.core.errors import ModelDamaged, ModelUnavailable
 from trivium.ports import Tokens
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import islice
 from math import isfinite
 
-from trivium.errors import BadValue
-from trivium.types import Labels, Metadata, MetaScalar, MetaValue
+from trivium.core.errors import BadValue
+from trivium.core.types import Labels, Metadata, MetaScalar, MetaValue
 
 # A 64-bit number is what databases call an integer; a longer one is a name made of digits.
 LARGEST = 2**63 - 1

@@ -13,17 +13,17 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from trivium.access import Caller
-from trivium.errors import RequestInvalid, TriviumError
+from trivium.core.access import Caller
+from trivium.core.errors import RequestInvalid, TriviumError
+from trivium.core.types import Labels
+from trivium.core.work import WatchedFolder
 from trivium.http.asked import Adder, Here, Owner, Server
 from trivium.http.routes.files import fetched
 from trivium.library.uploads import Wanted
 from trivium.operations.searching import LONGEST_QUERY
-from trivium.types import Labels
 from trivium.web import jobs
 from trivium.web.pages import PageRoute, page, query
 from trivium.web.samples import SAMPLES, sample_folder
-from trivium.work import WatchedFolder
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 

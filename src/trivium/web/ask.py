@@ -18,11 +18,11 @@ from fastapi import APIRouter, Depends, Form, Query, Request
 from pydantic import TypeAdapter, ValidationError
 from starlette.responses import RedirectResponse, Response
 
-from trivium.access import Caller
 from trivium.answer.cite import MARK
 from trivium.answer.run import NO_MODEL
 from trivium.answer.statements import pieces
-from trivium.answers import (
+from trivium.core.access import Caller
+from trivium.core.answers import (
     Answer,
     AnswerEvent,
     Citation,
@@ -33,13 +33,12 @@ from trivium.answers import (
     Token,
     Turn,
 )
-from trivium.errors import ConversationNotFound, RequestInvalid, TriviumError
+from trivium.core.errors import ConversationNotFound, RequestInvalid, TriviumError
+from trivium.core.shapes import to_json
 from trivium.http.asked import Here, Reader, Server, is_foreign
 from trivium.http.streaming import Tell, stream
 from trivium.operations.asking import LONGEST_NAME, EarlierTurn
-from trivium.operations.searching import LONGEST_QUERY
-from trivium.options import Filters
-from trivium.shapes import to_json
+from trivium.operations.searching import LONGEST_QUERY, Filters
 from trivium.text import boundaries
 from trivium.text.languages import detect_language
 from trivium.text.snippet import snip

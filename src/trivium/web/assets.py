@@ -10,7 +10,7 @@ from pathlib import Path
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from trivium.errors import NoSuchRoute
+from trivium.core.errors import NoSuchRoute
 
 router = APIRouter(include_in_schema=False)
 

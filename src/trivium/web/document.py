@@ -11,13 +11,12 @@ from fastapi import APIRouter, Query, Request
 from starlette.datastructures import QueryParams
 from starlette.responses import RedirectResponse, Response
 
-from trivium.advice import advice
-from trivium.errors import EmptyQuery, NotEmbedded
+from trivium.core.advice import advice
+from trivium.core.errors import EmptyQuery, NotEmbedded
+from trivium.core.types import Document, Granularity, StoredChunk, Where
 from trivium.http.asked import Here, Keeper, Reader, Server
 from trivium.http.routes.documents import Id
-from trivium.operations.searching import LONGEST_QUERY
-from trivium.options import Filters, SearchOptions
-from trivium.types import Document, Granularity, StoredChunk, Where
+from trivium.operations.searching import LONGEST_QUERY, Filters, SearchOptions
 from trivium.web.found import Card, cards, words_of
 from trivium.web.pages import PageRoute, page, query
 from trivium.web.reading import Reading, read

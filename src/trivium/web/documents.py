@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from trivium.errors import BadFilter
+from trivium.core.errors import BadFilter
+from trivium.core.types import AllOf, Compare, Condition, Document, Where
 from trivium.http.asked import Here, Reader, Server
 from trivium.http.routes.documents import Filter
 from trivium.text.filters import parse_filter
-from trivium.types import AllOf, Compare, Condition, Document, Where
 from trivium.web.pages import PageRoute, page, query
 from trivium.web.wording import type_name
 

@@ -12,7 +12,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from trivium.errors import TokenRefused
+from trivium.core.errors import TokenRefused
 from trivium.http.asked import COOKIE, Here
 from trivium.web.pages import THEME, PageRoute, back_to, page
 

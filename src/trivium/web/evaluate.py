@@ -12,7 +12,7 @@ from fastapi import APIRouter, Form, Path, Query, Request
 from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
-from trivium.errors import DatasetInvalid
+from trivium.core.errors import DatasetInvalid
 from trivium.evaluate import pictures
 from trivium.evaluate.judged_sets import JudgedSets, SavedRun
 from trivium.evaluate.metrics import MAIN

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from trivium.results import Analysis, Result, Results
-from trivium.types import Signal
+from trivium.core.results import Analysis, Result, Results
+from trivium.core.types import Signal
 
 WIDTH = 400
 ROW, HEAD = 26, 30

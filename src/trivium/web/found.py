@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from trivium.results import Result, Results, SignalPart
+from trivium.core.results import Result, Results, SignalPart
+from trivium.core.types import Signal, StoredChunk
 from trivium.search.multi import shown
 from trivium.text.query import parse
 from trivium.text.snippet import marks, said_in, snip
-from trivium.types import Signal, StoredChunk
 from trivium.web.pages import query
 
 SNIPPET = 320  # characters: three lines of 75 on a wide screen, with room to breathe

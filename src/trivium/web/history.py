@@ -9,10 +9,10 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
 
-from trivium.history import Difference, Interpretation
+from trivium.core.history import Difference, Interpretation
+from trivium.core.types import Document, Where
 from trivium.http.asked import Here, Keeper, Reader, Server
 from trivium.http.routes.documents import Id, Number
-from trivium.types import Document, Where
 from trivium.web.pages import PageRoute, page
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)

@@ -18,8 +18,10 @@ import anyio
 from fastapi import APIRouter, Form, Path, Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from trivium.access import Caller
-from trivium.errors import TriviumError
+from trivium.core.access import Caller
+from trivium.core.errors import TriviumError
+from trivium.core.pace import TimeLeft, time_left
+from trivium.core.work import REEMBED, Job, JobId, JobState, Task, TaskState, at_work, work_of
 from trivium.http.asked import Adder, Here, Owner, Server
 from trivium.http.streaming import (
     HEADERS,
@@ -33,9 +35,7 @@ from trivium.http.streaming import (
     failure,
 )
 from trivium.library import Library
-from trivium.pace import TimeLeft, time_left
 from trivium.web.pages import PageRoute, fragment
-from trivium.work import REEMBED, Job, JobId, JobState, Task, TaskState, at_work, work_of
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 

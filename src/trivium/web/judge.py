@@ -9,13 +9,13 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Path, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from trivium.errors import EvaluationNotFound
+from trivium.core.errors import EvaluationNotFound
+from trivium.core.results import Result
 from trivium.evaluate.judged_sets import JudgedSets
 from trivium.evaluate.judging import GRADES, named, pool
 from trivium.http.asked import Here, Owner, Server
 from trivium.http.problems import PART
 from trivium.operations.searching import LONGEST_QUERY
-from trivium.results import Result
 from trivium.text.snippet import snip
 from trivium.web.found import (
     SNIPPET,

@@ -18,9 +18,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from trivium.access import Caller, Right
-from trivium.advice import advice, retold
-from trivium.errors import RequestInvalid, TokenRefused, TriviumError
+from trivium.core.access import Caller, Right
+from trivium.core.advice import advice, retold
+from trivium.core.errors import RequestInvalid, TokenRefused, TriviumError
 from trivium.http.asked import COOKIE
 from trivium.http.problems import PART, status_of
 from trivium.web.assets import address

@@ -8,8 +8,8 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
 
-from trivium.access import Caller
-from trivium.errors import InputError
+from trivium.core.access import Caller
+from trivium.core.errors import InputError
 from trivium.http.asked import Here, Owner, Server
 from trivium.library.queries import SLOW_MS
 from trivium.operations.searching import LONGEST_QUERY

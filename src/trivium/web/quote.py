@@ -8,9 +8,9 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from starlette.responses import Response
 
-from trivium.access import Caller
-from trivium.answers import Quotation
-from trivium.errors import InputError
+from trivium.core.access import Caller
+from trivium.core.answers import Quotation
+from trivium.core.errors import InputError
 from trivium.http.asked import Here, Reader
 from trivium.operations.quoting import LONGEST_QUOTE
 from trivium.web.pages import PageRoute, page

@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
+from trivium.core.types import StoredChunk
 from trivium.text.snippet import marks
-from trivium.types import StoredChunk
 from trivium.web.found import Piece, pieces
 
 REACH = 6_000  # characters shown before and after the passage: some four screens

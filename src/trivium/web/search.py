@@ -9,16 +9,9 @@ from functools import partial
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from trivium.errors import DeadlinePassed, EmptyQuery, InputError, ServingError
-from trivium.http.asked import Here, Reader, Server, is_foreign
-from trivium.http.problems import PART
-from trivium.operations.declaring import Box
-from trivium.options import Filters, SearchOptions
-from trivium.results import Results, SignalPart, Suggestion
-from trivium.search.prefer import boosts_written
-from trivium.search.request import MODES
-from trivium.text.filters import parse_filter
-from trivium.types import (
+from trivium.core.errors import DeadlinePassed, EmptyQuery, InputError, ServingError
+from trivium.core.results import Results, SignalPart, Suggestion
+from trivium.core.types import (
     AllOf,
     AnyOf,
     Collection,
@@ -29,6 +22,13 @@ from trivium.types import (
     Signal,
     Where,
 )
+from trivium.http.asked import Here, Reader, Server, is_foreign
+from trivium.http.problems import PART
+from trivium.operations.declaring import Box
+from trivium.operations.searching import Filters, SearchOptions
+from trivium.search.prefer import boosts_written
+from trivium.search.request import MODES
+from trivium.text.filters import parse_filter
 from trivium.web.explain import Picture, picture
 from trivium.web.found import Group, cards, grouped, named
 from trivium.web.pages import PageRoute, page

@@ -11,10 +11,10 @@ from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from trivium import __version__
-from trivium.access import Caller, Right
 from trivium.chunk.choose import STRATEGIES
 from trivium.config import config_file, described, names, shown
-from trivium.errors import BadSetting, InputError, TriviumError
+from trivium.core.access import Caller, Right
+from trivium.core.errors import BadSetting, InputError, TriviumError
 from trivium.http.asked import Here, Owner, Server
 from trivium.operations.searching import MOST_NAMES
 from trivium.web.pages import PageRoute, page

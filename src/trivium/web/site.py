@@ -8,7 +8,7 @@ from fastapi import FastAPI, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from trivium.errors import NoSuchRoute, TriviumError
+from trivium.core.errors import NoSuchRoute, TriviumError
 from trivium.http.asked import caller_of
 from trivium.web import (
     add,

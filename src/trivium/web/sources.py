@@ -9,15 +9,15 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
 
-from trivium.access import Caller
-from trivium.errors import TriviumError
+from trivium.core.access import Caller
+from trivium.core.errors import TriviumError
+from trivium.core.pace import time_left
+from trivium.core.work import KeptSource
 from trivium.http.asked import Here, Owner, Server
 from trivium.http.routes.sync import LONGEST_WAIT, told
 from trivium.library import Verified, period_of, seconds_of
-from trivium.pace import time_left
 from trivium.sources import kinds
 from trivium.web.pages import PageRoute, page
-from trivium.work import KeptSource
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 

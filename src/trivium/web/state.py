@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 
 from starlette.datastructures import QueryParams
 
-from trivium.errors import BadSetting
+from trivium.core.errors import BadSetting
+from trivium.core.types import Combine, Granularity, Mode, Signal
 from trivium.operations.declaring import boxes_of, labels_of
 from trivium.operations.searching import MOST_QUERIES, SearchOptions
-from trivium.types import Combine, Granularity, Mode, Signal
 from trivium.web.pages import query
 
 _Kind = TypeVar("_Kind", bound=StrEnum)

@@ -1,7 +1,7 @@
 """Passages as a search would give them."""
 
 from trivium.answer.passages import Passage
-from trivium.answers import Citation
+from trivium.core.answers import Citation
 
 
 def passage(

@@ -1,7 +1,7 @@
 import pytest
 
 from trivium.answer.calculate import calculate, told, unsourced
-from trivium.errors import BadValue
+from trivium.core.errors import BadValue
 
 
 def test_arithmetic() -> None:

@@ -5,8 +5,8 @@ from tests.unit.answer.making import passage
 
 from trivium.answer.check import Checker, may_be_shown
 from trivium.answer.support import Read, Words
-from trivium.answers import Statement
-from trivium.errors import ModelUnavailable
+from trivium.core.answers import Statement
+from trivium.core.errors import ModelUnavailable
 from trivium.models.missing import MissingEmbedder
 from trivium.testing.samples import TOY
 

@@ -10,7 +10,7 @@ from trivium.answer.passages import Passage
 from trivium.answer.statements import Before
 from trivium.answer.structure import sentences
 from trivium.answer.support import Words
-from trivium.errors import ModelUnavailable
+from trivium.core.errors import ModelUnavailable
 from trivium.models.missing import MissingEmbedder
 from trivium.ports import Embedder
 from trivium.testing.samples import TOY

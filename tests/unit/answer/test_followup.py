@@ -1,7 +1,7 @@
 import pytest
 
 from trivium.answer.followup import stand_alone
-from trivium.answers import Turn
+from trivium.core.answers import Turn
 
 SHIELDS = "Shields: Buckler, 8 tallies: guard +1; Round shield, 15 tallies; Pavise, 25 tallies"
 

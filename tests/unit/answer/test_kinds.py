@@ -9,9 +9,9 @@ from tests.unit.answer.test_extractive import pick
 
 from trivium.answer.followup import stand_alone
 from trivium.answer.passages import Passage
-from trivium.answers import Turn
+from trivium.core.answers import Turn
+from trivium.core.types import Speaker
 from trivium.text.lexicon.questions import Asks, asks
-from trivium.types import Speaker
 
 MURDER = passage(
     1,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.unit.answer.making import passage
 
 from trivium.answer.numbering import Numbering
-from trivium.answers import Answer, AnswerKind, Done, Statement, Step, Token
+from trivium.core.answers import Answer, AnswerKind, Done, Statement, Step, Token
 
 
 def test_citations_count_from_1() -> None:

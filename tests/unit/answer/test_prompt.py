@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.unit.answer.making import passage
 
 from trivium.answer.prompt import MARGIN, compose
-from trivium.errors import BadSetting
+from trivium.core.errors import BadSetting
 
 
 def count(text: str) -> int:

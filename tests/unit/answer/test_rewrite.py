@@ -6,7 +6,7 @@ import pytest
 from tests.endpoint import HANG, Reply, ScriptedEndpoint, Seen, events
 
 from trivium.answer.rewrite import Rewritten, stand_alone
-from trivium.answers import Turn, Usage
+from trivium.core.answers import Turn, Usage
 from trivium.models.endpoint import Endpoint
 from trivium.models.generator import RemoteGenerator
 from trivium.models.http import Client

@@ -2,8 +2,8 @@
 
 from itertools import pairwise
 
+from trivium.core.types import Chunk, Extraction
 from trivium.ports import Tokens
-from trivium.types import Chunk, Extraction
 
 
 def check_cover(

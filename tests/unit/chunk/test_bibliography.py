@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trivium.chunk.bibliography import count_entries, find_bibliography, is_bibliography_heading
+from trivium.core.types import Element, Extraction
 from trivium.extract.markdown import MarkdownExtractor
 from trivium.extract.text import TextExtractor
 from trivium.ports import Blob
-from trivium.types import Element, Extraction
 
 PROSE = "\n\n".join(
     f"In section {n} we follow Smith et al. (2019) and train for {n} hours, as in [3]. It works."

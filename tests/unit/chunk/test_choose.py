@@ -9,10 +9,10 @@ from trivium.chunk.messages import MessagesChunker
 from trivium.chunk.recursive import RecursiveChunker
 from trivium.chunk.rows import RowsChunker
 from trivium.chunk.sections import SectionsChunker
-from trivium.errors import BadSetting
+from trivium.core.errors import BadSetting
+from trivium.core.types import Element, Extraction, Kind
 from trivium.ports import Chunker
 from trivium.text.tokens import Cl100kTokens
-from trivium.types import Element, Extraction, Kind
 
 TOKENS = Cl100kTokens()
 CHUNKERS: dict[str, Chunker] = {

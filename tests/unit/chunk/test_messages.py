@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from tests.unit.chunk.laws import check_cover
 
 from trivium.chunk.messages import MessagesChunker
+from trivium.core.types import Chunk, Element, Extraction, Kind, Place
 from trivium.text.tokens import Cl100kTokens
-from trivium.types import Chunk, Element, Extraction, Kind, Place
 
 TOKENS = Cl100kTokens()
 SENTENCE = "The quick brown fox jumps over the lazy dog near the river bank. "

@@ -9,13 +9,13 @@ from tests.fuzz.seeds import SEEDS
 
 from trivium.chunk.bibliography import find_bibliography
 from trivium.chunk.choose import BY_KIND, STRATEGIES, AutoChunker
-from trivium.errors import ReadError
+from trivium.core.errors import ReadError
+from trivium.core.types import Chunk, Element, Extraction, Kind, Place
 from trivium.extract.composer import Composer
 from trivium.extract.detect import choose
 from trivium.ingest.extractors import extractors
 from trivium.ports import Blob
 from trivium.text.tokens import Cl100kTokens
-from trivium.types import Chunk, Element, Extraction, Kind, Place
 
 TOKENS = Cl100kTokens()
 SIZE, OVERLAP, CEILING, MOST = 48, 12, 64, 4

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from tests.unit.chunk.laws import check_cover
 
 from trivium.chunk.recursive import RecursiveChunker
-from trivium.errors import BadSetting
+from trivium.core.errors import BadSetting
+from trivium.core.types import Chunk, Element, Extraction, Place
 from trivium.extract.markdown import MarkdownExtractor
 from trivium.extract.text import TextExtractor
 from trivium.ports import Blob
 from trivium.text.tokens import Cl100kTokens
-from trivium.types import Chunk, Element, Extraction, Place
 
 TOKENS = Cl100kTokens()
 SENTENCE = "The quick brown fox jumps over the lazy dog near the river bank. "

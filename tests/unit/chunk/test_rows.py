@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from tests.unit.chunk.laws import check_cover
 
 from trivium.chunk.rows import RowsChunker
+from trivium.core.types import Chunk, Element, Extraction, Kind, Place
 from trivium.extract.tables import TableExtractor
 from trivium.ports import Blob
 from trivium.text.tokens import Cl100kTokens
-from trivium.types import Chunk, Element, Extraction, Kind, Place
 
 TOKENS = Cl100kTokens()
 

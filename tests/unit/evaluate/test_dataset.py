@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.errors import DatasetInvalid
+from trivium.core.errors import DatasetInvalid
 from trivium.evaluate.corpus import Corpus
 from trivium.evaluate.dataset import Files, load_dataset
 from trivium.evaluate.topics import read_judgments, read_queries

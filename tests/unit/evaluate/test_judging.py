@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.errors import DatasetInvalid
+from trivium.core.errors import DatasetInvalid
 from trivium.evaluate.dataset import load_dataset
 from trivium.evaluate.judging import LOG, Judgments
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.errors import RunInvalid
+from trivium.core.errors import RunInvalid
 from trivium.evaluate.metrics import measure
 from trivium.evaluate.trec_run import read_run, write_run
 

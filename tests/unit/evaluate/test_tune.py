@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 
 from trivium.config import Settings
-from trivium.errors import BadSetting, DatasetInvalid
+from trivium.core.errors import BadSetting, DatasetInvalid
+from trivium.core.types import Hit, Signal
 from trivium.evaluate.replay import Replay
 from trivium.evaluate.tune import FEWEST, Tuned, as_toml, tune
 from trivium.search.correct import Corrected
 from trivium.search.decide import Heard
 from trivium.text.query import parse
-from trivium.types import Hit, Signal
 
 QUERIES, DOCUMENTS = 60, 40
 PLAIN = Settings(fusion_adaptive=False, analysis_strength=0.0)

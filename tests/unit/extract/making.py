@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.unit.extract.test_pdf_maker import PdfMaker
 
-from trivium.types import Extraction
+from trivium.core.types import Extraction
 
 
 def pieces(result: Extraction) -> list[tuple[str, str]]:

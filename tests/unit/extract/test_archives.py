@@ -9,7 +9,7 @@ import zipfile
 import pytest
 from tests.unit.extract.making import zipped
 
-from trivium.errors import FileDamaged, FileEmpty, FileTooLarge
+from trivium.core.errors import FileDamaged, FileEmpty, FileTooLarge
 from trivium.extract import archives
 from trivium.extract.archives import TarExtractor, ZipExtractor, safe_name
 from trivium.ports import Blob

@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.unit.extract.making import pieces
 
-from trivium.errors import FileEmpty
+from trivium.core.errors import FileEmpty
 from trivium.extract.bibliography import BibtexExtractor, CslExtractor
 from trivium.extract.bibtex import parse_bibtex
 from trivium.extract.latex import readable

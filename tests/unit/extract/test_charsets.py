@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trivium.errors import FormatUnknown
+from trivium.core.errors import FormatUnknown
 from trivium.extract.charsets import decode_text, encoding_of, named, utf16_without_mark
 from trivium.extract.detect import read
 from trivium.ports import Blob

@@ -2,13 +2,13 @@
 
 import pytest
 
-from trivium.errors import FileEmpty, FileTooLarge, FormatUnknown
+from trivium.core.errors import FileEmpty, FileTooLarge, FormatUnknown
+from trivium.core.types import Extraction
 from trivium.extract.code import CodeExtractor
 from trivium.extract.detect import BUILT_IN, choose, read
 from trivium.extract.markdown import MarkdownExtractor
 from trivium.extract.text import TextExtractor
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 
 @pytest.mark.parametrize(

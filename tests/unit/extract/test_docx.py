@@ -3,10 +3,10 @@
 import pytest
 from tests.unit.extract.making import check_offsets, pieces, zipped
 
-from trivium.errors import FileDamaged, FileEmpty, FileTooLarge
+from trivium.core.errors import FileDamaged, FileEmpty, FileTooLarge
+from trivium.core.types import Extraction
 from trivium.extract.docx import DocxExtractor
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 STYLES = f"""<w:styles {W}>

@@ -5,10 +5,10 @@ from email.message import EmailMessage
 import pytest
 from tests.unit.extract.making import check_offsets, pieces
 
-from trivium.errors import FileEmpty
+from trivium.core.errors import FileEmpty
+from trivium.core.types import Extraction, Kind
 from trivium.extract.email import MailboxExtractor, MailExtractor, bare_subject
 from trivium.ports import Blob
-from trivium.types import Extraction, Kind
 
 
 def message(subject: str, body: str = "Hello.", **fields: str) -> EmailMessage:

@@ -3,10 +3,10 @@
 import pytest
 from tests.unit.extract.making import check_offsets, pieces, zipped
 
-from trivium.errors import FileDamaged
+from trivium.core.errors import FileDamaged
+from trivium.core.types import Extraction
 from trivium.extract.epub import EpubExtractor
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 CONTAINER = """<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
 <rootfile full-path="OEBPS/book.opf"/></rootfiles></container>"""

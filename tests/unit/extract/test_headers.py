@@ -3,13 +3,13 @@
 import pytest
 from tests.unit.extract.making import pieces
 
+from trivium.core.types import Extraction
 from trivium.extract.composer import Composer
 from trivium.extract.detect import read
 from trivium.extract.headers import names_of
 from trivium.extract.html import HtmlExtractor
 from trivium.extract.tables import TableExtractor
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 
 def csv(*rows: str) -> Extraction:

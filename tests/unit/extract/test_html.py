@@ -3,10 +3,10 @@
 import pytest
 from tests.unit.extract.making import check_offsets, pieces
 
-from trivium.errors import FileEmpty, ReadError
+from trivium.core.errors import FileEmpty, ReadError
+from trivium.core.types import Extraction
 from trivium.extract.html import HtmlExtractor
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 
 def extract(source: str | bytes, name: str = "page") -> Extraction:

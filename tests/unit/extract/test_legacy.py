@@ -4,7 +4,7 @@ import pytest
 from tests.unit.extract.making import check_offsets, compound, pieces
 from tests.unit.extract.making_legacy import doc, msg, ppt, xls
 
-from trivium.errors import FileDamaged, FileLocked
+from trivium.core.errors import FileDamaged, FileLocked
 from trivium.extract.legacy import DocExtractor, XlsExtractor
 from trivium.extract.msg import MsgExtractor
 from trivium.extract.ole import LockedOfficeExtractor

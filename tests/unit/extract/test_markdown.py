@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it.parser_inline import ParserInline
 
-from trivium.errors import FileEmpty
+from trivium.core.errors import FileEmpty
+from trivium.core.types import Extraction
 from trivium.extract.markdown import MOST_BRACKETS, MarkdownExtractor
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 
 def extract(source: str, name: str = "folder/note.md") -> Extraction:

@@ -15,11 +15,11 @@ import pytest
 from tests.unit.extract.making import pieces
 from tests.unit.extract.making_others import dbf, iwork_part, mobi
 
-from trivium.errors import FileLocked, FormatUnknown
+from trivium.core.errors import FileLocked, FormatUnknown
+from trivium.core.types import Extraction
 from trivium.extract.detect import read
 from trivium.extract.images import frames, image_type, taken
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 
 def extract(name: str, data: str | bytes) -> Extraction:

@@ -3,10 +3,10 @@
 import pytest
 from tests.unit.extract.making import check_offsets, pieces, zipped
 
-from trivium.errors import FileLocked, FileTooLarge
+from trivium.core.errors import FileLocked, FileTooLarge
+from trivium.core.types import Extraction, Kind
 from trivium.extract.odf import OdfExtractor
 from trivium.ports import Blob
-from trivium.types import Extraction, Kind
 
 SPACES = " ".join(
     f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{space}:1.0"'

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.unit.extract.test_pdf_maker import PageMaker, PdfMaker, column, paper
 
+from trivium.core.types import Extraction, Kind
 from trivium.extract.pdf import PdfExtractor
 from trivium.ports import Blob
-from trivium.types import Extraction, Kind
 
 LEFT, RIGHT = 72, 324  # where the two columns begin; 36 letters of 6 points fill one
 

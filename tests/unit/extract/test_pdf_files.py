@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 from tests.unit.extract.test_pdf_maker import PdfMaker, column, paper
 
-from trivium.errors import FileDamaged, FileEmpty, FileLocked, FileTooLarge, ReadError
+from trivium.core.errors import FileDamaged, FileEmpty, FileLocked, FileTooLarge, ReadError
 from trivium.extract.pdf import PdfExtractor
 from trivium.ports import Blob
 

@@ -19,9 +19,9 @@ from bench.made_pdfs import (
 from bench.pdf_writer import SCRIPT, Sheet, build
 from bench.reports import judge
 
+from trivium.core.types import Extraction
 from trivium.extract.pdf import PdfExtractor, compose
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 
 def read(*sheets: Sheet, info: dict[str, str] | None = None) -> Extraction:

@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 from tests.unit.extract.making import printed
 
+from trivium.core.types import Box, Extraction
 from trivium.extract.pdf.picture import NO_PAGE, ImagePainter, Order, PagePainter
 from trivium.ports import Blob
-from trivium.types import Box, Extraction
 
 
 def drawn(found: Extraction) -> Image.Image:

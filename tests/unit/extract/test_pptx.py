@@ -3,7 +3,7 @@
 import pytest
 from tests.unit.extract.making import check_offsets, pieces, zipped
 
-from trivium.errors import FileDamaged
+from trivium.core.errors import FileDamaged
 from trivium.extract.pptx import PptxExtractor
 from trivium.ports import Blob
 

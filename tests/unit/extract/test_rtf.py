@@ -3,10 +3,10 @@
 import pytest
 from tests.unit.extract.making import check_offsets, pieces
 
-from trivium.errors import FileDamaged, FileEmpty
+from trivium.core.errors import FileDamaged, FileEmpty
+from trivium.core.types import Extraction
 from trivium.extract.rtf import RtfExtractor
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 
 def extract(body: str) -> Extraction:

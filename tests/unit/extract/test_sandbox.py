@@ -14,8 +14,8 @@ from time import monotonic, sleep
 
 import pytest
 
-from trivium import errors
-from trivium.errors import (
+from trivium.core import errors
+from trivium.core.errors import (
     DocumentFailed,
     FileDamaged,
     FileEmpty,
@@ -23,12 +23,12 @@ from trivium.errors import (
     ReadError,
     TriviumError,
 )
+from trivium.core.types import Extraction
 from trivium.extract.box import available, readable
 from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import read
 from trivium.extract.sandbox import FileTimeout, Sandbox
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 FUZZ = Path(__file__).parents[2] / "fuzz"
 MEMORY = 400 << 20

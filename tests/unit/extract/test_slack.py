@@ -4,10 +4,10 @@ import json
 
 from tests.unit.extract.making import check_offsets, pieces, zipped
 
+from trivium.core.types import Kind
 from trivium.extract.slack import SlackChannelExtractor, SlackExportExtractor
 from trivium.extract.slack_message import readable
 from trivium.ports import Blob
-from trivium.types import Kind
 
 USERS = [
     {"id": "U1", "name": "ann", "profile": {"display_name": "Ann"}},

@@ -4,10 +4,10 @@ import json
 
 from tests.unit.extract.making import check_offsets, pieces
 
+from trivium.core.types import Extraction, Kind
 from trivium.extract.notebook import NotebookExtractor
 from trivium.extract.structured import JsonExtractor
 from trivium.ports import Blob
-from trivium.types import Extraction, Kind
 
 
 def extract(value: object) -> Extraction:

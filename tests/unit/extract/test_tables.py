@@ -3,10 +3,10 @@
 import pytest
 from tests.unit.extract.making import pieces
 
-from trivium.errors import FileTooLarge
+from trivium.core.errors import FileTooLarge
+from trivium.core.types import Kind
 from trivium.extract.tables import TableExtractor, find_separator
 from trivium.ports import Blob
-from trivium.types import Kind
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.errors import FileEmpty, FormatUnknown
+from trivium.core.errors import FileEmpty, FormatUnknown
+from trivium.core.types import Extraction
 from trivium.extract.text import TextExtractor
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 
 def extract(data: bytes, name: str = "notes.txt") -> Extraction:

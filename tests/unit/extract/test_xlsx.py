@@ -3,10 +3,10 @@
 import pytest
 from tests.unit.extract.making import check_offsets, zipped
 
-from trivium.errors import FileEmpty, FileTooLarge
+from trivium.core.errors import FileEmpty, FileTooLarge
+from trivium.core.types import Extraction, Kind
 from trivium.extract.xlsx import XlsxExtractor, look_of
 from trivium.ports import Blob
-from trivium.types import Extraction, Kind
 
 R = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
 STYLES = """<s><numFmts><numFmt numFmtId="170" formatCode="yyyy\\-mm"/></numFmts>

@@ -6,6 +6,7 @@ from typing import cast
 
 import pytest
 
+from trivium.core.types import Labels
 from trivium.ingest import embedding
 from trivium.ingest.batches import BATCH_TOKENS, Batches
 from trivium.ingest.embedding import Embedding, Made
@@ -14,7 +15,6 @@ from trivium.ingest.preparing import Prepared, Preparer
 from trivium.ports import SourceItem
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import ToyEmbedder, sample
-from trivium.types import Labels
 
 PREPARED = cast("Preparer", None)  # by nobody: these documents are ready
 

@@ -8,14 +8,14 @@ from tests.endpoint import Reply, ScriptedEndpoint, Seen
 from tests.unit.extract.making import check_offsets, pieces, printed
 
 from trivium.config import Settings
-from trivium.errors import FileEmpty, ModelFailing, ModelNonsense
+from trivium.core.errors import FileEmpty, ModelFailing, ModelNonsense
+from trivium.core.types import Box
 from trivium.extract.analysed import extraction_of
 from trivium.library.assembly import remote_reader_for
 from trivium.models.docling import Docling
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
 from trivium.ports import Blob
-from trivium.types import Box
 
 PDF = Blob("ferry.pdf", printed(["Local words on a page."]))
 

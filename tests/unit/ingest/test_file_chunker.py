@@ -10,7 +10,8 @@ import pytest
 
 from trivium.chunk.choose import AutoChunker
 from trivium.config import Settings
-from trivium.errors import FileTooLarge
+from trivium.core.errors import FileTooLarge
+from trivium.core.types import Box, Chunk, Chunked, Extraction, Place
 from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import read
 from trivium.extract.sandbox import Sandbox
@@ -26,7 +27,6 @@ from trivium.testing.samples import ToyEmbedder
 from trivium.text.nearness import sketch
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens
-from trivium.types import Box, Chunk, Chunked, Extraction, Place
 
 ROOT = Path(__file__).parents[3]
 PLAN = Plan(400, 80, 40, 2000, 100, "auto", 50_000)

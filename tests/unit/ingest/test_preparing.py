@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trivium.chunk.choose import AutoChunker
-from trivium.errors import DocumentFailed, FileEmpty, FileUnreadable, ReadError
+from trivium.core.errors import DocumentFailed, FileEmpty, FileUnreadable, ReadError
+from trivium.core.types import OWNER, Chunk, Extraction, Labels
 from trivium.extract.detect import BUILT_IN, read
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.in_flight import Offer
@@ -22,10 +23,9 @@ from trivium.store.embedded.backend import open_embedded
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, ToyEmbedder
 from trivium.text.tokens import Cl100kTokens
-from trivium.types import OWNER, Chunk, Extraction, Labels
 
 if TYPE_CHECKING:
-    from trivium.types import Vectors
+    from trivium.core.types import Vectors
 
 
 def here(blobs: Sequence[Blob]) -> list[Extraction | ReadError]:

@@ -7,7 +7,8 @@ import pytest
 from tests.endpoint import Reply, ScriptedEndpoint, Seen
 from tests.unit.extract.making import check_offsets, pieces, printed
 
-from trivium.errors import FileDamaged, ModelFailing, ModelNonsense, ModelRefused, ReadError
+from trivium.core.errors import FileDamaged, ModelFailing, ModelNonsense, ModelRefused, ReadError
+from trivium.core.types import Box, Extraction
 from trivium.extract.analysed import extraction_of
 from trivium.extract.detect import read
 from trivium.ingest.extractors import built_in
@@ -16,7 +17,6 @@ from trivium.models.document_intelligence import DocumentIntelligence
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
 from trivium.ports import Blob
-from trivium.types import Box, Extraction
 
 PDF = Blob("ferry.pdf", printed(["Local words on a page."]))
 OURS = built_in({"ocr": "off"})

@@ -1,10 +1,10 @@
 """The summary in front of every chunk stays while most of a document does."""
 
+from trivium.core.types import Chunk
 from trivium.ingest.identity import hash_of
 from trivium.ingest.summarising import steady
 from trivium.ports import Summarised
 from trivium.testing.samples import sample
-from trivium.types import Chunk
 
 CHUNKS = sample("a.md", *(f"Passage number {n}." for n in range(8))).chunks
 

@@ -8,7 +8,8 @@ from PIL import Image
 from tests.endpoint import Reply, ScriptedEndpoint, Seen
 
 from trivium.config import load
-from trivium.errors import BadSetting, ModelRefused
+from trivium.core.errors import BadSetting, ModelRefused
+from trivium.core.types import Extraction, Kind
 from trivium.ingest.progress import Fate
 from trivium.ingest.summarising import PATIENCE, ModelSummariser
 from trivium.library import Library
@@ -18,7 +19,6 @@ from trivium.models.http import Client
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 from trivium.text.summary import LONGEST
-from trivium.types import Extraction, Kind
 
 LONG = "\n\n".join(f"# Part {n}\n\n" + f"The harbour has crane {n}. " * 60 for n in range(3))
 SAYS = "A gazetteer of the cranes of Port Amble."

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from trivium.chunk.choose import AutoChunker
+from trivium.core.types import OWNER, Extraction, Labels, TokenVectors
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.in_flight import Offer
 from trivium.ingest.preparing import Preparer
@@ -14,10 +15,9 @@ from trivium.ports import Backend, SourceItem
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import ToyEmbedder
 from trivium.text.tokens import Cl100kTokens
-from trivium.types import OWNER, Extraction, Labels, TokenVectors
 
 if TYPE_CHECKING:
-    from trivium.types import Vector, Vectors
+    from trivium.core.types import Vector, Vectors
 
 
 class ToyTokenEmbedder(ToyEmbedder):

@@ -27,7 +27,7 @@ from tests.bedrock import (
 )
 from tests.endpoint import HANG, RESET, Reply, ScriptedEndpoint, Seen, closed_port
 
-from trivium.errors import (
+from trivium.core.errors import (
     BadSetting,
     DimensionMismatch,
     ModelBusy,
@@ -38,6 +38,7 @@ from trivium.errors import (
     ModelUnavailable,
     ModelUnreachable,
 )
+from trivium.core.types import OWNER, StoredChunk
 from trivium.models.bedrock.client import BedrockClient, BedrockEndpoint
 from trivium.models.bedrock.embedder import LONGEST_V3, BedrockEmbedder
 from trivium.models.bedrock.generator import BedrockGenerator
@@ -46,7 +47,6 @@ from trivium.models.retrying import ATTEMPTS
 from trivium.ports import Generated, Message
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, sample
-from trivium.types import OWNER, StoredChunk
 
 TITAN, COHERE, COHERE_4 = (
     "amazon.titan-embed-text-v2:0",

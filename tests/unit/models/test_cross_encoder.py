@@ -12,12 +12,12 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 
-from trivium.errors import ModelDamaged, ModelUnavailable
+from trivium.core.errors import ModelDamaged, ModelUnavailable
+from trivium.core.types import OWNER, StoredChunk
 from trivium.models.cross_encoder import CrossEncoder
 from trivium.ports import Reranker
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import sample
-from trivium.types import OWNER, StoredChunk
 
 WORDS = ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "bell", "amber", "copper", "fog")
 VALUES = np.array([9, 0, 0, 0, 1, 2, -1, -3], np.float32)  # 9: padding must not be seen

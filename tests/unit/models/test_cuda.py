@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from trivium.config import Settings
-from trivium.errors import BadSetting, ExtraMissing, ModelUnavailable
+from trivium.core.errors import BadSetting, ExtraMissing, ModelUnavailable
 from trivium.library.library import Library
 from trivium.models import cuda, weights
 from trivium.models.late import unpack

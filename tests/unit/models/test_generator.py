@@ -4,7 +4,7 @@ import pytest
 from tests.endpoint import HANG, RESET, Reply, ScriptedEndpoint, Seen, events
 from tests.language_model import KEY, NAME
 
-from trivium.errors import (
+from trivium.core.errors import (
     ModelBusy,
     ModelError,
     ModelFailing,

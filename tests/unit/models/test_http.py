@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.endpoint import HANG, RESET, Reply, ScriptedEndpoint, closed_port
 
-from trivium.errors import (
+from trivium.core.errors import (
     BadSetting,
     ModelBusy,
     ModelError,

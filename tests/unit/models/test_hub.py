@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.hub import COMMIT, Hub
 
-from trivium.errors import (
+from trivium.core.errors import (
     BadSetting,
     ModelDamaged,
     ModelFailing,

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.errors import ModelUnavailable
+from trivium.core.errors import ModelUnavailable
+from trivium.core.types import OWNER, ChunkId, StoredChunk, TokenVectors, Where
 from trivium.models.common import uncommon
 from trivium.models.late import MOST_COMPUTED, LateReranker, pack, similarities, unpack
 from trivium.models.local import QUERIES, LocalEmbedder
 from trivium.ports import Reranker, TokenEmbedder
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import sample
-from trivium.types import OWNER, ChunkId, StoredChunk, TokenVectors, Where
 
 TEXTS = (
     "The crown lies at the bottom of the lake.",

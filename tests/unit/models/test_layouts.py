@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from trivium.errors import BadSetting, ModelDamaged, ModelUnavailable, ModelUnsupported
+from trivium.core.errors import BadSetting, ModelDamaged, ModelUnavailable, ModelUnsupported
+from trivium.core.types import OWNER, StoredChunk
 from trivium.models import layout
 from trivium.models.colbert import ColbertReranker, is_colbert
 from trivium.models.cross_encoder import CrossEncoder
@@ -23,7 +24,6 @@ from trivium.models.head import _ACTIVATIONS
 from trivium.models.local import LocalEmbedder
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import sample
-from trivium.types import OWNER, StoredChunk
 
 LAYOUTS = Path(__file__).parent / "layouts"
 SAME = 0.9999  # cosine to the library's vector; two texts of these models are below .99

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from tokenizers import AddedToken, Tokenizer
 
-from trivium.errors import BadSetting, ModelDamaged, ModelUnavailable
+from trivium.core.errors import BadSetting, ModelDamaged, ModelUnavailable
 from trivium.models import graph, layout, local, tokenising, weights
 from trivium.models.local import LocalEmbedder
 from trivium.models.tokenising import WordTokens, encodable

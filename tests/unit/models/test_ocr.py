@@ -10,7 +10,7 @@ import pytest
 from tests.unit.extract.making import photographed, printed
 from tests.unit.extract.test_pdf_maker import PdfMaker
 
-from trivium.errors import FileDamaged, FileEmpty, FileTimeout, FileTooLarge, ModelUnavailable
+from trivium.core.errors import FileDamaged, FileEmpty, FileTimeout, FileTooLarge, ModelUnavailable
 from trivium.extract import pulse
 from trivium.extract.images import USUAL_DPI, ImageExtractor
 from trivium.extract.pdf import PdfExtractor

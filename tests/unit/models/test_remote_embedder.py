@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.endpoint import HANG, RESET, Reply, ScriptedEndpoint, Seen, every_third_fails
 from tests.language_model import DIMENSIONS, KEY, NAME
 
-from trivium.errors import (
+from trivium.core.errors import (
     BadSetting,
     DimensionMismatch,
     ModelFailing,

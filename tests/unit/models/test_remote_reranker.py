@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.endpoint import Reply, ScriptedEndpoint, Seen
 
-from trivium.errors import ModelNonsense, ModelRefused
+from trivium.core.errors import ModelNonsense, ModelRefused
+from trivium.core.types import OWNER, StoredChunk
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
 from trivium.models.remote_reranker import RemoteReranker, scaled
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, sample
-from trivium.types import OWNER, StoredChunk
 
 
 def passages(*texts: str) -> list[StoredChunk]:

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trivium.core.types import Signal
 from trivium.search.analyse import (
     LEAST,
     MOST,
@@ -13,7 +14,6 @@ from trivium.search.analyse import (
     lean,
 )
 from trivium.text.query import parse
-from trivium.types import Signal
 
 WEIGHTS = {Signal.VECTOR: 0.5, Signal.KEYWORD: 0.3, Signal.TRIGRAM: 0.2}
 _PIECES = st.sampled_from(

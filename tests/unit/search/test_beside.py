@@ -5,8 +5,8 @@ from threading import get_ident
 
 import pytest
 
+from trivium.core.types import Hit
 from trivium.search.signals import _Beside
-from trivium.types import Hit
 
 
 def where() -> list[Hit]:

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trivium.core.types import OWNER, Spelled, Where
 from trivium.ports import Backend
 from trivium.search.correct import SURE, Corrected, correct
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, sample
 from trivium.text.normalise import words
 from trivium.text.query import parse
-from trivium.types import OWNER, Spelled, Where
 
 PUBLIC = (
     "The hierarchical model of regression explains the variance of the distribution.",

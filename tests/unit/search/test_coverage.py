@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from trivium.core.types import Chunk, Document, Metadata, StoredChunk
 from trivium.search.coverage import coverage
 from trivium.text.query import parse
-from trivium.types import Chunk, Document, Metadata, StoredChunk
 
 RARE = {"harbour": 3.0, "crown": 1.0, "drowned": 2.0, "shortsord": 4.0}
 

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trivium import Library
+from trivium.core.types import Chunk, Document, Phrase, Query, StoredChunk
 from trivium.search.coverage import coverage
 from trivium.text.normalise import words
 from trivium.text.query import parse
 from trivium.text.stems import DEFAULT_LANGUAGE, beginning, content_words, stem
 from trivium.text.trigrams import trigrams
-from trivium.types import Chunk, Document, Phrase, Query, StoredChunk
 
 
 def rarities(asked: Sequence[str]) -> list[float]:

@@ -7,14 +7,14 @@ from time import monotonic
 
 import pytest
 
-from trivium.results import RerankPart, Results
+from trivium.core.results import RerankPart, Results
+from trivium.core.types import OWNER, StoredChunk
 from trivium.search.deep import scaled, share_of
 from trivium.search.request import Rerank, SearchRequest
 from trivium.search.rerank import Reranked, Shares, blend, deepen, judge
 from trivium.search.run import Searcher
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, sample
-from trivium.types import OWNER, StoredChunk
 
 PROSE = "The lantern at the harbour burns all night, and the keeper sleeps by day. "
 CODE = "def keep(self, lamp_id): return self._lamps[lamp_id].turn(on=True, [x for x in (1, 2)])\n"

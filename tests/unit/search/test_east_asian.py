@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import pytest
 
+from trivium.core.types import OWNER, Mode
 from trivium.search.request import SearchRequest
 from trivium.search.run import Searcher
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, sample
-from trivium.types import OWNER, Mode
 
 CHINESE = (
     "人人生而自由,在尊严和权利上一律平等。他们赋有理性和良心,并应以兄弟关系的精神相对待。",

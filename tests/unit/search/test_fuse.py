@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trivium.core.types import Hit, Signal
 from trivium.search.fuse import DEPTH, Fusion, by_document, fuse
-from trivium.types import Hit, Signal
 
 LISTS = st.dictionaries(
     st.sampled_from(list(Signal)),

@@ -10,13 +10,13 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+from trivium.core.types import Chunk, Document, Hit, Signal, StoredChunk
 from trivium.search.grasp import LEAST, alike, measure, usual_length, usual_likeness
 from trivium.search.weigh import MINILM, TRACE, weigh
 from trivium.text.normalise import words
-from trivium.types import Chunk, Document, Hit, Signal, StoredChunk
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 _DOCUMENT = Document(1, "u", "T", "c", "", "all", "text/plain", "en", "h", 1, 1, "f", 1, "", "")
 _WEIGHTS = {Signal.VECTOR: 0.5, Signal.KEYWORD: 0.3, Signal.TRIGRAM: 0.2}

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from trivium.core.types import OWNER, Spelled
 from trivium.ports import Backend
 from trivium.search.correct import Corrected, correct
 from trivium.search.suggest import suggest
@@ -11,7 +12,6 @@ from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import put, sample
 from trivium.text.dictionary import in_dictionary
 from trivium.text.query import parse
-from trivium.types import OWNER, Spelled
 
 ENGLISH = (
     "Passing eleven economic harbours, the band stopped at a random house.",

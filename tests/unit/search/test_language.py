@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from trivium.core.types import OWNER, Signal, StoredChunk
 from trivium.models.catalogue import languages_of
 from trivium.search.language import weak_language
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, sample
-from trivium.types import OWNER, Signal, StoredChunk
 
 ENGLISH = frozenset({"en"})
 LEANING = {Signal.VECTOR: 0.2, Signal.KEYWORD: 0.5, Signal.TRIGRAM: 0.3}

@@ -1,10 +1,10 @@
 import pytest
 
-from trivium.results import SignalPart
+from trivium.core.results import SignalPart
+from trivium.core.types import Document, Metadata, Signal
 from trivium.search.grasp import Passages, usual_likeness
 from trivium.search.match import MINILM, OTHER, Fit, Signs, behind, falling, match_score
 from trivium.text.query import parse
-from trivium.types import Document, Metadata, Signal
 
 
 def document(title: str, metadata: Metadata) -> Document:

@@ -3,11 +3,11 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.results import Result
+from trivium.core.results import Result
+from trivium.core.types import OWNER, StoredChunk
 from trivium.search.merge import merge_neighbours
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, sample
-from trivium.types import OWNER, StoredChunk
 
 PARAGRAPHS = ["Alpha.", "Beta.", "Gamma.", "Delta.", "Epsilon."]
 

@@ -2,10 +2,10 @@ from datetime import date
 
 import pytest
 
-from trivium.errors import BadFilter, BadSetting
+from trivium.core.errors import BadFilter, BadSetting
+from trivium.core.types import Chunk, Document, MetaValue, Place, StoredChunk
 from trivium.search.gather import Candidate
 from trivium.search.prefer import Preference, boosts_of, boosts_written, day_of, plain
-from trivium.types import Chunk, Document, MetaValue, Place, StoredChunk
 
 TODAY = date(2026, 11, 16)
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.errors import BadSetting, ModelUnavailable
+from trivium.core.errors import BadSetting, ModelUnavailable
+from trivium.core.types import OWNER, StoredChunk
 from trivium.search.rerank import Shares, blend, judge
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, sample
-from trivium.types import OWNER, StoredChunk
 
 SHARES = Shares()
 PATIENCE = 120.0  # seconds: for a machine that is busy with other things

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from trivium.errors import EmptyQuery
-from trivium.results import Result, Results
+from trivium.core.errors import EmptyQuery
+from trivium.core.results import Result, Results
+from trivium.core.types import Combine, Granularity, Mode, Signal, StoredChunk, Where
 from trivium.search.fuse import Fusion
 from trivium.search.match import MINILM, OTHER
 from trivium.search.multi import combined
@@ -16,7 +17,6 @@ from trivium.search.rerank import Shares
 from trivium.search.run import Searcher
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, sample
-from trivium.types import Combine, Granularity, Mode, Signal, StoredChunk, Where
 
 WORDS = ["fog", "harbour", "lantern", "crown", "battle", "axe", "short", "sword", "2021", "drowned"]
 PARAGRAPH = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)

@@ -1,7 +1,7 @@
 import pytest
 
+from trivium.core.types import Hit, Signal
 from trivium.search.weigh import LEAST, MINILM, MOST, weigh
-from trivium.types import Hit, Signal
 
 WEIGHTS = {Signal.VECTOR: 0.5, Signal.KEYWORD: 0.3, Signal.TRIGRAM: 0.2}
 

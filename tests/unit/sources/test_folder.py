@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.errors import FileUnreadable
+from trivium.core.errors import FileUnreadable
 from trivium.ports import SourceItem
 from trivium.sources.folder import FolderSource
 

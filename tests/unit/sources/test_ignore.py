@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.errors import BadSetting
+from trivium.core.errors import BadSetting
 from trivium.sources.ignore import IGNORE_FILE, Rules
 
 FILES = [

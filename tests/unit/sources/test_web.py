@@ -11,7 +11,7 @@ from threading import Event, Thread, Timer
 import pytest
 from tests.endpoint import Reply, ScriptedEndpoint, Seen
 
-from trivium.errors import FileTooLarge, UrlFailed, UrlRefused
+from trivium.core.errors import FileTooLarge, UrlFailed, UrlRefused
 from trivium.sources.web import Address, Fetched, fetch, is_public
 
 

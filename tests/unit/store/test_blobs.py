@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.errors import OriginalDamaged, OriginalMissing
+from trivium.core.errors import OriginalDamaged, OriginalMissing
 from trivium.store.blobs import FolderBlobs
 from trivium.store.originals import KeptOriginals
 

@@ -3,10 +3,10 @@
 import sqlite3
 from pathlib import Path
 
-from trivium.answers import KeptTurn, Turn
+from trivium.core.answers import KeptTurn, Turn
+from trivium.core.types import OWNER
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, sample
-from trivium.types import OWNER
 
 
 def rows(folder: Path, table: str) -> int:

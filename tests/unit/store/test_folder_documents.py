@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from trivium.errors import LibraryDamaged
+from trivium.core.errors import LibraryDamaged
+from trivium.core.types import OWNER, Where
 from trivium.ports import Backend
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.database import open_database
@@ -15,7 +16,6 @@ from trivium.store.embedded.documents import FolderDocuments
 from trivium.store.sql.documents import SqlDocuments
 from trivium.testing.samples import TOY, sample
 from trivium.text.filters import parse_filter
-from trivium.types import OWNER, Where
 
 PUBLIC = Where(frozenset())
 ENGLISH = OWNER.narrowed(parse_filter("language:en shelf>2"))

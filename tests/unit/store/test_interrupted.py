@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from trivium.core.types import OWNER, Processed
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.writer import EmbeddedWriter
 from trivium.testing.samples import TOY, sample
-from trivium.types import OWNER, Processed
 
 
 @pytest.mark.parametrize(("error", "ends"), [(KeyboardInterrupt, True), (ValueError, False)])

@@ -24,7 +24,7 @@ from tests.unit.store.test_vectors import (
     recall,
 )
 
-from trivium.errors import IndexDamaged
+from trivium.core.errors import IndexDamaged
 from trivium.store.embedded import generation as generations
 from trivium.store.embedded import lists
 from trivium.store.embedded.generation import EXACT_ROWS

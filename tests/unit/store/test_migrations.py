@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, inspect, text
 
+from trivium.core.types import OWNER, Signal, Where
+from trivium.core.work import JobState, Offered, Priority, TaskEnd, TaskState
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.sql.migrations import SCHEMA
 from trivium.testing.samples import TOY, probe, sample
-from trivium.types import OWNER, Signal, Where
-from trivium.work import JobState, Offered, Priority, TaskEnd, TaskState
 
 OLD = Path(__file__).parent / "schema4.sql"  # `iterdump` of a library of two documents
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, event
 
+from trivium.core.types import OWNER
 from trivium.store.embedded import backend as embedded
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.database import open_database
 from trivium.store.sql.feed import Feed
 from trivium.testing.samples import put, sample
-from trivium.types import OWNER
 
 
 def test_opening_reads_no_list_of_documents(

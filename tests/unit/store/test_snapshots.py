@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import pytest
 
+from trivium.core.types import OWNER, Signal
 from trivium.store.embedded import snapshots
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, probe, sample
 from trivium.text.filters import parse_filter
-from trivium.types import OWNER, Signal
 
 
 def test_masks_of_filters_are_forgotten_and_made_again(

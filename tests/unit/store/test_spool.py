@@ -4,7 +4,7 @@ from io import BytesIO
 from pathlib import Path
 from threading import Barrier, Thread
 
-from trivium.errors import ServerBusy
+from trivium.core.errors import ServerBusy
 from trivium.store.embedded.backup import DATABASE
 from trivium.store.embedded.spool import FolderSpool
 

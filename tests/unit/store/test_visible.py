@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from trivium.core.types import OWNER, Signal, Where
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.vectors import VectorIndex
 from trivium.store.embedded.words import WordIndex
 from trivium.testing.samples import TOY, probe, sample
-from trivium.types import OWNER, Signal, Where
 
 EVERYONE = Where(frozenset())  # sees what is for all
 WORDED = (Signal.KEYWORD, Signal.TRIGRAM)

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.errors import BadFilter
+from trivium.core.errors import BadFilter
+from trivium.core.types import AllOf, AnyOf, Compare, Condition, Exists, Not
 from trivium.text.filters import fields_of, parse_filter
-from trivium.types import AllOf, AnyOf, Compare, Condition, Exists, Not
 
 YEAR = Compare("year", "ge", 2020)
 PDF = Compare("type", "eq", "pdf")

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trivium.core.types import Spelled
 from trivium.text.misspelling import (
     BLANK,
     DOUBLED,
@@ -14,7 +15,6 @@ from trivium.text.misspelling import (
     spell,
 )
 from trivium.text.trigrams import Vocabulary
-from trivium.types import Spelled
 
 WORDS = ["test", "tests", "hierarchical", "regression", "battle", "axe", "skin", "2020", "ab"]
 _LETTERS = st.text("abcehst", min_size=1, max_size=8)

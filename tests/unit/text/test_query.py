@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trivium.core.types import Phrase, Term
 from trivium.text.query import MOST_WORDS, parse
-from trivium.types import Phrase, Term
 
 
 @pytest.mark.parametrize(

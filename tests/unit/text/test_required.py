@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from trivium.core.types import Phrase, Term
 from trivium.search.analyse import analyse
 from trivium.text.keywords import plan_keywords
 from trivium.text.query import parse
-from trivium.types import Phrase, Term
 
 
 @pytest.mark.parametrize(

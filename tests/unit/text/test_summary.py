@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trivium.core.types import Element, Extraction, Kind
 from trivium.extract.code import CodeExtractor
 from trivium.extract.markdown import MarkdownExtractor
 from trivium.ports import Blob
 from trivium.text.summary import LONGEST, ExtractiveSummariser
-from trivium.types import Element, Extraction, Kind
 
 RUST = """// Copyright 2021 The Authors. Licensed under the Apache License.
 

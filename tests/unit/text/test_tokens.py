@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.errors import ModelUnavailable
+from trivium.core.errors import ModelUnavailable
 from trivium.ports import Tokens
 from trivium.text.tokens import Cl100kTokens, StricterTokens
 

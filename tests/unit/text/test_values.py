@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from trivium.errors import BadFilter, BadValue
+from trivium.core.errors import BadFilter, BadValue
+from trivium.core.types import AllOf, Box, Compare, Element, Enclosed, Extraction, Labels, Place
 from trivium.extract.cleaning import DROPPED, cleaned
 from trivium.library.asking import where
-from trivium.options import Filters
+from trivium.operations.searching import Filters
 from trivium.store.where import as_number
 from trivium.text.filters import parse_filter
 from trivium.text.values import (
@@ -23,7 +24,6 @@ from trivium.text.values import (
     clean_text,
     is_clean,
 )
-from trivium.types import AllOf, Box, Compare, Element, Enclosed, Extraction, Labels, Place
 
 BOX = Box(1, 0, 0, 1, 1)
 NAN, INFINITE = float("nan"), float("1e400")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from trivium.errors import FileEmpty
+from trivium.core.errors import FileEmpty
+from trivium.core.types import Extraction, Kind, Place
 from trivium.extract.composer import Composer
 from trivium.extract.text import decode
 from trivium.ports import Blob
-from trivium.types import Extraction, Kind, Place
 
 _CUE = re.compile(r"(\d\d:)?\d\d:\d\d\.\d{3} --> ")
 _SPEAKER = re.compile(r"<v(?:\.[^ >]*)? ([^>]+)>")

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import groupby
 
+from trivium.core.types import Box, Element, ElementKind, Place
 from trivium.extract.pdf.marks import Block, Line, Page
-from trivium.types import Box, Element, ElementKind, Place
 
 _KINDS: dict[str, ElementKind] = {
     "heading": "heading",

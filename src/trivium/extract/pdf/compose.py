@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from trivium.errors import FileEmpty, ReadError
+from trivium.core.errors import FileEmpty, ReadError
+from trivium.core.types import Extraction, Kind, MetaValue
 from trivium.extract.pdf import front
 from trivium.extract.pdf.assemble import assemble
 from trivium.extract.pdf.columns import common_gutter, find_gutter
@@ -23,7 +24,6 @@ from trivium.extract.text import stem
 from trivium.ports import Blob
 from trivium.text.languages import detect_language
 from trivium.text.titles import first_title
-from trivium.types import Extraction, Kind, MetaValue
 
 
 @dataclass(slots=True)

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from trivium.errors import FileDamaged, FileEmpty, FileLocked, FileTooLarge
+from trivium.core.errors import FileDamaged, FileEmpty, FileLocked, FileTooLarge
+from trivium.core.types import Enclosed
 from trivium.extract.pdf.headings import Bookmark
 from trivium.ports import Blob
-from trivium.types import Enclosed
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument

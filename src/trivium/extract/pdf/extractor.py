@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trivium.errors import FileDamaged, FileEmpty, FileTimeout, FileTooLarge
+from trivium.core.errors import FileDamaged, FileEmpty, FileTimeout, FileTooLarge
+from trivium.core.types import Extraction
 from trivium.extract.pdf.compose import Found, compose
 from trivium.extract.pdf.document import (
     MAX_PAGES,
@@ -32,7 +33,6 @@ from trivium.extract.pdf.scans import (
 )
 from trivium.extract.pulse import still_working
 from trivium.ports import Blob
-from trivium.types import Extraction
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from trivium.errors import FileTooLarge
+from trivium.core.errors import FileTooLarge
+from trivium.core.types import Box, Enclosed, Extraction
 from trivium.extract.images import frames, image_type, resolution
 from trivium.extract.pdf.document import opened
 from trivium.ports import Blob, Extractor
-from trivium.types import Box, Enclosed, Extraction
 
 if TYPE_CHECKING:
     from PIL.Image import Image

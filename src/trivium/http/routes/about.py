@@ -9,7 +9,8 @@ from starlette.responses import PlainTextResponse
 
 from trivium import __version__
 from trivium.config import config_file, described, names, shown
-from trivium.errors import TriviumError
+from trivium.config.presets import PRESETS
+from trivium.core.errors import TriviumError
 from trivium.http.answers import (
     Answered,
     CallerAnswer,
@@ -20,7 +21,6 @@ from trivium.http.answers import (
 )
 from trivium.http.asked import Anyone, Here, Owner
 from trivium.http.problems import responses
-from trivium.presets import PRESETS
 
 router = APIRouter(prefix="/v1", tags=["about"])
 health = APIRouter(tags=["health"])

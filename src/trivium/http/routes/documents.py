@@ -8,7 +8,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import PlainTextResponse, Response
 
-from trivium.errors import RequestInvalid
+from trivium.core.errors import RequestInvalid
+from trivium.core.shapes import ChunkAnswer, DocumentAnswer, InterpretationAnswer
+from trivium.core.types import Document, Where
 from trivium.http.answers import (
     Answered,
     DiffAnswer,
@@ -26,10 +28,7 @@ from trivium.http.problems import responses
 from trivium.http.routes.search import answer
 from trivium.library import Library
 from trivium.operations.managing import Restore
-from trivium.operations.searching import LONGEST_FILTER, MOST_RESULTS, Similar
-from trivium.options import Filters
-from trivium.shapes import ChunkAnswer, DocumentAnswer, InterpretationAnswer
-from trivium.types import Document, Where
+from trivium.operations.searching import LONGEST_FILTER, MOST_RESULTS, Filters, Similar
 
 router = APIRouter(prefix="/v1", tags=["documents"])
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import StreamingResponse
 
-from trivium.errors import DocumentNotFound
+from trivium.core.errors import DocumentNotFound
 from trivium.evaluate.judged_sets import JudgedSet, JudgedSets
 from trivium.evaluate.judging import named
 from trivium.evaluate.run import evaluate

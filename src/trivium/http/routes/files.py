@@ -16,8 +16,10 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from trivium.access import Caller
-from trivium.errors import ArchiveAway, DeadlinePassed, DocumentNotFound, RequestInvalid
+from trivium.core.access import Caller
+from trivium.core.errors import ArchiveAway, DeadlinePassed, DocumentNotFound, RequestInvalid
+from trivium.core.shapes import DocumentAnswer, JobAnswer
+from trivium.core.types import Metadata, MetaScalar
 from trivium.http.answers import AddedAnswer, Answered, OutcomeAnswer, TakenAnswer
 from trivium.http.asked import Adder, Here, Reader, Server
 from trivium.http.caching import not_modified, tag
@@ -30,8 +32,6 @@ from trivium.library.uploads import Wanted, safe_name
 from trivium.operations.adding import AddUrl, LabelOptions
 from trivium.operations.declaring import option_of, options_of
 from trivium.operations.searching import MOST_NAMES
-from trivium.shapes import DocumentAnswer, JobAnswer
-from trivium.types import Metadata, MetaScalar
 
 router = APIRouter(prefix="/v1", tags=["files"])
 UPLOADS = frozenset({"/v1/documents", "/add"})  # routes that take a whole file; one is a page

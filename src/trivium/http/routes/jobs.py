@@ -17,8 +17,10 @@ import anyio
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import StreamingResponse
 
-from trivium.access import Caller
-from trivium.errors import JobNotFound, RightMissing, TriviumError
+from trivium.core.access import Caller
+from trivium.core.errors import JobNotFound, RightMissing, TriviumError
+from trivium.core.shapes import JobAnswer, TaskAnswer, to_json
+from trivium.core.work import Job, TaskState
 from trivium.http.answers import Answered, JobsAnswer, TasksAnswer
 from trivium.http.asked import Anyone, Here, Owner, Server
 from trivium.http.problems import responses
@@ -37,8 +39,6 @@ from trivium.http.streaming import (
     failure,
 )
 from trivium.operations.searching import MOST_RESULTS
-from trivium.shapes import JobAnswer, TaskAnswer, to_json
-from trivium.work import Job, TaskState
 
 router = APIRouter(prefix="/v1", tags=["jobs"])
 

@@ -11,13 +11,13 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from trivium.answers import Answer, AnswerEvent, Done
+from trivium.core.answers import Answer, AnswerEvent, Done
+from trivium.core.types import Told
 from trivium.http.answers import Answered, ConversationsAnswer, ForgottenAnswer, TurnsAnswer
 from trivium.http.asked import Here, Reader
 from trivium.http.problems import responses
 from trivium.http.streaming import Tell, described, stream
 from trivium.operations.asking import LONGEST_NAME, Ask
-from trivium.types import Told
 
 router = APIRouter(prefix="/v1", tags=["query"])
 

@@ -7,13 +7,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from trivium.answers import Quotation
+from trivium.core.answers import Quotation
+from trivium.core.results import Results
 from trivium.http.answers import Answered, CollectionsAnswer, SearchAnswer, SuggestAnswer
 from trivium.http.asked import Here, Reader
 from trivium.http.problems import responses
 from trivium.operations.quoting import Quote
 from trivium.operations.searching import Search
-from trivium.results import Results
 from trivium.search.suggest import LONGEST
 
 router = APIRouter(prefix="/v1", tags=["search"])

@@ -9,11 +9,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
+from trivium.core.work import WatchedFolder
 from trivium.http.answers import Answered, ForgottenSourceAnswer, SourceAnswer, SourcesAnswer
 from trivium.http.asked import Here, Owner, Server
 from trivium.http.problems import responses
 from trivium.operations.adding import WatchFolder
-from trivium.work import WatchedFolder
 
 router = APIRouter(prefix="/v1", tags=["sources"])
 

@@ -7,6 +7,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
+from trivium.core.shapes import SyncAnswer, SyncFailureAnswer
+from trivium.core.work import KeptSource
 from trivium.http.answers import (
     Answered,
     DifferenceAnswer,
@@ -21,9 +23,7 @@ from trivium.http.asked import Here, Owner, Server
 from trivium.http.problems import responses
 from trivium.library import Library
 from trivium.operations.adding import AddSync, RunSync
-from trivium.shapes import SyncAnswer, SyncFailureAnswer
 from trivium.sources import kinds as known
-from trivium.work import KeptSource
 
 router = APIRouter(prefix="/v1", tags=["sync"])
 LONGEST_WAIT = 10.0  # seconds that a request waits for a service; a terminal has more time

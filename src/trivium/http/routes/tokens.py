@@ -7,11 +7,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
+from trivium.core.shapes import TokenAnswer
 from trivium.http.answers import Answered, NewTokenAnswer, RevokedAnswer, TokensAnswer
 from trivium.http.asked import Here, Owner, Server
 from trivium.http.problems import responses
 from trivium.operations.managing import CreateToken
-from trivium.shapes import TokenAnswer
 
 router = APIRouter(prefix="/v1", tags=["tokens"])
 

@@ -6,13 +6,13 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from trivium.errors import FileUnreadable
+from trivium.core.errors import FileUnreadable
+from trivium.core.types import EVERYONE, Extraction
+from trivium.core.work import KeptSource
 from trivium.extract.cleaning import cleaned, cleaned_metadata
 from trivium.ingest.identity import text_digest
 from trivium.ports import Backend, Gone, Only, Put, SourceItem
 from trivium.store.identity import WITHIN
-from trivium.types import EVERYONE, Extraction
-from trivium.work import KeptSource
 
 
 def uri_prefix(source: KeptSource) -> str:

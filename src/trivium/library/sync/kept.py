@@ -10,7 +10,7 @@ from itertools import islice
 from threading import Event
 
 from trivium import config
-from trivium.errors import (
+from trivium.core.errors import (
     BadSetting,
     LibraryBusy,
     SourceExists,
@@ -19,6 +19,8 @@ from trivium.errors import (
     SourcePaused,
     SourceUnreachable,
 )
+from trivium.core.types import Extraction, Labels
+from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun
 from trivium.library.current import CurrentModel
 from trivium.library.sync.items import age, held, slices
 from trivium.library.sync.putting import Putting
@@ -29,8 +31,6 @@ from trivium.ports import Backend, Failed, Put, SourceAsked, SyncSource, Wait, W
 from trivium.sources import kinds
 from trivium.store.clock import now
 from trivium.text.values import check_labels, check_text
-from trivium.types import Extraction, Labels
-from trivium.work import KeptSource, SyncFailure, SyncPoint, SyncRun
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _EVERY = re.compile(r"(\d{1,9})\s*(s|m|h|d)?")

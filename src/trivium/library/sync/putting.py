@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 
+from trivium.core.types import Labels
+from trivium.core.work import Job, JobState, KeptSource, Priority, SyncPoint
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.in_flight import Offer
 from trivium.ingest.progress import Outcome
@@ -14,8 +16,6 @@ from trivium.library.current import CurrentModel
 from trivium.library.model import description
 from trivium.library.worker import Readers, options_for
 from trivium.ports import Backend, SourceItem, Waiting
-from trivium.types import Labels
-from trivium.work import Job, JobState, KeptSource, Priority, SyncPoint
 
 
 class Putting:

@@ -18,7 +18,8 @@ from pathlib import Path
 from threading import Event
 from time import monotonic
 
-from trivium.errors import SourceEmpty, TriviumError
+from trivium.core.errors import SourceEmpty, TriviumError
+from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun
 from trivium.ingest.in_flight import clean_item
 from trivium.ingest.progress import Fate, Outcome
 from trivium.library.sync.items import age, held, item_of, slices, uri_prefix, uris_of
@@ -42,7 +43,6 @@ from trivium.ports import (
 from trivium.store.clock import now
 from trivium.store.identity import WITHIN
 from trivium.text.values import clean_text
-from trivium.work import KeptSource, SyncFailure, SyncPoint, SyncRun
 
 WAITED = "waiting"
 _LIST_HOURS = 24  # between two comparisons of all ids, if a source doesn't report deletions

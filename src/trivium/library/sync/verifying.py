@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from trivium.errors import ReadError
+from trivium.core.errors import ReadError
+from trivium.core.types import OWNER, Document
+from trivium.core.work import KeptSource, SyncFailure
 from trivium.ingest.progress import Fate
 from trivium.library.sync.items import digest_of, held, item_of, uri_prefix, uris_of
 from trivium.library.sync.segments import SEGMENT
 from trivium.ports import Backend, Change, Failed, Gone, Only, Put, SyncSource, Wait
-from trivium.types import OWNER, Document
-from trivium.work import KeptSource, SyncFailure
 
 REMOVED = "removed"
 T = TypeVar("T")

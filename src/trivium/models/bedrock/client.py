@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from trivium.errors import (
+from trivium.core.errors import (
     ModelBusy,
     ModelFailing,
     ModelRefused,

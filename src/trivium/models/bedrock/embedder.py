@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from trivium.errors import BadSetting
+from trivium.core.errors import BadSetting
 from trivium.models.bedrock.client import BedrockClient
 from trivium.models.calling import CallingEmbedder
 from trivium.models.retrying import ATTEMPTS, HURRIED

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trivium.core.types import StoredChunk
 from trivium.models.bedrock.client import BedrockClient
 from trivium.models.remote_reranker import in_order
 from trivium.models.retrying import HURRIED
 from trivium.models.tokenising import encodable
 from trivium.ports import LONGEST_PASSAGE
-from trivium.types import StoredChunk
 
 
 class BedrockReranker:

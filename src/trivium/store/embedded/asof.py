@@ -22,11 +22,11 @@ from typing import Any
 
 from sqlalchemy import Engine, func, select
 
+from trivium.core.types import Where
 from trivium.store.sql.conditions import label_held, visible
 from trivium.store.sql.rows import field_values, metadata_of
 from trivium.store.sql.tables import documents, interpretations
 from trivium.store.where import kind_of
-from trivium.types import Where
 
 AS_OF = "as-of"
 MOST = 3  # kept at a time: each needs as much space as a library

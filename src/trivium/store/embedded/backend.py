@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trivium.errors import LibraryNotFound
+from trivium.core.errors import LibraryNotFound
 from trivium.ports import Backend, Blobs, Spool
 from trivium.store.blobs import FolderBlobs
 from trivium.store.embedded.backup import ARCHIVE, DATABASE

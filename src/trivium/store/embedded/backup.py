@@ -28,10 +28,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO
 
-from trivium.errors import BackupDamaged, OriginalMissing
+from trivium.core.errors import BackupDamaged, OriginalMissing
+from trivium.core.upkeep import Backup, Progress
 from trivium.ports import Blobs
 from trivium.store.embedded.database import translated
-from trivium.upkeep import Backup, Progress
 
 DATABASE = "library.db"
 ABOUT, SUMS, ARCHIVE = "trivium.json", "SHA256SUMS", "archive"

@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 BLOCK = 32  # rows in one block of faiss's layout
 # The four values that approximate a normal variable best (Lloyd 1982), in standard deviations.

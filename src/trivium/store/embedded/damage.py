@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from trivium.errors import IndexDamaged
+from trivium.core.errors import IndexDamaged
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -21,7 +21,7 @@ from sqlalchemy.exc import (
     ProgrammingError,
 )
 
-from trivium.errors import LibraryBusy, LibraryDamaged, StoreError
+from trivium.core.errors import LibraryBusy, LibraryDamaged, StoreError
 from trivium.store.disk import disk_refusal, full, of_disk, read_only
 from trivium.store.sql.feed import SEQUENCE
 

@@ -14,11 +14,11 @@ from typing import Any, TypeAlias, TypeVar
 
 from sqlalchemy import Dialect, Engine
 
+from trivium.core.types import OWNER, Chunk, ChunkId, Document, Label, StoredChunk, Where
 from trivium.store.embedded.database import read_rows, sequence_of
 from trivium.store.sql.documents import SqlDocuments, chunks_by_id
 from trivium.store.sql.rows import CHUNK_COLUMNS, document_of, place_of
 from trivium.text.filters import looks_at_passages
-from trivium.types import OWNER, Chunk, ChunkId, Document, Label, StoredChunk, Where
 
 Row: TypeAlias = tuple[Any, ...]
 _Made = TypeVar("_Made")

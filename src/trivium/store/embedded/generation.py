@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trivium.errors import IndexDamaged
+from trivium.core.errors import IndexDamaged
 from trivium.store.embedded.codes import BLOCK, Codes, fit_levels, load_faiss
 from trivium.store.embedded.damage import guarded
 from trivium.store.embedded.gate import Gate
@@ -22,7 +22,7 @@ from trivium.store.embedded.lists import LEAST_SEEN, Filter, Lists, write
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from trivium.types import Vector, Vectors
+    from trivium.core.types import Vector, Vectors
 
 # Up to this many passing rows are compared exactly. .7 µs a row, so 3 ms: as much as scanning
 # codes and comparing candidates costs at 100k rows.

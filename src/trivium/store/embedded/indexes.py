@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from trivium.errors import IndexDamaged
+from trivium.core.errors import IndexDamaged
+from trivium.core.types import ChunkId
 from trivium.store.embedded.damage import guarded
 from trivium.store.embedded.generation import Generation
 from trivium.store.embedded.vectors import VectorIndex
@@ -28,12 +29,11 @@ from trivium.store.indexed import IndexedChunk
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.statements import slices
 from trivium.text.trigrams import Vocabulary
-from trivium.types import ChunkId
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from trivium.types import Vectors
+    from trivium.core.types import Vectors
 
 T = TypeVar("T")
 WORDS, VECTORS = "words", "vectors"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from trivium.errors import LibraryBusy, LibraryNotFound
+from trivium.core.errors import LibraryBusy, LibraryNotFound
 from trivium.ports import Waiting, worker_lease
 from trivium.store.embedded.backup import DATABASE
 from trivium.store.embedded.database import translated

@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trivium.errors import IndexDamaged
+from trivium.core.errors import IndexDamaged
 from trivium.store.embedded.codes import BLOCK, Codes, block_bytes, load_faiss, make_index, widen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 PER_ROOT = 6  # lists = 6 × the square root of the number of rows: 6,000 for a million
 MOST_LISTS = 16_384  # from 7.5 million rows on; reading a list costs 2.5 µs beside its rows

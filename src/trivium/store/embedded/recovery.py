@@ -8,13 +8,13 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from trivium.errors import PathNotFound, TargetExists
+from trivium.core.errors import PathNotFound, TargetExists
+from trivium.core.upkeep import Backup, Progress
 from trivium.ports import Blobs
 from trivium.store.blobs import FolderBlobs
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.backup import ARCHIVE, read_backup
 from trivium.store.embedded.database import translated
-from trivium.upkeep import Backup, Progress
 
 _MADE, _REPLACED = ".recovering-", ".replaced-"
 

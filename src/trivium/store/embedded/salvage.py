@@ -18,7 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from trivium.errors import LibraryDamaged
+from trivium.core.errors import LibraryDamaged
+from trivium.core.upkeep import LostDocument, Salvaged
 from trivium.ports import Waiting
 from trivium.store.embedded.asof import AS_OF
 from trivium.store.embedded.backup import DATABASE
@@ -27,7 +28,6 @@ from trivium.store.embedded.leases import FileLeases
 from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.rows import field_values, metadata_of
 from trivium.store.sql.schema import migrate
-from trivium.upkeep import LostDocument, Salvaged
 
 DAMAGED = f"{DATABASE}.damaged-"  # followed by the date
 DERIVED = ("words", "vectors", "vocabulary.txt", AS_OF)

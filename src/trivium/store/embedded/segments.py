@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trivium.errors import IndexDamaged
+from trivium.core.errors import IndexDamaged
 from trivium.store.ranking import MOST_COUNTED
 from trivium.text.normalise import words
 from trivium.text.stems import stem

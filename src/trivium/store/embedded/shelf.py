@@ -12,7 +12,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from trivium.errors import LibraryBusy, LibraryNotFound
+from trivium.core.errors import LibraryBusy, LibraryNotFound
 from trivium.store.embedded.backup import EVALUATION
 
 _PATIENCE = 5.0  # seconds for another judgment to be written

@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trivium.errors import IndexDamaged, ModelChanged
+from trivium.core.errors import IndexDamaged, ModelChanged
+from trivium.core.types import (
+    OWNER,
+    ChunkId,
+    Hit,
+    Probe,
+    Signal,
+    Spelled,
+    TokenVectors,
+    Where,
+    hits_of,
+)
 from trivium.store.embedded.damage import guarded
 from trivium.store.embedded.database import translated
 from trivium.store.embedded.indexes import VECTORS, WORDS, Indexes
@@ -26,12 +37,11 @@ from trivium.store.visible import Visible
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.spelling import PlannedWord
 from trivium.text.trigrams import WordList
-from trivium.types import OWNER, ChunkId, Hit, Probe, Signal, Spelled, TokenVectors, Where, hits_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 
 class EmbeddedSignals:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from trivium.errors import IndexDamaged
+from trivium.core.errors import IndexDamaged
+from trivium.core.types import OWNER, Where
 from trivium.store.embedded.database import sequence_of
 from trivium.store.embedded.indexes import Indexes, IndexView
 from trivium.store.embedded.words import WordView
 from trivium.store.sql.census import Allowed, Census, Passing
 from trivium.store.sql.feed import Feed
 from trivium.store.visible import Visible
-from trivium.types import OWNER, Where
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from filelock import FileLock
 
-from trivium.errors import FileUnreadable, ServerBusy
+from trivium.core.errors import FileUnreadable, ServerBusy
 from trivium.store.embedded.database import translated
 from trivium.store.embedded.leases import check_there
 

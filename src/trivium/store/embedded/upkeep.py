@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import Engine
 
-from trivium.errors import IndexDamaged
+from trivium.core.errors import IndexDamaged
+from trivium.core.upkeep import Backup, Compacted, Finding, Progress
 from trivium.ports import Hash, Waiting
 from trivium.store.embedded.asof import discard
 from trivium.store.embedded.backup import DATABASE, write_backup
@@ -24,7 +25,6 @@ from trivium.store.sql.checks import Checks
 from trivium.store.sql.examination import Examination
 from trivium.store.sql.models import SqlModels
 from trivium.store.sql.tables import embeddings
-from trivium.upkeep import Backup, Compacted, Finding, Progress
 
 
 class EmbeddedUpkeep:

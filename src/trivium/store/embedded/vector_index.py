@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
+from trivium.core.types import ChunkId
 from trivium.store.embedded.database import translated
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.snapshots import Snapshots
 from trivium.store.embedded.writing import Writing
-from trivium.types import ChunkId
 
 
 class FolderVectors:

@@ -54,7 +54,7 @@ from trivium.store.embedded.generation import Generation
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from trivium.types import Vector, Vectors
+    from trivium.core.types import Vector, Vectors
 
 _NONE = "none"  # a folder that never exists: a generation without rows
 

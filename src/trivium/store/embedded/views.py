@@ -9,12 +9,12 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
+from trivium.core.types import Where
 from trivium.ports import Backend
 from trivium.store.embedded import asof
 from trivium.store.embedded.asof import AS_OF, Chosen
 from trivium.store.embedded.backup import DATABASE
 from trivium.store.embedded.database import translated
-from trivium.types import Where
 
 
 class EmbeddedViews:

@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trivium.errors import IndexDamaged
+from trivium.core.errors import IndexDamaged
+from trivium.core.types import ChunkId
 from trivium.store.embedded import segments
 from trivium.store.embedded.damage import guarded
 from trivium.store.embedded.segments import Column, Segment
@@ -33,7 +34,6 @@ from trivium.store.ranking import Counts, Ids
 from trivium.store.sql.census import Allowed
 from trivium.text.keywords import Run
 from trivium.text.trigrams import Vocabulary
-from trivium.types import ChunkId
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

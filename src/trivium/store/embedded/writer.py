@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from trivium.core.types import Document, DocumentId, Metadata, Processed, Where
 from trivium.ports import Waiting
 from trivium.store.embedded.asof import discard
 from trivium.store.embedded.indexes import Indexes
@@ -15,7 +16,6 @@ from trivium.store.originals import KeptOriginals
 from trivium.store.sql.names import Names
 from trivium.store.sql.removal import Gone, Removal
 from trivium.store.sql.staging import Staging
-from trivium.types import Document, DocumentId, Metadata, Processed, Where
 
 
 class EmbeddedWriter:

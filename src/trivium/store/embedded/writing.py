@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from trivium.errors import (
+from trivium.core.errors import (
     DiskFull,
     IndexDamaged,
     LibraryBusy,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from trivium.errors import BadSetting
+from trivium.core.errors import BadSetting
+from trivium.core.upkeep import Backup, Compacted, Finding, Progress
 from trivium.ports import Backend, Hash, Waiting
 from trivium.store.memory.beside import (
     MemoryAlerts,
@@ -26,7 +27,6 @@ from trivium.store.memory.models import MemoryModels
 from trivium.store.memory.signals import MemorySignals
 from trivium.store.memory.writer import MemoryWriter
 from trivium.text.trigrams import Vocabulary
-from trivium.upkeep import Backup, Compacted, Finding, Progress
 
 
 def open_memory(*, incoming: int | None = None) -> Backend:

@@ -14,17 +14,17 @@ from threading import Condition, Lock
 from time import monotonic
 from typing import BinaryIO
 
-from trivium.access import AccessToken
-from trivium.answers import Conversation, KeptTurn
-from trivium.errors import FileUnreadable, LibraryBusy, OriginalMissing, ServerBusy
+from trivium.core.access import AccessToken
+from trivium.core.answers import Conversation, KeptTurn
+from trivium.core.errors import FileUnreadable, LibraryBusy, OriginalMissing, ServerBusy
+from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery
+from trivium.core.types import Where
+from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun, WatchedFolder
 from trivium.ports import Waiting
-from trivium.queries import Alert, AlertHit, Asked, LoggedQuery
 from trivium.store.clock import now
 from trivium.store.memory.documents import MemoryDocuments
 from trivium.store.memory.held import Held
 from trivium.store.where import holds
-from trivium.types import Where
-from trivium.work import KeptSource, SyncFailure, SyncPoint, SyncRun, WatchedFolder
 
 
 class MemoryTokens:

@@ -6,14 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from trivium.history import Interpretation
-from trivium.ports import Summarised
-from trivium.store.identity import is_within
-from trivium.store.memory.held import Held, Kept
-from trivium.store.neighbours import neighbours
-from trivium.store.where import holds_label, kind_of, matches
-from trivium.text.nearness import may_be_near, sketch
-from trivium.types import (
+from trivium.core.history import Interpretation
+from trivium.core.types import (
     OWNER,
     ChunkId,
     Collection,
@@ -25,6 +19,12 @@ from trivium.types import (
     StoredChunk,
     Where,
 )
+from trivium.ports import Summarised
+from trivium.store.identity import is_within
+from trivium.store.memory.held import Held, Kept
+from trivium.store.neighbours import neighbours
+from trivium.store.where import holds_label, kind_of, matches
+from trivium.text.nearness import may_be_near, sketch
 
 
 class MemoryDocuments:

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from trivium.answers import KeptTurn
-from trivium.errors import ModelChanged
-from trivium.history import Interpretation
+from trivium.core.answers import KeptTurn
+from trivium.core.errors import ModelChanged
+from trivium.core.history import Interpretation
+from trivium.core.types import Chunk, ChunkId, Document, DocumentId, TokenVectors, Where
+from trivium.core.work import KeptSource, SyncFailure, SyncPoint
 from trivium.store.where import matches
 from trivium.text.trigrams import Vocabulary
-from trivium.types import Chunk, ChunkId, Document, DocumentId, TokenVectors, Where
-from trivium.work import KeptSource, SyncFailure, SyncPoint
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 
 @dataclass(frozen=True, slots=True)

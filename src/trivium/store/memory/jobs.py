@@ -10,11 +10,8 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import takewhile
 from typing import Any
 
-from trivium.errors import DocumentSetAside, JobInterrupted
-from trivium.ports import Leases, worker_lease
-from trivium.store.clock import now
-from trivium.store.memory.held import Held
-from trivium.work import (
+from trivium.core.errors import DocumentSetAside, JobInterrupted
+from trivium.core.work import (
     KEPT_JOBS,
     REEMBED,
     Job,
@@ -30,6 +27,9 @@ from trivium.work import (
     TaskProgress,
     TaskState,
 )
+from trivium.ports import Leases, worker_lease
+from trivium.store.clock import now
+from trivium.store.memory.held import Held
 
 MOST_LOST = 2  # workers that ended while they had a task, after which it is not tried again
 _OPEN = (TaskState.WAITING, TaskState.WORKING)

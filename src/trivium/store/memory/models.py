@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trivium.errors import ModelChanged, NotEmbedded, ReembedStopped
+from trivium.core.errors import ModelChanged, NotEmbedded, ReembedStopped
+from trivium.core.types import ChunkId, DocumentId, Manifest, TokenVectors
 from trivium.ports import Embed, Unembedded
 from trivium.store.memory.held import Held
-from trivium.types import ChunkId, DocumentId, Manifest, TokenVectors
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 
 class MemoryModels:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trivium.core.types import OWNER, ChunkId, Hit, Probe, TokenVectors, Where
 from trivium.store.bm25 import K1, idf, saturation
 from trivium.store.memory.documents import MemoryDocuments
 from trivium.store.memory.held import Entry, Held
@@ -16,10 +17,9 @@ from trivium.store.signals import PlannedSignals, spread
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.spelling import PlannedWord
 from trivium.text.trigrams import Vocabulary
-from trivium.types import OWNER, ChunkId, Hit, Probe, TokenVectors, Where
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 
 class MemorySignals(PlannedSignals):

@@ -7,8 +7,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
-from trivium.errors import DocumentNotFound
-from trivium.history import Interpretation
+from trivium.core.errors import DocumentNotFound
+from trivium.core.history import Interpretation
+from trivium.core.types import Document, DocumentId, Metadata, Processed, Where
+from trivium.core.work import DUPLICATE
 from trivium.ports import Queue, Waiting
 from trivium.store.clock import now
 from trivium.store.identity import (
@@ -27,8 +29,6 @@ from trivium.store.where import holds_label
 from trivium.text.normalise import words
 from trivium.text.stems import stem
 from trivium.text.titles import followed
-from trivium.types import Document, DocumentId, Metadata, Processed, Where
-from trivium.work import DUPLICATE
 
 
 class MemoryWriter:

@@ -15,8 +15,8 @@ from urllib.parse import parse_qsl, quote, urlencode
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from trivium.errors import BadSetting
-from trivium.places import DatabaseAddress
+from trivium.core.errors import BadSetting
+from trivium.core.places import DatabaseAddress
 
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 _REPLICA = re.compile(r"(?P<host>[\w.-]+|\[[0-9a-fA-F:.]+\])(:(?P<port>\d{1,5}))?")

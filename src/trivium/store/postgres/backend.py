@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 
 from sqlalchemy import Engine, text
 
-from trivium.errors import LibraryBusy
+from trivium.core.errors import LibraryBusy
 from trivium.ports import Backend, Blobs, Spool
 from trivium.store.originals import KeptOriginals
 from trivium.store.postgres.address import Address

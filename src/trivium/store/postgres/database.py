@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, InvalidatePoolError
 from sqlalchemy.exc import TimeoutError as NoneFree
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from trivium.errors import (
+from trivium.core.errors import (
     DatabaseAway,
     DatabaseRefused,
     DatabaseSlow,

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from sqlalchemy import Engine, text
 
-from trivium.errors import (
+from trivium.core.errors import (
     FileTooLarge,
     FileUnreadable,
     OriginalDamaged,

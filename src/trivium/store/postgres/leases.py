@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from sqlalchemy import Engine, text
 
-from trivium.errors import LibraryBusy, StoreError
+from trivium.core.errors import LibraryBusy, StoreError
 from trivium.ports import Waiting
 
 LIFE = 15.0  # seconds

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
-from trivium.errors import StoreError
+from trivium.core.errors import StoreError
 from trivium.store.postgres.address import Address
 
 log = logging.getLogger("trivium.postgres")

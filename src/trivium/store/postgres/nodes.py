@@ -16,7 +16,8 @@ from contextlib import AbstractContextManager
 
 from sqlalchemy import Connection, Engine, text
 
-from trivium.errors import DatabaseUnsuitable, LibraryBusy
+from trivium.core.errors import DatabaseUnsuitable, LibraryBusy
+from trivium.core.upkeep import Spread
 from trivium.store.postgres.shards import (
     drop_hidden_rows,
     gather_table,
@@ -28,7 +29,6 @@ from trivium.store.postgres.shards import (
 )
 from trivium.store.postgres.vectors import VectorTables
 from trivium.store.sql.statements import NEXT_MODEL, setting
-from trivium.upkeep import Spread
 
 # Name, key, and the table to lie beside, which must come first.
 _TABLES = (

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, TypeVar
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
-from trivium.errors import LibraryBusy, ModelChanged, StoreError
+from trivium.core.errors import LibraryBusy, ModelChanged, StoreError
+from trivium.core.types import ChunkId, Hit, Probe, Signal, Spelled, TokenVectors, Where
 from trivium.store.postgres.signals import PostgresSignals
 from trivium.store.postgres.snapshots import Snapshots
 from trivium.store.postgres.vectors import VectorTables
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.vectors import SqlVectors
-from trivium.types import ChunkId, Hit, Probe, Signal, Spelled, TokenVectors, Where
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 T = TypeVar("T")
 log = logging.getLogger("trivium.postgres")

@@ -9,7 +9,7 @@ import re
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
-from trivium.errors import DatabaseUnsuitable, LibraryNotFound, LibraryTooNew, StoreError
+from trivium.core.errors import DatabaseUnsuitable, LibraryNotFound, LibraryTooNew, StoreError
 from trivium.store.postgres.address import Address
 from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.schema import migrate

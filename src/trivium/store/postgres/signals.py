@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trivium.errors import LibraryNotFound, ModelChanged
+from trivium.core.errors import LibraryNotFound, ModelChanged
+from trivium.core.types import OWNER, ChunkId, Hit, Probe, TokenVectors, Where
 from trivium.store.postgres.snapshots import Snapshot, Snapshots
 from trivium.store.postgres.vectors import VectorTables
 from trivium.store.signals import PlannedSignals, spread
@@ -20,12 +21,11 @@ from trivium.store.visible import Visible
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.spelling import PlannedWord
 from trivium.text.trigrams import WordList
-from trivium.types import OWNER, ChunkId, Hit, Probe, TokenVectors, Where
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 
 class PostgresSignals(PlannedSignals):

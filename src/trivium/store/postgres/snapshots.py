@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Engine, text
 
+from trivium.core.types import OWNER, Where
 from trivium.store.postgres.occurrences import Remembered, RowOccurrences
 from trivium.store.postgres.shards import shards_of
 from trivium.store.postgres.words import generation
@@ -16,7 +17,6 @@ from trivium.store.sql.feed import Feed, Serving
 from trivium.store.sql.statements import one_state, wait_for_changes
 from trivium.store.visible import Visible
 from trivium.text.trigrams import Vocabulary
-from trivium.types import OWNER, Where
 
 _MASKS = 64 << 20  # bytes of filters' masks that a snapshot keeps; one takes 1 ms at a million
 _CALLERS = 64  # sets of labels and collections whose words a snapshot keeps

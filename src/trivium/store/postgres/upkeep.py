@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from sqlalchemy import Engine, text
 
-from trivium.errors import LibraryNotFound
+from trivium.core.errors import LibraryNotFound
+from trivium.core.upkeep import Backup, Compacted, Finding, Progress
 from trivium.ports import Hash, Waiting
 from trivium.store.embedded.backup import DATABASE, EVALUATION, write_backup
 from trivium.store.embedded.database import open_database as open_file
@@ -28,7 +29,6 @@ from trivium.store.sql.feed import Feed
 from trivium.store.sql.models import SqlModels
 from trivium.store.sql.schema import migrate
 from trivium.store.sql.statements import one_state
-from trivium.upkeep import Backup, Compacted, Finding, Progress
 
 _PAGE = 1_000  # chunks read at a time
 _SIZES = (

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import Connection, Engine, text
 
-from trivium.errors import StoreError
+from trivium.core.errors import StoreError
+from trivium.core.types import ChunkId, Hit
 from trivium.store.indexed import IndexedChunk
 from trivium.store.postgres.database import EF_SEARCH, direct
 from trivium.store.postgres.shards import shards_of, spread_table
@@ -21,12 +22,11 @@ from trivium.store.sql.feed import Feed
 from trivium.store.sql.statements import NEXT_MODEL, STORED, one_statement, setting
 from trivium.store.sql.tables import embeddings
 from trivium.store.sql.vectors import embedded_texts, stored
-from trivium.types import ChunkId, Hit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from trivium.types import Vector, Vectors
+    from trivium.core.types import Vector, Vectors
 
 # Up to this many chunks are all compared, at 1.5 µs each: 15 ms. The graph takes 3 to 12 ms.
 EXACT = 10_000

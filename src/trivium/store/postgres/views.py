@@ -14,6 +14,7 @@ from tempfile import mkdtemp
 from sqlalchemy import Connection, Engine, Table, delete, insert, select, update
 from sqlalchemy.sql.elements import ColumnElement
 
+from trivium.core.types import Where
 from trivium.ports import Backend
 from trivium.store.embedded.asof import MOST, Chosen
 from trivium.store.embedded.backend import open_embedded
@@ -32,7 +33,6 @@ from trivium.store.sql.tables import (
     settings,
     token_vectors,
 )
-from trivium.types import Where
 
 
 class PostgresViews:

@@ -16,7 +16,9 @@ from zlib import crc32
 import numpy as np
 from sqlalchemy import Connection, Engine, select, text
 
-from trivium.errors import JobInterrupted
+from trivium.core.errors import JobInterrupted
+from trivium.core.types import Document, DocumentId, Metadata, Processed, Where
+from trivium.core.work import SyncPoint, TaskEnd
 from trivium.ports import Waiting
 from trivium.store.identity import is_shareable
 from trivium.store.originals import KeptOriginals
@@ -31,8 +33,6 @@ from trivium.store.sql.removal import Gone, Removal
 from trivium.store.sql.staging import Staged, activate, stage, stage_restored
 from trivium.store.sql.statements import setting, take
 from trivium.store.sql.tables import counters
-from trivium.types import Document, DocumentId, Metadata, Processed, Where
-from trivium.work import SyncPoint, TaskEnd
 
 MODEL = 7_411_004  # lock: shared by changes, exclusive for a switch of the model
 _SOURCE = 7_411_005  # first half of the locks of sources and bytes

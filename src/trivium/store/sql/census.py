@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from trivium.core.types import OWNER, DocumentId, Where
 from trivium.store.sql.feed import Changes, Feed
 from trivium.text.filters import looks_at_passages
-from trivium.types import OWNER, DocumentId, Where
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -31,7 +31,8 @@ from sqlalchemy import (
     update,
 )
 
-from trivium.errors import LibraryDamaged
+from trivium.core.errors import LibraryDamaged
+from trivium.core.types import ChunkId, DocumentId
 from trivium.store.sql.checksums import CHECKED, CHECKSUM, changed_checksum, checksum, is_sound
 from trivium.store.sql.rows import chunk_of
 from trivium.store.sql.statements import active
@@ -44,7 +45,6 @@ from trivium.store.sql.tables import (
     names,
     token_vectors,
 )
-from trivium.types import ChunkId, DocumentId
 
 # A difference of two sets, not an anti-join: on several nodes the two lie by different keys.
 _no_chunk_uses = [

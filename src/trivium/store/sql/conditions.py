@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import ColumnElement, FromClause, Select, and_, false, func, not_, or_, select, true
 
+from trivium.core.types import EVERYONE, AllOf, AnyOf, Compare, Condition, Exists, Not, Where
 from trivium.store.sql.tables import (
     FOLDED_SHEET,
     chunks,
@@ -19,7 +20,6 @@ from trivium.store.sql.tables import (
 )
 from trivium.store.where import UPLOADED, as_number, comparable_text, metadata_name
 from trivium.text.filters import OF_PASSAGES
-from trivium.types import EVERYONE, AllOf, AnyOf, Compare, Condition, Exists, Not, Where
 
 _OfPassages: TypeAlias = Callable[[Compare | Exists], ColumnElement[bool]]
 

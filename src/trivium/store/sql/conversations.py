@@ -12,13 +12,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, insert, select
 
-from trivium.answers import Conversation, KeptTurn, Turn
+from trivium.core.answers import Conversation, KeptTurn, Turn
+from trivium.core.types import DocumentId, Where
 from trivium.store.clock import now
 from trivium.store.sql.conditions import visible
 from trivium.store.sql.statements import insert_all, one_state, slices
 from trivium.store.sql.tables import documents, turn_documents, turns
 from trivium.store.where import holds
-from trivium.types import DocumentId, Where
 
 
 class SqlConversations:

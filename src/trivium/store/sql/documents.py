@@ -19,7 +19,18 @@ from sqlalchemy import (
     union,
 )
 
-from trivium.history import Interpretation
+from trivium.core.history import Interpretation
+from trivium.core.types import (
+    OWNER,
+    ChunkId,
+    Collection,
+    Document,
+    DocumentId,
+    Label,
+    Neighbours,
+    StoredChunk,
+    Where,
+)
 from trivium.ports import Summarised
 from trivium.store.neighbours import neighbours
 from trivium.store.sql.conditions import visible, visible_passages, visible_then
@@ -43,17 +54,6 @@ from trivium.store.sql.tables import (
     shingles,
 )
 from trivium.text.nearness import ENOUGH_KEYS, MOST_OF_A_KEY, sketch
-from trivium.types import (
-    OWNER,
-    ChunkId,
-    Collection,
-    Document,
-    DocumentId,
-    Label,
-    Neighbours,
-    StoredChunk,
-    Where,
-)
 
 _LAST = 2**63 - 1  # no document has a higher id
 

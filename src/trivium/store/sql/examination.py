@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from trivium.errors import OriginalDamaged, OriginalMissing
+from trivium.core.errors import OriginalDamaged, OriginalMissing
+from trivium.core.upkeep import Finding
 from trivium.ports import Hash
 from trivium.store.originals import KeptOriginals
 from trivium.store.sql.checks import Checks
 from trivium.store.sql.models import SqlModels
-from trivium.upkeep import Finding
 
 # Bytes that another process has archived and not yet registered are younger than this.
 SETTLED_SECONDS = 3600.0

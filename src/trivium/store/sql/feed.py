@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import Engine, bindparam, delete, select
 
+from trivium.core.types import OWNER, ChunkId, DocumentId, Where
 from trivium.store.indexed import IndexedChunk, searched_text
 from trivium.store.sql.checksums import is_sound
 from trivium.store.sql.conditions import visible, visible_passages
@@ -35,12 +36,11 @@ from trivium.store.sql.tables import (
     settings,
 )
 from trivium.store.sql.vectors import stored
-from trivium.types import OWNER, ChunkId, DocumentId, Where
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from trivium.types import Vectors
+    from trivium.core.types import Vectors
 
 _ROWS = 10_000  # vectors read at a time: 8 MB of 384 dimensions
 SEQUENCE = "SELECT value FROM counters WHERE name = 'sequence'"

@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 from sqlalchemy import Engine, delete, insert, select
 
+from trivium.core.work import WatchedFolder
 from trivium.store.sql.tables import watched_folders
-from trivium.work import WatchedFolder
 
 
 class SqlFolders:

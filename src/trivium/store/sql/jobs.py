@@ -27,11 +27,7 @@ from sqlalchemy import (
     update,
 )
 
-from trivium.store.clock import now
-from trivium.store.sql.job_tables import jobs, tasks
-from trivium.store.sql.statements import one_state, slices
-from trivium.store.sql.tables import documents
-from trivium.work import (
+from trivium.core.work import (
     KEPT_JOBS,
     REEMBED,
     Job,
@@ -45,6 +41,10 @@ from trivium.work import (
     TaskState,
     work_of,
 )
+from trivium.store.clock import now
+from trivium.store.sql.job_tables import jobs, tasks
+from trivium.store.sql.statements import one_state, slices
+from trivium.store.sql.tables import documents
 
 UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
 _OVER = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlalchemy import Connection, Engine, RowMapping, Table, delete, func, select
 
-from trivium.errors import ModelChanged, NotEmbedded, ReembedStopped
+from trivium.core.errors import ModelChanged, NotEmbedded, ReembedStopped
+from trivium.core.types import ChunkId, DocumentId, Manifest, TokenVectors
 from trivium.ports import Embed, Unembedded
 from trivium.store.sql.rows import chunk_of
 from trivium.store.sql.statements import (
@@ -47,10 +48,9 @@ from trivium.store.sql.vectors import (
     present,
     without_vector,
 )
-from trivium.types import ChunkId, DocumentId, Manifest, TokenVectors
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 # Ids that are looked at together where few chunks are asked for: most may have their vectors.
 _FEW = 1_000

@@ -23,7 +23,8 @@ from sqlalchemy import (
     union_all,
 )
 
-from trivium.errors import DocumentNotFound
+from trivium.core.errors import DocumentNotFound
+from trivium.core.types import Document, DocumentId, Metadata
 from trivium.store.clock import now
 from trivium.store.identity import WITHIN, is_within
 from trivium.store.sql.checksums import change
@@ -33,7 +34,6 @@ from trivium.store.sql.statements import insert_all, slices, take
 from trivium.store.sql.tables import collections, documents, fields, interpretations, names
 from trivium.store.where import comparable_text, name_of
 from trivium.text.titles import followed
-from trivium.types import Document, DocumentId, Metadata
 
 _AFTER_WITHIN = WITHIN[:-1] + chr(ord(WITHIN[-1]) + 1)  # sorts after every file inside it
 

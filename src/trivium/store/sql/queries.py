@@ -20,7 +20,7 @@ from sqlalchemy import (
     update,
 )
 
-from trivium.queries import Alert, AlertHit, Asked, LoggedQuery
+from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery
 from trivium.store.sql.tables import alert_hits, alerts, query_log
 
 _COLUMNS = [query_log.c[name] for name in ("at", "text", "asked", "empty", "took_ms", "caller")]

@@ -30,7 +30,21 @@ from sqlalchemy import (
     update,
 )
 
-from trivium.errors import DocumentSetAside, JobInterrupted
+from trivium.core.errors import DocumentSetAside, JobInterrupted
+from trivium.core.work import (
+    REEMBED,
+    Job,
+    JobId,
+    JobState,
+    Offered,
+    Priority,
+    Step,
+    Task,
+    TaskEnd,
+    TaskId,
+    TaskProgress,
+    TaskState,
+)
 from trivium.ports import Leases, worker_lease
 from trivium.store.clock import now
 from trivium.store.sql.job_tables import jobs, tasks
@@ -45,20 +59,6 @@ from trivium.store.sql.jobs import (
     trim,
 )
 from trivium.store.sql.statements import alone, insert_all, slices, take
-from trivium.work import (
-    REEMBED,
-    Job,
-    JobId,
-    JobState,
-    Offered,
-    Priority,
-    Step,
-    Task,
-    TaskEnd,
-    TaskId,
-    TaskProgress,
-    TaskState,
-)
 
 _SENDERS = 16  # asked at once
 MOST_LOST = 2  # workers that ended while they had a task, after which it is not tried again

@@ -13,13 +13,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, func, select
 
+from trivium.core.types import DocumentId, Where
 from trivium.store.sql.conditions import label_held, visible
 from trivium.store.sql.conversations import forget_turns_of
 from trivium.store.sql.jobs import forget_documents
 from trivium.store.sql.statements import KEPT, insert_all, slices, take
 from trivium.store.sql.tables import chunks, documents, interpretations, leftovers, removals
 from trivium.store.sql.vectors import free_vectors
-from trivium.types import DocumentId, Where
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Rows of the registry's tables from and to the nouns of `trivium.types`."""
+"""Rows of the registry's tables from and to the nouns of `trivium.core.types`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,8 @@ from typing import Any
 
 from sqlalchemy import RowMapping
 
-from trivium.history import Interpretation
-from trivium.store.sql.tables import FOLDED_SHEET
-from trivium.store.where import comparable_text, kind_of, name_of, texts_and_numbers
-from trivium.text.nearness import sketch
-from trivium.text.values import clean_metadata
-from trivium.types import (
+from trivium.core.history import Interpretation
+from trivium.core.types import (
     Box,
     Chunk,
     Document,
@@ -24,6 +20,10 @@ from trivium.types import (
     Processed,
     Speaker,
 )
+from trivium.store.sql.tables import FOLDED_SHEET
+from trivium.store.where import comparable_text, kind_of, name_of, texts_and_numbers
+from trivium.text.nearness import sketch
+from trivium.text.values import clean_metadata
 
 # Columns of a document's row that a new active interpretation sets.
 DOCUMENT_COLUMNS = (

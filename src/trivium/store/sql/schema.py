@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Engine, inspect
 
-from trivium.errors import LibraryTooNew
+from trivium.core.errors import LibraryTooNew
 from trivium.store.sql.migrations import MIGRATIONS, SCHEMA
 from trivium.store.sql.statements import set_setting, setting
 

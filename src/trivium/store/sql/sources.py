@@ -11,10 +11,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, RowMapping, delete, insert, select, update
 
+from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun
 from trivium.store.clock import now
 from trivium.store.sql.statements import insert_all, slices
 from trivium.store.sql.tables import source_failures, sources
-from trivium.work import KeptSource, SyncFailure, SyncPoint, SyncRun
 
 
 class SqlSources:

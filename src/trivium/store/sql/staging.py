@@ -23,7 +23,9 @@ from sqlalchemy import (
     update,
 )
 
-from trivium.errors import DocumentNotFound
+from trivium.core.errors import DocumentNotFound
+from trivium.core.types import ChunkId, Document, DocumentId, Metadata, Processed
+from trivium.core.work import DUPLICATE, SyncPoint, TaskEnd
 from trivium.store.clock import now
 from trivium.store.identity import (
     inherited,
@@ -79,11 +81,9 @@ from trivium.store.sql.tables import (
 from trivium.store.sql.vectors import keep_all
 from trivium.store.where import kind_of
 from trivium.text.nearness import keys as keys_of
-from trivium.types import ChunkId, Document, DocumentId, Metadata, Processed
-from trivium.work import DUPLICATE, SyncPoint, TaskEnd
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 # What a document shows of its active interpretation. Its category stays, and its audience unless
 # that would show the older text to more people than before (`restored_label`).

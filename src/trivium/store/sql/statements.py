@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Dialect, Engine, Table, insert, select, updat
 from trivium.store.sql.tables import chunks, counters, documents, interpretations, settings
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 # Names of settings.
 EMBEDDED_UPTO = "embedded_upto"  # the highest chunk id that a vector index must hold

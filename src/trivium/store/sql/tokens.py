@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Engine, delete, insert, select
 
-from trivium.access import AccessToken, Right
+from trivium.core.access import AccessToken, Right
 from trivium.store.sql.tables import access_tokens
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, Select, Table, bindparam, delete, select
 
-from trivium.errors import ModelChanged
+from trivium.core.errors import ModelChanged
+from trivium.core.types import ChunkId, Processed, TokenVectors, Where
 from trivium.store.sql.checksums import CHECKSUM, checksum
 from trivium.store.sql.conditions import visible_passages
 from trivium.store.sql.statements import (
@@ -24,10 +25,9 @@ from trivium.store.sql.statements import (
     vector_of,
 )
 from trivium.store.sql.tables import chunks, counters, documents, embeddings, token_vectors
-from trivium.types import ChunkId, Processed, TokenVectors, Where
 
 if TYPE_CHECKING:
-    from trivium.types import Vector
+    from trivium.core.types import Vector
 
 
 _HELD = {embeddings: "vector", token_vectors: "vectors"}  # the column with the bytes

@@ -12,17 +12,17 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
 
-from trivium.conditions import OWNER as OWNER
-from trivium.conditions import AllOf as AllOf
-from trivium.conditions import AnyOf as AnyOf
-from trivium.conditions import Compare as Compare
-from trivium.conditions import Condition as Condition
-from trivium.conditions import Exists as Exists
-from trivium.conditions import MetaScalar as MetaScalar
-from trivium.conditions import Not as Not
-from trivium.conditions import Operator as Operator
-from trivium.conditions import Where as Where
-from trivium.work import SyncPoint, TaskEnd
+from trivium.core.conditions import OWNER as OWNER
+from trivium.core.conditions import AllOf as AllOf
+from trivium.core.conditions import AnyOf as AnyOf
+from trivium.core.conditions import Compare as Compare
+from trivium.core.conditions import Condition as Condition
+from trivium.core.conditions import Exists as Exists
+from trivium.core.conditions import MetaScalar as MetaScalar
+from trivium.core.conditions import Not as Not
+from trivium.core.conditions import Operator as Operator
+from trivium.core.conditions import Where as Where
+from trivium.core.work import SyncPoint, TaskEnd
 
 if TYPE_CHECKING:
     import numpy as np

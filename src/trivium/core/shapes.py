@@ -15,14 +15,21 @@ from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self, cast, dataclass_transform
 
-from trivium.results import Boost, Correction, PreferencePart, QueryPart, RerankPart, SignalPart
-from trivium.types import Combine, MetaScalar, Signal, Told, says
+from trivium.core.results import (
+    Boost,
+    Correction,
+    PreferencePart,
+    QueryPart,
+    RerankPart,
+    SignalPart,
+)
+from trivium.core.types import Combine, MetaScalar, Signal, Told, says
 
 if TYPE_CHECKING:
-    from trivium.access import AccessToken
-    from trivium.results import Result, Results
-    from trivium.types import Document, StoredChunk
-    from trivium.work import KeptSource
+    from trivium.core.access import AccessToken
+    from trivium.core.results import Result, Results
+    from trivium.core.types import Document, StoredChunk
+    from trivium.core.work import KeptSource
 
 # Of a shape with fields that are left out at times.
 _MAY_LACK: Mapping[str, object] = {"extra": "forbid"}

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from trivium.types import DocumentId, Metadata, Where
+from trivium.core.types import DocumentId, Metadata, Where
 
 
 @dataclass(frozen=True, slots=True)

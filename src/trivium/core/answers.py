@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, TypeAlias
 
-from trivium.types import ChunkId, DocumentId, Told, says
+from trivium.core.types import ChunkId, DocumentId, Told, says
 
 
 class AnswerKind(StrEnum):

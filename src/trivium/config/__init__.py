@@ -17,12 +17,12 @@ from typing import Any, get_args, get_type_hints
 
 import platformdirs
 
-from trivium.errors import BadSetting
+from trivium.config.presets import PRESETS
+from trivium.core.errors import BadSetting
+from trivium.core.places import LibraryPlace, place_of
 from trivium.models.endpoint import check_address, key_variable
 from trivium.operations.asking import AskSettings
 from trivium.operations.declaring import setting as _setting
-from trivium.places import LibraryPlace, place_of
-from trivium.presets import PRESETS
 
 APP = "trivium"
 _PREFIX = "TRIVIUM_"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, overload
 
-from trivium.types import Combine, Signal, StoredChunk, Told, says
+from trivium.core.types import Combine, Signal, StoredChunk, Told, says
 
 
 @dataclass(frozen=True, slots=True)

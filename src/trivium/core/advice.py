@@ -6,8 +6,8 @@ shows this instead. Knows nothing of pages.
 
 from __future__ import annotations
 
-from trivium import errors
-from trivium.errors import TriviumError
+from trivium.core import errors
+from trivium.core.errors import TriviumError
 
 ON_PAGE: dict[type[TriviumError], str] = {
     errors.PathNotFound: "Check the spelling: the path must exist on the server's machine.",

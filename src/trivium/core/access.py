@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from trivium.errors import BadSetting, RightMissing, TokenRefused
-from trivium.types import EVERYONE, AllOf, Condition, Where
+from trivium.core.errors import BadSetting, RightMissing, TokenRefused
+from trivium.core.types import EVERYONE, AllOf, Condition, Where
 
 PREFIX = "trv"
 _TOKEN = re.compile(rf"{PREFIX}_([0-9a-f]{{12}})_([A-Za-z0-9_-]{{43}})")

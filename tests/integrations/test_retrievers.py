@@ -10,7 +10,7 @@ from tests.serving.shelf import SECRET, shelve
 
 from trivium.core.access import caller_of, mint
 from trivium.library import Library
-from trivium.operations.searching import Filters
+from trivium.operations.searching import Filters, SearchOptions
 
 PLAYER = caller_of(*reversed(mint("", audiences=["player"], collections=["rules"])))
 
@@ -38,6 +38,11 @@ def test_langchain_retrieves(library: Library) -> None:
     assert {one.metadata["document"] for one in filtered.invoke("crown axe")} == {1}
     seen = TriviumRetriever(library=library, within=PLAYER.within()).invoke(f"crown {SECRET}")
     assert {one.metadata["document"] for one in seen} == {1, 2}
+    weak = [one.metadata["weak"] for one in found]
+    assert weak == [not direct.fits(r) for r in direct]
+    good = SearchOptions(min_match=direct[0].match)
+    best = TriviumRetriever(library=library, options=good).invoke("crown harbour")
+    assert [one.id for one in best] == [found[0].id]
 
 
 def test_llamaindex_retrieves(library: Library) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from trivium import Library
 from trivium.config import load
+from trivium.core.errors import BadSetting
 from trivium.core.results import Results
 from trivium.core.types import OWNER, Signal
 from trivium.library.asking import request_for
@@ -76,7 +77,36 @@ def test_no_passage_holds_every_word(samples: Library) -> None:
 def test_presets_that_require_every_word(preset: str, on: bool) -> None:
     settings = load({"preset": preset}).settings
     asked = request_for(settings, "all-MiniLM-L6-v2", ("fog",), OWNER, SearchOptions())
-    assert asked.every_word is on
+    assert (asked.every_word, asked.strict) == (on, on)
     given = SearchOptions(every_word=not on)
     asked = request_for(settings, "all-MiniLM-L6-v2", ("fog",), OWNER, given)
     assert asked.every_word is not on
+
+
+def test_strictly_every_word_finds_nothing_if_no_passage_has_them_all(samples: Library) -> None:
+    """As websearch_to_tsquery, which the presets rulebook and team reproduce."""
+    options = SearchOptions(mode="keyword", strict=True)
+    found = samples.search("crown waybread", options=options)
+    assert (found.items, found.notes) == ((), ("No passage has every word of “crown waybread”.",))
+    assert samples.search("crown harbour", options=options).items
+    hybrid = samples.search("crown waybread", options=SearchOptions(strict=True))
+    assert hybrid.items
+    assert all(Signal.KEYWORD not in result.signals for result in hybrid)
+
+
+def test_a_minimum_match_leaves_weaker_results_out(samples: Library) -> None:
+    every = samples.search("battle axe", options=SearchOptions(limit=20))
+    least = every[1].match
+    found = samples.search("battle axe", options=SearchOptions(limit=20, min_match=least))
+    assert [r.found.id for r in found] == [r.found.id for r in every if r.match >= least]
+    assert len(found) < len(every)
+    hidden = len(every) - len(found)
+    assert found.notes == (f"Hid {hidden} results with a match below {least:.0%}.",)
+    with pytest.raises(BadSetting, match="min_match"):
+        samples.search("axe", options=SearchOptions(min_match=1.5))
+
+
+def test_several_queries_find_only_what_each_finds_well(samples: Library) -> None:
+    found = samples.search(["battle axe", "the capital of France"])
+    assert found.items == ()
+    assert "No result matches every query." in found.notes

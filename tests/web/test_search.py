@@ -81,6 +81,8 @@ def test_what_fits_badly_is_set_apart(owner: TestClient) -> None:
     assert nothing.count("No good match. The closest results:") == 1
     found = owner.get("/", params={"q": "weapons axe"}).text
     assert "No good match" not in found
+    folded = re.search(r'<details class="weaker" id="weaker"><summary>(\d+) weaker match', found)
+    assert folded is not None
 
 
 def test_several_queries_say_what_is_shown_and_offer_any_of_them(owner: TestClient) -> None:

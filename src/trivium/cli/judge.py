@@ -222,8 +222,8 @@ class _Session:
         words = parse(task.text).words
         err.print()
         err.print(Text.assemble((printable(task.text), "bold cyan"), f"   {task.place}"))
-        err.print(title_and_place(found, found.chunk.pages))
-        err.print(Padding(highlighted(err, found.chunk.text, found, words, _LINES), (0, 0, 0, 4)))
+        err.print(title_and_place(found))
+        err.print(Padding(highlighted(err, found, words, _LINES), (0, 0, 0, 4)))
         err.print(Text(printable(found.document.uri), style="dim"))
 
     def _key(self) -> str:

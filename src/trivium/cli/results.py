@@ -3,11 +3,10 @@ and where the time went."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from trivium.cli.output import Shell, printable
-from trivium.core.results import NOTHING_FITS, WEAKER
+from trivium.core.results import NOTHING_FITS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
     from trivium.core.results import RerankPart, Result, Results
     from trivium.core.types import StoredChunk
-    from trivium.search.merge import Block
 
 COLOURS = {"vector": "cyan", "keyword": "green", "trigram": "magenta"}
 _LINES = 3  # of a snippet on a screen
@@ -28,7 +26,6 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
     """Print every result with its snippet and signals; with --explain, how its score adds up."""
     from rich.text import Text
 
-    from trivium.search.merge import merge_neighbours
     from trivium.text.query import parse
     from trivium.text.snippet import said_in
 
@@ -36,22 +33,21 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
     words = tuple(word for query in meant for word in parse(query).words)
     said = said_in(((r.found.chunk.text, r.found.document.language) for r in results), words)
     _suggest(shell, results)
-    apart = False  # whether the weak ones have been announced
-    for block in merge_neighbours(results):
-        if not apart and not results.fits(block.best):
-            apart = True
-            shell.say(Text(NOTHING_FITS if results.weak else WEAKER, style="bold"), "")
-        shell.say(_header(block))
-        shell.say(*_passage(shell, block, words, said), _footer(block), indent=_INDENT)
-        if explain:
-            for result in block.results:
-                if len(block.results) > 1:
-                    shell.say(f"passage {result.found.chunk.index} (rank {result.rank}):")
+    if results.items and results.weak:
+        shell.say(Text(NOTHING_FITS, style="bold"), "")
+    folded = [result for result in results if results.is_folded(result)]
+    for result in results:
+        if result not in folded or explain:
+            _show_whole(shell, result, words, said)
+            if explain:
                 _show_parts(shell, result, results)
-        shell.say("")
+            shell.say("")
+    if folded and not explain:
+        shell.say(Text(f"{_counted(len(folded), 'weaker match')}:", style="bold"))
+        shell.say(*map(_header, folded), "")
     if results.items:
-        plural = "" if len(results) == 1 else "s"
-        shell.say(Text(f"{len(results)} result{plural} in {results.took_ms:.0f} ms", style="dim"))
+        count = _counted(len(results), "result")
+        shell.say(Text(f"{count} in {results.took_ms:.0f} ms", style="dim"))
     else:
         shell.say("No results.")
         if not results.notes:
@@ -71,19 +67,34 @@ def _suggest(shell: Shell, results: Results) -> None:
             shell.note(told.format(analysis.suggestion))
 
 
-def _header(block: Block) -> Text:
+def _show_whole(shell: Shell, result: Result, words: tuple[str, ...], said: frozenset[str]) -> None:
+    """A result with its snippet, the text around it if the caller wants it, and its signals."""
+    from rich.text import Text
+
+    before, after = " ".join(result.before.split()), " ".join(result.after.split())
+    lines = [Text(f"… {printable(before)}", style="dim")] if before else []
+    lines.append(highlighted(shell.out, result.found, words, _LINES, said))
+    lines += [Text(f"{printable(after)} …", style="dim")] if after else []
+    shell.say(_header(result))
+    shell.say(*lines, _footer(result), indent=_INDENT)
+
+
+def _counted(number: int, thing: str) -> str:
+    plural = "" if number == 1 else "es" if thing.endswith("ch") else "s"
+    return f"{number} {thing}{plural}"
+
+
+def _header(result: Result) -> Text:
     from trivium.search.multi import shown
 
-    result = block.best
-    pages = sorted({page for r in block.results for page in r.found.chunk.pages})
-    line = title_and_place(result.found, pages, f"{result.rank:>2}. ")
+    line = title_and_place(result.found, f"{result.rank:>2}. ")
     matches = [part.match for part in result.queries]
     match = shown(result.match, matches) if matches else f"{result.match:.0%}"
     line.append(f"  {match}", style="bold yellow")
     return line
 
 
-def title_and_place(found: StoredChunk, pages: Sequence[int], before: str = "") -> Text:
+def title_and_place(found: StoredChunk, before: str = "") -> Text:
     """A passage's document and headings, its labels, pages and paragraph, on one line."""
     from rich.text import Text
 
@@ -100,7 +111,7 @@ def title_and_place(found: StoredChunk, pages: Sequence[int], before: str = "") 
     if path:
         line.append("  " + printable(" › ".join(path)), style="dim")
     line.append(f"  {printable(labels)}", style="blue")
-    if pages:
+    if pages := chunk.pages:
         line.append(f"  p. {pages[0]}" if len(pages) == 1 else f"  pp. {pages[0]}–{pages[-1]}")
     if place:
         line.append(f"  {printable(place)}")
@@ -125,24 +136,8 @@ def _place(found: StoredChunk) -> str:
     return ", ".join(told)
 
 
-def _passage(
-    shell: Shell, block: Block, words: tuple[str, ...], said: frozenset[str]
-) -> list[Text]:
-    """The snippet of a result, with the text around it if the caller wants it."""
-    from rich.text import Text
-
-    first = min(block.results, key=lambda r: r.found.chunk.index)
-    last = max(block.results, key=lambda r: r.found.chunk.index)
-    before, after = " ".join(first.before.split()), " ".join(last.after.split())
-    lines = [Text(f"… {printable(before)}", style="dim")] if before else []
-    shown = highlighted(shell.out, block.text, block.best.found, words, _LINES, said)
-    lines.append(shown)
-    return lines + ([Text(f"{printable(after)} …", style="dim")] if after else [])
-
-
 def highlighted(
     console: Console,
-    text: str,
     found: StoredChunk,
     words: tuple[str, ...],
     lines: int,
@@ -154,7 +149,7 @@ def highlighted(
     from trivium.text.snippet import snip
 
     width = (console.width - _INDENT - 8) * lines if console.is_terminal else _PIPED * lines // 3
-    body = _without_headings(text, found.chunk.headings)
+    body = _without_headings(found.chunk.text, found.chunk.headings)
     cut = snip(printable(body), words, found.document.language, max(width, 60), said)
     shown = Text(cut.text)
     for start, end in cut.marks:
@@ -170,19 +165,18 @@ def _without_headings(text: str, headings: tuple[str, ...]) -> str:
     return body or text
 
 
-def _footer(block: Block) -> Text:
+def _footer(result: Result) -> Text:
     from rich.text import Text
 
     line = Text()
-    for signal in dict.fromkeys(signal for r in block.results for signal in r.signals):
+    for signal in result.signals:
         line.append(f"{signal.told} ", style=COLOURS[signal])
-    found = block.best.found
+    found = result.found
     line.append(f" {printable(found.document.uri)}#{found.chunk.index}", style="dim")
     if found.link:
         line.append(f"  {printable(found.link)}", style="dim")
-    more = block.best.passages - len(block.results)
-    if more > 0:
-        line.append(f"  and {more} more passage{'s' if more > 1 else ''}", style="dim")
+    if (more := result.passages - 1) > 0:
+        line.append(f"  and {_counted(more, 'more passage')}", style="dim")
     return line
 
 

@@ -18,7 +18,7 @@ PRESETS: Mapping[str, Mapping[str, str]] = {
         **{f"fusion.{signal}": "1" for signal in ("vector", "keyword", "trigram")},
         "fusion.k": "10",
         "search.candidates": "20",
-        "search.every_word": "on",
+        "search.strict": "on",
     },
     "codex": {
         **_PLAIN,
@@ -61,7 +61,7 @@ PRESETS: Mapping[str, Mapping[str, str]] = {
         "fusion.keyword": "0.3",
         "fusion.trigram": "0.2",
         "fusion.k": "60",
-        "search.every_word": "on",
+        "search.strict": "on",
         "search.per_result": "2",
         "rerank.share": "0.5",
         "rerank.hybrid": "0.3",

@@ -135,7 +135,6 @@ class Result:
 
 
 NOTHING_FITS = "No good match. The closest results:"
-WEAKER = "Weaker matches:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +162,10 @@ class Results(Sequence[Result]):
 
     def fits(self, result: Result) -> bool:
         return result.match >= self.floor
+
+    def is_folded(self, result: Result) -> bool:
+        """Whether to show it in short: it is weak, and others aren't."""
+        return not self.weak and not self.fits(result)
 
     @property
     def analysis(self) -> Analysis:

@@ -7,7 +7,7 @@ from trivium.core.shapes import heading
 from trivium.core.types import MetaScalar
 
 
-def details(result: Result) -> dict[str, MetaScalar | list[MetaScalar]]:
+def details(result: Result, *, weak: bool) -> dict[str, MetaScalar | list[MetaScalar]]:
     """The document's own metadata, under ours: where the passage is and how it was found."""
     document, chunk = result.found.document, result.found.chunk
     place = chunk.place
@@ -36,6 +36,7 @@ def details(result: Result) -> dict[str, MetaScalar | list[MetaScalar]]:
             "pages": list(chunk.pages),
             "score": result.score,
             "match": result.match,
+            "weak": weak,
             "signals": [signal.value for signal in result.signals],
         }
     )

@@ -39,6 +39,10 @@ class TriviumRetriever(BaseRetriever):
             within=self.within,
         )
         return [
-            Document(page_content=text(result), metadata=details(result), id=name(result))
+            Document(
+                page_content=text(result),
+                metadata=details(result, weak=not found.fits(result)),
+                id=name(result),
+            )
             for result in found
         ]

@@ -46,7 +46,11 @@ class TriviumRetriever(BaseRetriever):
         )
         return [
             NodeWithScore(
-                node=TextNode(id_=name(result), text=text(result), metadata=details(result)),
+                node=TextNode(
+                    id_=name(result),
+                    text=text(result),
+                    metadata=details(result, weak=not found.fits(result)),
+                ),
                 score=result.score,
             )
             for result in found

@@ -64,6 +64,8 @@ def request_for(
         Signal.TRIGRAM: s.fusion_trigram,
     }
     limit = s.search_limit if o.limit is None else o.limit
+    # `every_word` off, given by a caller, is stronger than a preset that is strict.
+    strict = s.search_strict and o.every_word is not False if o.strict is None else o.strict
     method = one_of(Fusion, "fusion.method", s.fusion_method)
     return SearchRequest(
         queries=queries,
@@ -78,13 +80,15 @@ def request_for(
         # Weights that a caller gives, or that a signal alone has, are not moved.
         analysis=_strength(s, o) if o.weights is None and mode is Mode.HYBRID else 0.0,
         correct=s.search_correct if o.correct is None else o.correct,
-        every_word=s.search_every_word if o.every_word is None else o.every_word,
+        every_word=strict or (s.search_every_word if o.every_word is None else o.every_word),
+        strict=strict,
         evidence=_evidence(s, model) if o.weights is None else None,
         k=s.fusion_k if o.k is None else o.k,
         threshold=s.search_threshold if o.threshold is None else o.threshold,
         fuse_documents=s.fusion_documents,
         match=_fits(s, model),
         floor=s.search_floor,
+        min_match=s.search_min_match if o.min_match is None else o.min_match,
         candidates=s.search_candidates or s.search_per_result * limit or None,
         expand=s.search_expand if o.expand is None else o.expand,
         prefer=_preference(s, o),

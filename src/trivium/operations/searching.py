@@ -132,11 +132,19 @@ class SearchOptions:
         assistants=False,
         strict=True,
     )
+    min_match: Number | None = option(
+        "Hide results with a lower match than this, 0 to 1.", setting="search.min_match", ge=0, le=1
+    )
     every_word: bool | None = option(
         "Keyword search: require every word; if no passage has them all, accept any word.",
         setting="search.every_word",
         flags=("--every-word/--any-word",),
         box=Box(name="every", label="Require every word", hint="in keyword search", unchecked=None),
+        strict=True,
+    )
+    strict: bool | None = option(
+        "Keyword search: require every word, and find nothing if no passage has them all.",
+        setting="search.strict",
         strict=True,
     )
     prefer: Annotated[str | None, Carried(Literal["recent", ""] | None)] = option(
@@ -264,6 +272,8 @@ class SearchSettings:
     search_hyde: bool = usual(SearchOptions, "hyde", False)
     search_threshold: float = usual(SearchOptions, "threshold", -1.0)
     search_correct: bool = usual(SearchOptions, "correct", True)
+    search_min_match: float = usual(SearchOptions, "min_match", 0.0)
     search_every_word: bool = usual(SearchOptions, "every_word", False)
+    search_strict: bool = usual(SearchOptions, "strict", False)
     search_prefer: str = usual(SearchOptions, "prefer", "")
     search_half_life: float = usual(SearchOptions, "half_life", 365.0)

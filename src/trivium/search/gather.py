@@ -143,8 +143,7 @@ def _of_all(found: Sequence[Mapping[Key, Candidate]], request: SearchRequest) ->
     keys = list(dict.fromkeys(key for one in found for key in one))
     if combine is not Combine.MAXIMUM:
         keys = [key for key in keys if all(key in one for one in found)]
-        fitting = [key for key in keys if all(one[key].match >= request.floor for one in found)]
-        keys = fitting or keys  # if nothing matches every query, show the closest
+        keys = [key for key in keys if all(one[key].match >= request.floor for one in found)]
     candidates = [_combined(key, found, combine) for key in keys]
     fused = {id(c): sum(part.score for part in c.queries) for c in candidates}
     return sorted(candidates, key=lambda c: (-c.score, -fused[id(c)], c.found.id))

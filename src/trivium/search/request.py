@@ -63,9 +63,11 @@ class SearchRequest:
     analysis: float = 0.0  # how strongly the query's words move the weights; 0: not at all
     correct: bool = False  # correct misspelled words
     every_word: bool = False  # keyword: only chunks with all words, if there are any
+    strict: bool = False  # with every word: nothing if there are none
     evidence: Evidence | None = None  # how the signals' answers move the weights; None: not at all
     match: Fits | None = None  # how to compute the match; None: by the rule for papers
     floor: float = 0.0  # results with a lower match are weak
+    min_match: float = 0.0  # results with a lower match are left out
     candidates: int | None = None  # chunks to get from each signal; None: chosen automatically
     fuse_documents: bool = False  # by document: rank documents by each signal, then fuse those
     prefer: Preference | None = None  # what counts besides relevance
@@ -114,6 +116,7 @@ class SearchRequest:
         _demand(isfinite(self.k) and self.k > 0, "k", self.k, "a number above 0")
         _demand(-1 <= self.threshold <= 1, "threshold", self.threshold, "a number from -1 to 1")
         _demand(0 <= self.floor <= 1, "search.floor", self.floor, "a number from 0 to 1")
+        _demand(0 <= self.min_match <= 1, "min_match", self.min_match, "a number from 0 to 1")
         sensible = isfinite(self.analysis) and self.analysis >= 0
         _demand(sensible, "analysis.strength", self.analysis, "a number from 0 up")
         if self.prefer is not None:

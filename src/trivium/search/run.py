@@ -74,6 +74,7 @@ _NO_RERANKER = (
     "Not reranked: the embedding model gives no token vectors, and neither `rerank.folder` nor"
     " `rerank.url` is set."
 )
+_NOT_EVERY_QUERY = "No result matches every query."
 _NONE_HOLDS = "No passage has everything you require ({wanted}), so these words are optional."
 _NO_GENERATOR = (
     "Searched without a generated answer (HyDE): no language model is set up (`generate.url`)."
@@ -158,10 +159,11 @@ class Searcher:
             query = " ".join(asked.words.meaning for asked, _ in prepared)
             pool = candidates[: request.pool]
             candidates = self._reranked(request, request.rerank, pool, query, progress)
-        shown = [candidate.found for candidate in candidates[: request.limit]]
+        candidates = _enough_match(request, candidates[: request.limit], progress)
+        shown = [candidate.found for candidate in candidates]
         if note := weak_language(shown, request.languages, answers[0].analysis.weights):
             progress.tell(note)
-        items = self._results(request, candidates[: request.limit], progress)
+        items = self._results(request, candidates, progress)
         return Results(
             queries=request.queries,
             analyses=tuple(answer.analysis for answer in answers),
@@ -237,7 +239,9 @@ class Searcher:
         """The query for the signals. If no passage has all required words, they become optional,
         and a note says so."""
         words = corrected.query
-        asked = ReadyQuery(query, words, words.meaning, corrected.missing, request.every_word)
+        asked = ReadyQuery(
+            query, words, words.meaning, corrected.missing, request.every_word, request.strict
+        )
         if not words.required:
             return asked
         try:
@@ -312,6 +316,8 @@ class Searcher:
                 continue
             exhausted = all(answer.complete for answer in answers) or depth >= _DEEPEST
             if most is not None or exhausted or len(found) >= _enough(request):
+                if not found and len(prepared) > 1 and request.combine is not Combine.MAXIMUM:
+                    progress.tell(_NOT_EVERY_QUERY)
                 return answers, found
             depth = min(_DEEPEST, depth * _DEEPER)
 
@@ -460,6 +466,17 @@ def _matched_anew(candidates: list[Candidate], fits: Fits, late: bool) -> list[C
         found.append(replace(candidate, signs=signs, match=fits.probability(signs)))
     matches = falling(candidate.match for candidate in found)
     return [replace(c, match=m) for c, m in zip(found, matches, strict=True)]
+
+
+def _enough_match(
+    request: SearchRequest, candidates: list[Candidate], progress: Progress
+) -> list[Candidate]:
+    """Those with the minimum match; a note counts the others."""
+    kept = [one for one in candidates if one.match >= request.min_match]
+    if hidden := len(candidates) - len(kept):
+        results = "result" if hidden == 1 else "results"
+        progress.tell(f"Hid {hidden} {results} with a match below {request.min_match:.0%}.")
+    return kept
 
 
 def _parsed(text: str) -> Query:

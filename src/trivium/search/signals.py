@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 Lookup: TypeAlias = Callable[[], list[Hit]]
 
-_NOT_EVERY_WORD = "No passage has every word of “{query}”, so keyword search accepted any of them."
+_NOT_EVERY_WORD = "No passage has every word of “{query}”"
+_SO_ANY = ", so keyword search accepted any of them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class ReadyQuery:
     meaning: str  # the text to embed
     missing: tuple[str, ...] = ()  # typed words that no visible chunk has
     every_word: bool = False  # keyword: only chunks with all words, if there are any
+    strict: bool = False  # with every word: nothing if there are none
 
     @property
     def typed(self) -> Query:
@@ -131,9 +133,12 @@ class Signals:
         def ask_for_words() -> list[Hit]:
             if asked.every_word and len(asked.words.clauses) > 1:
                 hits = ask(Signal.KEYWORD, Probe(replace(asked.words, every_word=True)))
-                if hits:
+                none = _NOT_EVERY_WORD.format(query=asked.words.text)
+                if asked.strict and not hits and len(wanted) == 1:
+                    progress.tell(f"{none}.")
+                if hits or asked.strict:
                     return hits
-                progress.tell(_NOT_EVERY_WORD.format(query=asked.words.text))
+                progress.tell(none + _SO_ANY)
             return ask(Signal.KEYWORD, Probe(asked.words))
 
         worded: dict[Signal, Lookup] = {

@@ -117,6 +117,17 @@ class View:
             return f"{documents} in {_time(took)}"
         return f"{_counted(number, 'passage')} in {documents}, {_time(took)}"
 
+    @property
+    def parts(self) -> list[tuple[str, list[Group]]]:
+        """Good results without a name; weaker ones under one that counts them."""
+        if self.results is None:
+            return []
+        weak = [group for group in self.groups if self.results.is_folded(group.best.result)]
+        good = [group for group in self.groups if group not in weak]
+        passages = sum(1 + len(group.more) for group in weak)
+        name = f"{passages} weaker match{'' if passages == 1 else 'es'}"
+        return [("", good)] + ([(name, weak)] if weak else [])
+
     def named(self, signals: Mapping[Signal, SignalPart]) -> list[tuple[str, str, int]]:
         """Signals as the badges show them."""
         return named(signals)

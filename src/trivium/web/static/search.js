@@ -88,7 +88,7 @@ async function explain(rank) {
   }
 }
 
-const links = () => /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".result-link")]);
+const links = () => /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".result-link:not(details:not([open]) *)")]);
 
 /** @param {number} at */
 function focusResult(at) {

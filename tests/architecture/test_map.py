@@ -32,7 +32,7 @@ def test_the_table_of_parts_is_the_backend() -> None:
     assert sorted(named) == sorted(f.name for f in fields(Backend) if f.name not in BESIDE)
 
 
-BESIDE = ("folder", "close")  # no parts
+BESIDE = ("folder", "close", "is_elsewhere")  # no parts
 
 
 def test_a_folder_holds_what_the_map_draws_and_nothing_else(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_a_wrong_key_is_a_wrong_key_to_both(language_model: str) -> None:
     ):
         wrong.embeddings.create(model=NAME, input="x")
     with pytest.raises(ModelRefused, match=r"refuses the key \(401\)"):
-        RemoteEmbedder(Client(Endpoint("embed", language_model, NAME, "wrong"))).load()
+        RemoteEmbedder(Client(Endpoint("embed", language_model, NAME, "wrong"))).embed_query("a")
 
 
 def header(seen: Seen, name: str) -> str:

@@ -144,7 +144,7 @@ def _model(settings: Settings) -> tuple[dict[str, object], Check]:
     try:
         embedder = embedder_for(settings)
         facts |= {"fingerprint": embedder.fingerprint, "dimensions": embedder.dimensions}
-        embedder.load()
+        embedder.embed_query("ready")
     except TriviumError as error:
         without = f"{error.message} Until then, search uses words and spelling only."
         return facts, Check("model", False, without, error.fix)

@@ -21,7 +21,7 @@ from trivium.library.searching import Searching
 from trivium.library.toolbox import LibraryToolbox
 from trivium.models.weights import NAME
 from trivium.operations.searching import Filters, SearchOptions
-from trivium.ports import Backend
+from trivium.ports import Backend, model_name
 from trivium.ports import Conversations as KeptConversations
 from trivium.text.tokens import Cl100kTokens
 from trivium.text.values import check_text
@@ -135,7 +135,7 @@ class Answering:
             self._model.generator,
             _tokens().count,
             self._words,
-            fitted=model.startswith(NAME),
+            fitted=model_name(model) == NAME,
         )
         if conversation is None:
             return answerer.answer(Inquiry(question, tuple(history), request, chosen, box, limits))

@@ -9,7 +9,7 @@ import os
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TypedDict
+from typing import TypeVar
 
 from trivium.chunk.recursive import MIN_SIZE
 from trivium.config import Settings, key
@@ -25,27 +25,22 @@ from trivium.ingest.file_chunker import Plan
 from trivium.ingest.remote_reading import RemoteReading
 from trivium.ingest.summarising import ModelSummariser
 from trivium.models import cuda, docling
-from trivium.models.bedrock.client import BedrockClient, BedrockEndpoint
-from trivium.models.bedrock.embedder import BedrockEmbedder
-from trivium.models.bedrock.generator import BedrockGenerator
-from trivium.models.bedrock.reranker import BedrockReranker
 from trivium.models.catalogue import DEEP, embedding_named, named
 from trivium.models.colbert import ColbertReranker, is_colbert
 from trivium.models.cross_encoder import CrossEncoder
 from trivium.models.docling import Docling
 from trivium.models.document_intelligence import DocumentIntelligence
-from trivium.models.endpoint import Endpoint, is_bedrock
-from trivium.models.generator import RemoteGenerator
+from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
 from trivium.models.hub import carrier_folder, kept, model_folder, need
+from trivium.models.kinds import Calls, kind_of
 from trivium.models.late import LateReranker
 from trivium.models.local import LocalEmbedder
-from trivium.models.remote_embedder import RemoteEmbedder
-from trivium.models.remote_reranker import RemoteReranker
 from trivium.models.weights import NAME as BUILT_IN
 from trivium.ports import (
     Backend,
     Chunker,
+    CountingEmbedder,
     Embedder,
     Generator,
     Reader,
@@ -59,6 +54,7 @@ from trivium.store.opening import BackendOptions
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens, StricterTokens
 
+T = TypeVar("T")
 # Of the tokens that the model reads, what is kept free in front of a chunk: its headings and the
 # summary of its document, at most 60. Two more open and close every text.
 _CONTEXT_TOKENS = 80
@@ -68,10 +64,22 @@ _MARKS = 2
 _PATIENCE = 3
 
 
-def embedder_for(settings: Settings) -> LocalEmbedder | RemoteEmbedder | BedrockEmbedder:
+def embedder_for(settings: Settings) -> Embedder:
     """The embedding model that the settings name. Neither its weights nor its endpoint are looked
     for yet; a folder that is named but is no model raises ModelUnavailable."""
-    return _remote_embedder(settings) if settings.embed_url else local_embedder_for(settings)
+    s = settings
+    if not s.embed_url:
+        return local_embedder_for(s)
+    there = _endpoint(s, "embed")
+    calls = Calls(
+        dimensions=s.embed_dimensions,
+        query_prefix=s.embed_query_prefix,
+        document_prefix=s.embed_document_prefix,
+        batch=s.embed_batch,
+        parallel=s.embed_parallel,
+        query_seconds=s.embed_query_seconds,
+    )
+    return _made(kind_of(there).embedder, there)(there, calls)
 
 
 def local_embedder_for(settings: Settings) -> LocalEmbedder:
@@ -94,63 +102,28 @@ def _folder_by_name(settings: Settings) -> Path | None:
     return need(embedding_named(settings.embed_model), settings.cache)
 
 
-def _remote_embedder(settings: Settings) -> RemoteEmbedder | BedrockEmbedder:
-    s = settings
-    client = _client(
-        "embed",
-        s.embed_url,
-        s.embed_model,
-        s.embed_key_file,
-        s.embed_key_header,
-        s.embed_seconds,
-        s.embed_seconds * _PATIENCE,
-    )
-    prefixes = (s.embed_query_prefix, s.embed_document_prefix)
-    calls = _Calls(
-        batch=s.embed_batch, parallel=s.embed_parallel, query_seconds=s.embed_query_seconds
-    )
-    if isinstance(client, BedrockClient):
-        return BedrockEmbedder(client, s.embed_dimensions, *prefixes, **calls)
-    return RemoteEmbedder(client, s.embed_dimensions, *prefixes, **calls)
+def _endpoint(settings: Settings, role: str, patience: float = _PATIENCE) -> Endpoint:
+    """Where the model for a role is, from the settings that begin with the role's name."""
+    parts = ("url", "model", "key_file", "key_header", "seconds")
+    url, model, key_file, header, seconds = (getattr(settings, f"{role}_{part}") for part in parts)
+    return Endpoint(role, url, model, key(role, key_file), header, seconds, seconds * patience)
 
 
-class _Calls(TypedDict):
-    batch: int
-    parallel: int
-    query_seconds: float
+def _made(factory: T | None, there: Endpoint) -> T:
+    if factory is None:
+        raise BadSetting(
+            f"`{there.role}.url` names a service that has no models for this.",
+            fix="Set another address.",
+        )
+    return factory
 
 
-def _client(
-    role: str,
-    url: str,
-    model: str,
-    key_file: Path | None,
-    key_header: str,
-    seconds: float,
-    patience: float,
-) -> Client | BedrockClient:
-    """The client for this address. boto3 finds Bedrock's key, not we."""
-    if is_bedrock(url):
-        there = BedrockEndpoint(role, url, model, seconds=seconds, patience=patience)
-        return BedrockClient(there)
-    return Client(Endpoint(role, url, model, key(role, key_file), key_header, seconds, patience))
-
-
-def remote_reranker_for(settings: Settings) -> RemoteReranker | BedrockReranker | None:
+def remote_reranker_for(settings: Settings) -> Reranker | None:
     """The reranker at `rerank.url`; None if there is none."""
-    s = settings
-    if not s.rerank_url:
+    if not settings.rerank_url:
         return None
-    client = _client(
-        "rerank",
-        s.rerank_url,
-        s.rerank_model,
-        s.rerank_key_file,
-        s.rerank_key_header,
-        s.rerank_seconds,
-        s.rerank_seconds,  # a person waits: retries happen within the same time
-    )
-    return BedrockReranker(client) if isinstance(client, BedrockClient) else RemoteReranker(client)
+    there = _endpoint(settings, "rerank", 1)  # a person waits: retries happen within the same time
+    return _made(kind_of(there).reranker, there)(there)
 
 
 def reranker_for(settings: Settings, embedder: Embedder, store: Backend) -> Reranker | None:
@@ -164,7 +137,7 @@ def reranker_for(settings: Settings, embedder: Embedder, store: Backend) -> Rera
         if is_colbert(folder):
             return ColbertReranker(folder, settings.cache, settings.embed_threads)
         return CrossEncoder(folder, settings.embed_threads, cache=settings.cache)
-    if isinstance(embedder, LocalEmbedder):
+    if isinstance(embedder, TokenEmbedder):
         # The chunks were found under the caller's own filter.
         return LateReranker(
             embedder,
@@ -193,7 +166,7 @@ def deep_reranker_for(settings: Settings) -> CrossEncoder | None:
 
 def token_embedder_for(settings: Settings, embedder: Embedder) -> TokenEmbedder | None:
     """The embedder, if its token vectors are to be stored for reranking."""
-    return embedder if settings.rerank_store and isinstance(embedder, LocalEmbedder) else None
+    return embedder if settings.rerank_store and isinstance(embedder, TokenEmbedder) else None
 
 
 def generator_for(settings: Settings) -> Generator | None:
@@ -201,25 +174,16 @@ def generator_for(settings: Settings) -> Generator | None:
     s = settings
     if not s.generate_url:
         return None
-    client = _client(
-        "generate",
-        s.generate_url,
-        s.generate_model,
-        s.generate_key_file,
-        s.generate_key_header,
-        s.generate_seconds,
-        s.generate_seconds * _PATIENCE,
-    )
-    if isinstance(client, BedrockClient):
-        return BedrockGenerator(client, s.generate_window, s.generate_temperature)
-    return RemoteGenerator(client, s.generate_window, s.generate_temperature)
+    there = _endpoint(s, "generate")
+    make = _made(kind_of(there).generator, there)
+    return make(there, s.generate_window, s.generate_temperature)
 
 
 def chunker_for(settings: Settings, embedder: Embedder, strategy: str = "") -> Chunker:
     """Counts tokens by cl100k, and by a local model's own tokens: text that the model doesn't read
     can't be found by it. `strategy` replaces the one in the settings."""
     tokens: Tokens = Cl100kTokens()
-    if isinstance(embedder, LocalEmbedder):
+    if isinstance(embedder, CountingEmbedder):
         tokens = StricterTokens(tokens, embedder.tokens)
     return _plan(settings, embedder, strategy).chunker(tokens)
 
@@ -228,7 +192,7 @@ def _plan(settings: Settings, embedder: Embedder, strategy: str) -> Plan:
     # Sections of 2,000 tokens, of which the model read 512: vector recall@5 63 %, of 400: 81 %.
     s = settings
     size, ceiling = s.chunk_size, s.chunk_ceiling
-    if isinstance(embedder, LocalEmbedder):
+    if isinstance(embedder, CountingEmbedder):
         room = max(MIN_SIZE, embedder.max_tokens - _CONTEXT_TOKENS - _MARKS)
         size, ceiling = min(size, room), min(ceiling, room)
     return Plan(
@@ -247,7 +211,7 @@ def _plan(settings: Settings, embedder: Embedder, strategy: str) -> Plan:
 def file_chunking(settings: Settings, embedder: Embedder, strategy: str = "") -> Plan:
     """How the processes that read files chunk them: the same as `chunker_for`."""
     plan = _plan(settings, embedder, strategy)
-    if isinstance(embedder, LocalEmbedder):
+    if isinstance(embedder, CountingEmbedder):
         with suppress(ModelUnavailable):
             file = str(embedder.tokenizer_file())
             return replace(plan, tokenizer=file, lower=embedder.lowers)
@@ -288,18 +252,9 @@ def reader_for(settings: Settings, generator: Generator | None, read: Reader) ->
 
 
 def remote_reader_for(settings: Settings) -> DocumentIntelligence | Docling:
-    s = settings
-    there = Endpoint(
-        "read",
-        s.read_url,
-        s.read_model,
-        key("read", s.read_key_file),
-        s.read_key_header,
-        s.read_seconds,
-        s.read_seconds * _PATIENCE,
-    )
-    client = Client(there, max_bytes=settings.read_memory)
-    return Docling(client) if s.read_model == docling.NAME else DocumentIntelligence(client)
+    client = Client(_endpoint(settings, "read"), max_bytes=settings.read_memory)
+    is_docling = settings.read_model == docling.NAME
+    return Docling(client) if is_docling else DocumentIntelligence(client)
 
 
 def readers_for(settings: Settings) -> int:

@@ -39,8 +39,16 @@ from trivium.library.assembly import (
     summariser_for,
     token_embedder_for,
 )
-from trivium.models.local import LocalEmbedder
-from trivium.ports import Backend, Embedder, LastingSource, Reader, Source, SourceItem, Spool
+from trivium.ports import (
+    Backend,
+    Embedder,
+    LastingSource,
+    NotingEmbedder,
+    Reader,
+    Source,
+    SourceItem,
+    Spool,
+)
 from trivium.sources.folder import FolderSource
 from trivium.sources.spool import SpoolSource
 from trivium.text.values import clean_metadata, clean_text
@@ -233,8 +241,8 @@ class WorkerRun:
                     self._on_outcome(outcome)
             if not self._halt.is_set():
                 self._embed_missing(feed.unembedded)
-            if isinstance(self._embedder, LocalEmbedder) and self._embedder.gpu_fault:
-                self._on_note(self._embedder.gpu_fault)
+            if isinstance(self._embedder, NotingEmbedder) and self._embedder.note:
+                self._on_note(self._embedder.note)
         finally:
             self._backend.queue.release(feed.left)
 

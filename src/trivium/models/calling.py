@@ -91,10 +91,6 @@ class CallingEmbedder(ABC, Generic[_Client]):
         vector: Vector = self._embed([self._query_prefix + text], hurried=True)[0]
         return vector
 
-    def load(self) -> None:
-        """Try it with one text. Raises ModelUnavailable if it fails."""
-        self._embed(["ready"], hurried=True)
-
     def _most(self, model: str) -> int:
         """Texts that one call to the model may hold."""
         return MOST_TEXTS

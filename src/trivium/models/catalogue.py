@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from trivium.core.errors import BadSetting
+from trivium.ports import model_name
 
 Kind = Literal["embedding", "late interaction", "reranker"]
 
@@ -282,5 +283,4 @@ def embedding_named(name: str) -> Known:
 def languages_of(fingerprint: str) -> frozenset[str]:
     """The languages that the model of this fingerprint was made for; empty: many, or unknown."""
     english = (BUILT_IN, *(m.name for m in MODELS if m.languages.startswith("English")))
-    is_english = any(fingerprint.startswith(f"{name}-") for name in english)
-    return frozenset({"en"}) if is_english else frozenset()
+    return frozenset({"en"}) if model_name(fingerprint) in english else frozenset()

@@ -21,7 +21,7 @@ from trivium.core.errors import BadSetting, ExtraMissing, ModelUnavailable, inst
 from trivium.models.late import EVERY, FORMAT
 from trivium.models.layout import Layout
 from trivium.models.token_processes import PIECE, TokenProcesses
-from trivium.models.tokenising import Tokeniser
+from trivium.models.tokenising import Tokeniser, batches
 
 if TYPE_CHECKING:
     import numpy as np
@@ -167,8 +167,6 @@ class TorchEngine:
     def _runs(
         self, rows: Sequence[NDArray[np.int32]], start: int, opening: int, with_tokens: bool
     ) -> Iterator[_Run]:
-        from trivium.models.local import batches
-
         for batch in batches([len(row) for row in rows], TOKENS):
             read = [rows[i] for i in batch]
             yield _Run([start + i for i in batch], read, *self._run(read, opening, with_tokens))

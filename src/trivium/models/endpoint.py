@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from importlib.metadata import entry_points
 from urllib.parse import urlsplit, urlunsplit
 
 from trivium.core.errors import (
@@ -24,6 +25,7 @@ from trivium.core.errors import (
     ModelUnreachable,
 )
 
+GROUP = "trivium.models"  # entry points of services with models, by the scheme of their address
 BEARER = "Authorization"
 BUSY = frozenset({408, 425, 429, 503})  # it says: later
 FAILING = 409  # and all of 5xx but 501, which no waiting mends
@@ -178,18 +180,18 @@ def key_variable(role: str) -> str:
     return f"TRIVIUM_{role.upper()}_KEY"
 
 
-def is_bedrock(url: str) -> bool:
-    return url.startswith(BEDROCK)
-
-
 def check_address(name: str, url: str) -> None:
     """Raises BadSetting, which does not repeat the URL: it might hold a password."""
-    if is_bedrock(url):
+    if url.startswith(BEDROCK):
         if not re.fullmatch(r"[a-z0-9-]*", url.removeprefix(BEDROCK)):
             raise BadSetting(f"`{name}` names no region.", fix="Write bedrock:eu-central-1.")
         return
     try:
         parts = urlsplit(url)
+        if parts.scheme not in ("", "http", "https") and entry_points(
+            group=GROUP, name=parts.scheme
+        ):
+            return  # another package knows what such an address means
         whole = bool(parts.scheme in ("http", "https") and parts.hostname and parts.port != 0)
     except ValueError:
         whole = False

@@ -93,6 +93,7 @@ class LateReranker:
         """`stored` returns a store's token vectors of chunks that the caller may see, `rarities`
         how rare words are in what passes `where`."""
         self._where = where
+        self.is_fitted = True
         self.fingerprint = f"late-{FORMAT}-{embedder.fingerprint}"
         self._embedder = embedder
         self._stored = stored

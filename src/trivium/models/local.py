@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from copy import copy
@@ -24,7 +24,7 @@ from trivium.models import cuda, weights
 from trivium.models.late import pack
 from trivium.models.layout import TOKENIZER, WEIGHTS, Layout, given_graph
 from trivium.models.token_processes import TokenProcesses, usual_count
-from trivium.models.tokenising import LocalTokens, Tokeniser, WordTokens
+from trivium.models.tokenising import LocalTokens, Tokeniser, WordTokens, batches
 
 if TYPE_CHECKING:
     from trivium.core.types import TokenVectors, Vector, Vectors
@@ -35,11 +35,6 @@ GRAPH = "model.onnx"
 # Of what graph.py builds: bump the first when its output changes, the second too when vectors do.
 GRAPH_VERSION = 3
 VECTORS_VERSION = 1
-# Tokens of one run, padding included. Of documents each core runs its own, on one thread: texts of
-# 100 words, 2 cores, a second: 24.7 when both cores share a run of 4096, 25.2 with a run each, 27.3
-# with runs of 1024, 27.7 of 512, 27.8 of 256; of 40 words 56, 58, 65, 66, 67. What is computed
-# stays in the cache, and no thread waits for another that something else keeps from its core.
-BATCH_TOKENS = 512
 # For one text at a time. A query of 12 tokens takes 5.0 ms of processor time with one thread, 5.3
 # with two, and 13.5 instead of 7.4 on a machine where sixteen shared it (docs/log.md).
 QUERY_THREADS = 2
@@ -94,7 +89,7 @@ class LocalEmbedder:
         self._device = device
         self._texts = 0  # embedded so far
         self._gpu: TorchEngine | None = None
-        self.gpu_fault = ""  # a sentence, once `auto` has gone back from a GPU to the processor
+        self.note = ""  # a sentence, once `auto` has gone back from a GPU to the processor
         self._layout = layout
         self._threads = threads or os.cpu_count() or 2
         self._for_one = threads or min(QUERY_THREADS, self._threads)
@@ -217,11 +212,11 @@ class LocalEmbedder:
                 raise
             self._device, self._gpu = "cpu", None
             first = str(reason).strip().partition("\n")[0][:200]
-            self.gpu_fault = (
+            self.note = (
                 "The GPU couldn't be used, so the processor embeds the documents"
                 f" ({type(reason).__name__}: {first})."
             )
-            log.warning(self.gpu_fault)
+            log.warning(self.note)
             return None
 
     def _torch_engine(self, tokeniser: Tokeniser) -> TorchEngine | None:
@@ -413,14 +408,3 @@ def run_session(session: Any, outputs: list[str] | None, feed: Any, graph: Path)
             fix=f"Put the model's own {TOKENIZER} into its folder.",
             on_page="Ask the person who runs this server to install the model again.",
         ) from reason
-
-
-def batches(lengths: Sequence[int], tokens: int = BATCH_TOKENS) -> Iterator[list[int]]:
-    """Positions grouped by length, so that little padding is computed. Longest first: memory peaks
-    in the first batch, not after an hour."""
-    order = sorted(range(len(lengths)), key=lambda i: (-lengths[i], i))
-    start = 0
-    while start < len(order):
-        size = max(1, tokens // max(1, lengths[order[start]]))
-        yield order[start : start + size]
-        start += size

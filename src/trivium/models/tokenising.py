@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from string import ascii_letters, digits
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 
+# Tokens of one run, padding included. Of documents each core runs its own, on one thread: texts of
+# 100 words, 2 cores, a second: 24.7 when both cores share a run of 4096, 25.2 with a run each, 27.3
+# with runs of 1024, 27.7 of 512, 27.8 of 256; of 40 words 56, 58, 65, 66, 67. What is computed
+# stays in the cache, and no thread waits for another that something else keeps from its core.
+BATCH_TOKENS = 512
 # That are remembered, and as many of those before: 32 MB. 10,000 documents with 202,459 words hold
 # 2.6 million; 277,223 of them had to be read, 451,266 if all were forgotten at once.
 MOST_WORDS = 1 << 16
@@ -256,3 +261,14 @@ def encodable(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+def batches(lengths: Sequence[int], tokens: int = BATCH_TOKENS) -> Iterator[list[int]]:
+    """Positions grouped by length, so that little padding is computed. Longest first: memory peaks
+    in the first batch, not after an hour."""
+    order = sorted(range(len(lengths)), key=lambda i: (-lengths[i], i))
+    start = 0
+    while start < len(order):
+        size = max(1, tokens // max(1, lengths[order[start]]))
+        yield order[start : start + size]
+        start += size

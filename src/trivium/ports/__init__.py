@@ -47,11 +47,14 @@ from trivium.ports.ingest import (
 from trivium.ports.models import (
     LONGEST_PASSAGE,
     CalledEmbedder,
+    CountingEmbedder,
     Embedder,
+    FittedReranker,
     Generated,
     Generator,
     Lexicon,
     Message,
+    NotingEmbedder,
     Reranker,
     TimedReranker,
     TokenEmbedder,
@@ -59,6 +62,7 @@ from trivium.ports.models import (
     ToolGenerator,
     ToolOffer,
     WeighingReranker,
+    model_name,
 )
 from trivium.ports.sync import (
     Change,
@@ -87,6 +91,7 @@ __all__ = [
     "Checkpoint",
     "Chunker",
     "Conversations",
+    "CountingEmbedder",
     "Documents",
     "Embed",
     "Embedder",
@@ -94,6 +99,7 @@ __all__ = [
     "Failed",
     "FileChunker",
     "FilesSource",
+    "FittedReranker",
     "Generated",
     "Generator",
     "Gone",
@@ -106,6 +112,7 @@ __all__ = [
     "Message",
     "Models",
     "Nodes",
+    "NotingEmbedder",
     "Only",
     "Originals",
     "Put",
@@ -138,5 +145,6 @@ __all__ = [
     "WatchedFolders",
     "WeighingReranker",
     "Writer",
+    "model_name",
     "worker_lease",
 ]

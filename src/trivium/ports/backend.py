@@ -866,3 +866,4 @@ class Backend:
     folder: Path | None  # on this machine, so sources skip it; None: elsewhere
     close: Callable[[], None]
     nodes: Nodes | None = None  # None: it stays on one machine
+    is_elsewhere: bool = False  # a server computes the signals, not this process

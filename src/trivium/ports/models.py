@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator as Pieces
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
-from trivium.core.types import (
-    StoredChunk,
-    TokenVectors,
-    Where,
-)
+from trivium.core.types import StoredChunk, TokenVectors, Where
+from trivium.ports.ingest import Tokens
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from trivium.core.types import Vector, Vectors
+
+
+_OF_A_FOLDER = re.compile(r"(.+)-[0-9a-f]{12}-v\d+-")
+
+
+def model_name(fingerprint: str) -> str:
+    """The name of the model in a folder that has this fingerprint; empty: a model elsewhere."""
+    named = _OF_A_FOLDER.match(fingerprint)
+    return named[1] if named else ""
 
 
 class Embedder(Protocol):
@@ -43,6 +52,28 @@ class Lexicon(Protocol):
     def knows(self, word: str) -> bool: ...
 
 
+@runtime_checkable
+class CountingEmbedder(Embedder, Protocol):
+    """An embedder that says how much of a text it reads, in tokens of its own."""
+
+    max_tokens: int
+    lowers: bool  # letters are made small before they are counted
+
+    def tokens(self) -> Tokens: ...
+
+    def tokenizer_file(self) -> Path:
+        """For another process that counts in the same way. Raises ModelUnavailable."""
+        ...
+
+
+@runtime_checkable
+class NotingEmbedder(Protocol):
+    """An embedder that has something to tell the person who adds documents."""
+
+    note: str  # a sentence; empty: nothing
+
+
+@runtime_checkable
 class TokenEmbedder(Embedder, Protocol):
     """An embedder that also returns a vector for every token, from the same pass."""
 
@@ -77,6 +108,13 @@ class WeighingReranker(Reranker, Protocol):
     def within(self, where: Where) -> Reranker:
         """The same reranker, with weights from what this caller may see."""
         ...
+
+
+@runtime_checkable
+class FittedReranker(Reranker, Protocol):
+    """A reranker whose scores the match was fitted to."""
+
+    is_fitted: bool
 
 
 @runtime_checkable

@@ -6,14 +6,14 @@ Decides whether a result is a passage or a document. Knows the store only as a w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
-from trivium.core.results import PreferencePart, QueryPart, RerankPart, SignalPart
-from trivium.core.types import ChunkId, Combine, Granularity, Query, Signal, StoredChunk
+from trivium.core.results import QueryPart
+from trivium.core.types import ChunkId, Combine, Granularity, Query, StoredChunk
 from trivium.search.fuse import Fused
-from trivium.search.match import Signs, match_score
+from trivium.search.match import Candidate, match_score
 from trivium.search.multi import best_signals, combined
 from trivium.search.prefer import Preference
 from trivium.search.request import LEAST_CANDIDATES, SearchRequest
@@ -22,35 +22,6 @@ Fetch: TypeAlias = Callable[[Sequence[ChunkId]], Sequence[StoredChunk]]
 # Takes the number of a query and its candidates, best first; returns them with their match.
 Matcher: TypeAlias = "Callable[[int, Sequence[Candidate]], list[Candidate]]"
 Key: TypeAlias = int  # the id of a chunk or a document, depending on what a result is
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A result in the making."""
-
-    found: StoredChunk
-    score: float
-    signals: Mapping[Signal, SignalPart]
-    match: float = 0.0
-    signs: Signs | None = None  # what the match was computed from
-    queries: tuple[QueryPart, ...] = ()
-    passages: int = 1
-    rerank: RerankPart | None = None
-    preferences: tuple[PreferencePart, ...] = ()
-
-    def matched(self, match: float, signs: Signs) -> Candidate:
-        """A copy with its match. `replace` would take three times as long."""
-        return Candidate(
-            self.found,
-            self.score,
-            self.signals,
-            match,
-            signs,
-            self.queries,
-            self.passages,
-            self.rerank,
-            self.preferences,
-        )
 
 
 def gather(

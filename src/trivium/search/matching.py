@@ -15,10 +15,9 @@ from trivium.core.types import ChunkId, Signal
 from trivium.ports import Backend, Embedder
 from trivium.search.coverage import coverage
 from trivium.search.fuse import Fusion
-from trivium.search.gather import Candidate
 from trivium.search.grasp import Passages
 from trivium.search.known import UNKNOWN, known_items
-from trivium.search.match import Fits, Signs, behind, falling
+from trivium.search.match import Candidate, Fits, Signs, behind, falling
 from trivium.search.progress import Progress
 from trivium.search.request import SearchRequest
 from trivium.search.signals import ReadyQuery

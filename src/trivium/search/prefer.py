@@ -12,18 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from math import isfinite
-from typing import TYPE_CHECKING
 
 from trivium.core.errors import BadSetting
 from trivium.core.results import PreferencePart
 from trivium.core.types import OWNER, Condition, StoredChunk
 from trivium.operations.searching import MOST_BOOSTS
+from trivium.search.match import Candidate
 from trivium.store.where import matches
 from trivium.text.filters import check_filter, parse_filter
 from trivium.text.normalise import fold
-
-if TYPE_CHECKING:
-    from trivium.search.gather import Candidate
 
 RECENT = "recent"
 _LARGEST = 100.0

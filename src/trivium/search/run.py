@@ -38,6 +38,7 @@ from trivium.operations.searching import LONGEST_QUERY
 from trivium.ports import (
     Backend,
     Embedder,
+    FittedReranker,
     Generator,
     Lexicon,
     Reranker,
@@ -48,11 +49,11 @@ from trivium.search.decide import Heard, decide, join
 from trivium.search.deep import share_of
 from trivium.search.expand import context, surrounding
 from trivium.search.fuse import Fused, Fusion, by_document
-from trivium.search.gather import Candidate, Matcher, by_rule, gather
+from trivium.search.gather import Matcher, by_rule, gather
 from trivium.search.grasp import Passages
 from trivium.search.hyde import hypothesise
 from trivium.search.language import weak_language
-from trivium.search.match import Fits, behind, explained, falling
+from trivium.search.match import Candidate, Fits, behind, explained, falling
 from trivium.search.matching import Matching
 from trivium.search.prefer import plain
 from trivium.search.progress import Progress
@@ -89,7 +90,6 @@ _NOT_READ = (
 )
 _TOO_SLOW = "Reranked without the cross-encoder: it judged no result within {seconds:g} s."
 _NOT_RERANKED = "Not reranked: what the reranker needs is spread over all database nodes."
-LATE = "late-"  # the fingerprint of the built-in reranker begins with this
 _DEEPEST = 1000  # hits of a signal; any further ones have nothing to do with the query
 
 
@@ -125,7 +125,7 @@ class Searcher:
         self._grasp = grasp
         self._passages = passages
         # A database computes elsewhere: a search that waits for it doesn't use our cores.
-        at_once = turns_for(os.cpu_count() or 2) if backend.folder is not None else sys.maxsize
+        at_once = sys.maxsize if backend.is_elsewhere else turns_for(os.cpu_count() or 2)
         self._turns = Turns(at_once)
         self._signals = Signals(backend, embedder, self._turns)
 
@@ -389,9 +389,9 @@ class Searcher:
         elif rerank.deep:
             progress.tell(_NO_CROSS_ENCODER)
         ordered = [replace(candidates[one.at], score=one.score, rerank=one.part) for one in order]
-        late = self._reranker is not None and self._reranker.fingerprint.startswith(LATE)
+        fitted = isinstance(self._reranker, FittedReranker) and self._reranker.is_fitted
         if request.match:
-            ordered = _matched_anew(ordered, request.match, late and shares.rerank > 0)
+            ordered = _matched_anew(ordered, request.match, fitted and shares.rerank > 0)
         return ordered if request.prefer is None else request.prefer.ordered(ordered)
 
     def _judged(

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from trivium.ports import model_name
+
 
 @dataclass(frozen=True, slots=True)
 class Scale:
@@ -35,4 +37,4 @@ _SCALES = {
 
 def scale_of(model: str) -> Scale | None:
     """By a model's fingerprint; None: nobody measured this model's cosines."""
-    return next((scale for name, scale in _SCALES.items() if model.startswith(f"{name}-")), None)
+    return _SCALES.get(model_name(model))

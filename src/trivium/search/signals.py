@@ -109,7 +109,7 @@ class Signals:
         self._turns = turns
         self._backend = backend
         self._embedder = embedder
-        self._beside = _Beside(on_our_cores=backend.folder is not None)
+        self._beside = _Beside(on_our_cores=not backend.is_elsewhere)
 
     def ask(
         self,

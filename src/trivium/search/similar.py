@@ -22,7 +22,8 @@ from trivium.core.types import (
 )
 from trivium.ports import Backend
 from trivium.search.fuse import Fused
-from trivium.search.gather import Candidate, gather
+from trivium.search.gather import gather
+from trivium.search.match import Candidate
 from trivium.search.progress import Progress
 from trivium.search.request import MOST_RESULTS, SearchRequest
 

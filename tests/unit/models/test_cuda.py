@@ -139,7 +139,7 @@ def test_auto_with_a_broken_gpu_stack_is_the_processor(
     auto = LocalEmbedder(unpacked("bert-dense", tmp_path), tmp_path / "c", device="auto")
     texts = [f"lantern {n}" for n in range(cuda.FEW + 1)]
     assert auto.embed_documents(texts).shape == (len(texts), auto.dimensions)
-    assert "processor" in auto.gpu_fault
+    assert "processor" in auto.note
     assert len(auto.embed_with_tokens(texts)[1]) == len(texts)
 
 

@@ -16,7 +16,7 @@ import pytest
 from tokenizers import AddedToken, Tokenizer
 
 from trivium.core.errors import BadSetting, ModelDamaged, ModelUnavailable
-from trivium.models import graph, layout, local, tokenising, weights
+from trivium.models import graph, layout, tokenising, weights
 from trivium.models.local import LocalEmbedder
 from trivium.models.tokenising import WordTokens, encodable
 from trivium.ports import Embedder, Tokens
@@ -164,11 +164,11 @@ def test_quantising_hardly_turns_a_vector(installed: Path, embedder: LocalEmbedd
 
 def test_batches_hold_every_position_once_and_little_padding() -> None:
     lengths = [3, 256, 7, 250, 1, 256] * 40
-    seen = list(local.batches(lengths))
+    seen = list(tokenising.batches(lengths))
     assert sorted(i for batch in seen for i in batch) == list(range(len(lengths)))
     for batch in seen:
-        assert len(batch) * max(lengths[i] for i in batch) <= local.BATCH_TOKENS
-    assert max(map(len, local.batches([10**6] * 3))) == 1
+        assert len(batch) * max(lengths[i] for i in batch) <= tokenising.BATCH_TOKENS
+    assert max(map(len, tokenising.batches([10**6] * 3))) == 1
 
 
 # --- tokens and prefixes -------------------------------------------------------------------------

@@ -246,7 +246,7 @@ def test_many_threads_share_one() -> None:
 def test_a_real_model(language_model: str) -> None:
     asking = Client(Endpoint("embed", language_model, NAME, KEY))
     embedder = RemoteEmbedder(asking, batch=2, parallel=2)
-    embedder.load()
+    embedder.embed_query("ready")
     assert embedder.dimensions == DIMENSIONS
     texts = ["A lighthouse warns ships.", "Bread needs flour.", "A lighthouse warns ships."]
     found = embedder.embed_documents(texts)
@@ -259,4 +259,4 @@ def test_a_real_model(language_model: str) -> None:
 def test_a_real_server_refuses_a_wrong_key(language_model: str) -> None:
     embedder = RemoteEmbedder(Client(Endpoint("embed", language_model, NAME, "sk-wrong")))
     with pytest.raises(ModelRefused, match=r"refuses the key \(401\). It says: Invalid API Key"):
-        embedder.load()
+        embedder.embed_query("ready")

@@ -4,7 +4,7 @@ import pytest
 
 from trivium.core.errors import BadFilter, BadSetting
 from trivium.core.types import Chunk, Document, MetaValue, Place, StoredChunk
-from trivium.search.gather import Candidate
+from trivium.search.match import Candidate
 from trivium.search.prefer import Preference, boosts_of, boosts_written, day_of, plain
 
 TODAY = date(2026, 11, 16)

@@ -2,3 +2,27 @@
 
 `client` asks; `embedder`, `reranker` and `generator` are thin over it. boto3 comes with the extra.
 """
+
+from __future__ import annotations
+
+from trivium.models.endpoint import Endpoint
+from trivium.models.kinds import ModelKind
+
+
+def amazon() -> ModelKind:
+    from trivium.models.bedrock.client import BedrockClient, BedrockEndpoint
+    from trivium.models.bedrock.embedder import BedrockEmbedder
+    from trivium.models.bedrock.generator import BedrockGenerator
+    from trivium.models.bedrock.reranker import BedrockReranker
+
+    def client(there: Endpoint) -> BedrockClient:
+        t = there  # boto3 finds the key, not we
+        return BedrockClient(
+            BedrockEndpoint(t.role, t.url, t.model, seconds=t.seconds, patience=t.patience)
+        )
+
+    return ModelKind(
+        embedder=lambda there, calls: BedrockEmbedder(client(there), **calls),
+        reranker=lambda there: BedrockReranker(client(there)),
+        generator=lambda there, *how: BedrockGenerator(client(there), *how),
+    )

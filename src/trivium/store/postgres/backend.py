@@ -116,6 +116,7 @@ def open_postgres(
         alerts=SqlAlerts(engine),
         views=views,
         folder=None,
+        is_elsewhere=True,
         close=close,
         nodes=CitusNodes(engine, vectors, alone.hold),
     )

@@ -39,7 +39,8 @@ def test_list_filters(trivium: Program) -> None:
 @pytest.mark.parametrize("name", ["1", "#1", "crown.md", "CROWN.MD"])
 def test_show_finds_by_any_name(trivium: Program, name: str) -> None:
     shown = trivium("show", name, "--json").json
-    assert set(shown) == {"document", "interpretation", "text", "chunks"}
+    assert set(shown) == {"document", "interpretation", "original", "text", "chunks"}
+    assert shown["text"] in Path(shown["original"]).read_text()
     assert shown["document"]["title"] == "The Drowned Crown"
     chunk = shown["chunks"][0]
     assert shown["text"][chunk["start"] : chunk["end"]] == chunk["text"]

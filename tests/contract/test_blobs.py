@@ -79,6 +79,12 @@ class TestObjects(BlobsContract):
     def blobs(self, bucket: str) -> Blobs:
         return ObjectBlobs(bucket)
 
+    def test_an_original_has_an_address_in_the_bucket(self, bucket: str) -> None:
+        blobs = ObjectBlobs(bucket)
+        address = blobs.put(b"amber")
+        digest = address.removeprefix("sha256:")
+        assert blobs.place(address) == f"{bucket}/{digest[:2]}/{digest}"
+
 
 @pytest.mark.skipif(azure.is_missing(), reason="Azurite is not installed; npm has it")
 class TestAzure(BlobsContract):

@@ -2,13 +2,14 @@
 
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from trivium.config import Settings
 from trivium.core.errors import BadSetting, ModelUnavailable
-from trivium.core.types import Collection
+from trivium.core.types import Chunk, Collection
 from trivium.ingest.progress import Fate
 from trivium.library import Library
 from trivium.operations.searching import SearchOptions
@@ -159,3 +160,31 @@ def test_what_the_ceiling_left_out_is_said_until_it_is_not_true(
         said = "You can search only the first 2 of 3 passages."
         assert notes == ((f"Amble: {said}",) if told else ())
         assert document.metadata.get("chunking") == (said if told else None)
+
+
+def test_a_hit_carries_the_heading_that_it_stands_under(library: Library, files: Path) -> None:
+    """Small sections share a passage; each hit is shown under its own heading."""
+    parts = [
+        "# Port Amble",
+        "Skiffs land here.",
+        "### Tides",
+        "High water is at noon.",
+        "### Taxes",
+        "Every barrel of herring costs two crowns.",
+    ]
+    (files / "amble.md").write_text("\n\n".join(parts))
+    library.add([files / "amble.md"])
+    for query, headings in (
+        ("skiffs", ("Port Amble",)),
+        ("high water", ("Port Amble", "Tides")),
+        ("herring barrel", ("Port Amble", "Taxes")),
+    ):
+        (result,) = library.search(query)
+        assert result.found.chunk.headings == headings
+
+
+def test_the_kind_of_a_section_isnt_said_twice() -> None:
+    chunk = Chunk(0, 0, 1, "x", ("A paper", "1. Abstract"), section="summary")
+    assert chunk.path_under("A paper") == ["1. Abstract"]
+    named = replace(chunk, headings=("A paper", "In short"))
+    assert named.path_under("A paper") == ["Abstract", "In short"]

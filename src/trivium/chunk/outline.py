@@ -6,7 +6,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
-from trivium.core.types import Element, Extraction, PageStart, Place, Speaker
+from trivium.core.types import Element, Extraction, HeadingStart, PageStart, Place, Speaker
 
 # What is repeated with every chunk below it is cut here: a heading of 1 MB above 1,000 chunks would
 # be 1 GB. No real heading comes near.
@@ -72,8 +72,18 @@ class Outline:
             if element.kind != "heading":
                 break
             path = (*path, self._text[element.start : element.end])
+        return self._titled(path)
+
+    def _titled(self, path: tuple[str, ...]) -> tuple[str, ...]:
         path = path if not self._title or self._title in path else (self._title, *path)
         return tuple(heading[:MOST_HEADING] for heading in path)
+
+    def _heading_starts(self, elements: Sequence[Element], start: int) -> Iterator[HeadingStart]:
+        first = next((e.start for e in elements if e.kind != "heading"), None)
+        for element in elements:
+            if element.kind == "heading" and first is not None and element.start > first:
+                path = (*element.headings, self._text[element.start : element.end])
+                yield HeadingStart(element.start - start, self._titled(path))
 
     def header(self, start: int, end: int) -> str:
         """The header row of the first table in the range that has none of its own there."""
@@ -109,6 +119,7 @@ class Outline:
                 if element.kind == "message" and element.place.authors
             ),
             page_starts=_page_starts(elements, start) if len(pages) > 1 else (),
+            heading_starts=tuple(self._heading_starts(elements, start)),
         )
 
 

@@ -123,6 +123,7 @@ def _shown_as_json(shown: Shown) -> dict[str, object]:
     return {
         "document": document_as_json(shown.document),
         "interpretation": asdict(shown.interpretation),
+        "original": shown.original,
         "text": shown.text,
         "chunks": [ChunkAnswer.of(passage) for passage in shown.passages],
     }
@@ -134,6 +135,7 @@ def _facts(shown: Shown) -> dict[str, object]:
     then = asdict(shown.interpretation)
     facts = {n: then.get(n, v) for n, v in held.items() if n not in _UNTOLD}
     facts["interpretation"] = shown.interpretation.number
+    facts["original"] = shown.original
     facts["size"] = f"{shown.interpretation.size:,} bytes"
     for name in ("added_at", "updated_at"):
         facts[name] = local_time(held[name])

@@ -99,15 +99,13 @@ def title_and_place(found: StoredChunk, before: str = "") -> Text:
     from rich.text import Text
 
     document, chunk = found.document, found.chunk
-    path = [h for at, h in enumerate(chunk.headings) if at or h != document.title]
+    path = chunk.path_under(document.title)
     place = _place(found)
     if place and place in document.title:  # a message, whose title has its channel too
         path = [h for h in path if h not in document.title and not h.startswith(_day_said(found))]
         place = ""
     labels = "/".join(part for part in (document.collection, document.category) if part)
     line = Text.assemble((f"{before}{printable(document.title)}", "bold"))
-    if chunk.section:
-        path = [chunk.section_label, *path]
     if path:
         line.append("  " + printable(" › ".join(path)), style="dim")
     line.append(f"  {printable(labels)}", style="blue")

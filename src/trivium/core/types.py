@@ -133,6 +133,14 @@ class PageStart:
 
 
 @dataclass(frozen=True, slots=True)
+class HeadingStart:
+    """The offset in a passage at which a heading begins, and the path down to it."""
+
+    start: int
+    path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where something is in its document, beyond the text. Everything may be unknown."""
 
@@ -145,6 +153,7 @@ class Place:
     link: str = ""  # to a message, the first of several
     speakers: tuple[Speaker, ...] = ()  # of a passage: each message that begins in it
     page_starts: tuple[PageStart, ...] = ()  # of a passage on several pages
+    heading_starts: tuple[HeadingStart, ...] = ()  # of a passage: those after its first text
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +215,18 @@ class Chunk:
     def section_label(self) -> str:
         """Name of the kind of section; empty if unknown."""
         return SECTION_LABELS.get(self.section, self.section)
+
+    def headings_at(self, offset: int) -> tuple[str, ...]:
+        """The path above a place in its text."""
+        begun = [one.path for one in self.place.heading_starts if one.start <= offset]
+        return begun[-1] if begun else self.headings
+
+    def path_under(self, title: str) -> list[str]:
+        """The kind of section and the headings below the document's title, for people."""
+        path = [h for at, h in enumerate(self.headings) if at or h != title]
+        label = self.section_label
+        named = label.casefold() in (h.strip(" .:0123456789").casefold() for h in path)
+        return path if named or not label else [label, *path]
 
     @property
     def context(self) -> str:

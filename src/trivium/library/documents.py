@@ -191,7 +191,9 @@ class Documents:
                 on_page="Its history lists its interpretations.",
             )
         passages = self._backend.documents.passages(found.id, within, number)
-        return Shown(found, text, tuple(passages), past[number])
+        address = past[number].original
+        original = self._backend.originals.place(address) if address else ""
+        return Shown(found, text, tuple(passages), past[number], original)
 
     def set_chunker(self, collection: str, chunker: str, *, on_wait: Waiting | None = None) -> None:
         """Set how this collection splits documents from now on, whatever the settings say.

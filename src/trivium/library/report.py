@@ -88,3 +88,4 @@ class Shown:
     text: str
     passages: tuple[StoredChunk, ...]
     interpretation: Interpretation  # the interpretation of text and passages
+    original: str = ""  # where its file is in the archive; empty: not kept

@@ -561,6 +561,10 @@ class Blobs(Protocol):
         """A URL that lets anyone read the bytes for this long; None: not supported."""
         ...
 
+    def place(self, address: str) -> str:
+        """Where the operator finds them: a path, or an address in an object store."""
+        ...
+
     def delete(self, address: str) -> None:
         """What is not there is no error."""
         ...
@@ -588,6 +592,10 @@ class Originals(Protocol):
 
     def link(self, address: str, seconds: int) -> str | None:
         """A URL that lets anyone read them for this long; None: use `get`."""
+        ...
+
+    def place(self, address: str) -> str:
+        """Where the operator finds them: a path, or an address in an object store."""
         ...
 
 

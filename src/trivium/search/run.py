@@ -64,6 +64,7 @@ from trivium.search.similar import similar
 from trivium.search.suggest import suggest
 from trivium.search.turns import Turns, turns_for
 from trivium.text.query import parse
+from trivium.text.snippet import hit_in
 
 # If documents change during a search, it starts again. Four attempts were too few beside a watcher
 # with many changes while both cores were busy. Each attempt takes about 10 ms, and is needed only
@@ -448,8 +449,9 @@ class Searcher:
             found = [candidate.found for candidate in candidates]
             around = surrounding(self._backend.documents, found, request.where)
             progress.clock.lap("expand")
+        words = tuple(word for text in request.queries for word in parse(text).words)
         return tuple(
-            _result(rank, candidate, around.get(candidate.found.id))
+            _result(rank, _under_heading(candidate, words), around.get(candidate.found.id))
             for rank, candidate in enumerate(candidates, start=1)
         )
 
@@ -466,6 +468,17 @@ def _matched_anew(candidates: list[Candidate], fits: Fits, late: bool) -> list[C
         found.append(replace(candidate, signs=signs, match=fits.probability(signs)))
     matches = falling(candidate.match for candidate in found)
     return [replace(c, match=m) for c, m in zip(found, matches, strict=True)]
+
+
+def _under_heading(candidate: Candidate, words: tuple[str, ...]) -> Candidate:
+    """With the headings that its hit stands under, if a passage has several."""
+    chunk, document = candidate.found.chunk, candidate.found.document
+    if not chunk.place.heading_starts:
+        return candidate
+    headings = chunk.headings_at(hit_in(chunk.text, words, document.language))
+    return replace(
+        candidate, found=replace(candidate.found, chunk=replace(chunk, headings=headings))
+    )
 
 
 def _enough_match(

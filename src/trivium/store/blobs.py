@@ -64,6 +64,9 @@ class FolderBlobs:
     def link(self, address: str, seconds: int) -> str | None:
         return None
 
+    def place(self, address: str) -> str:
+        return str(self._path(_digest(address)))
+
     def delete(self, address: str) -> None:
         digest = _digest(address)
         name = address.removeprefix(_SCHEME)

@@ -53,6 +53,9 @@ class ObjectBlobs:
     def link(self, address: str, seconds: int) -> str | None:
         return self._objects.link(_path(address), seconds) if _path(address) else None
 
+    def place(self, address: str) -> str:
+        return f"{self._objects.place.rstrip('/')}/{_path(address)}"
+
     def delete(self, address: str) -> None:
         if _path(address):
             self._objects.delete(_path(address))

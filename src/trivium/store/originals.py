@@ -42,6 +42,9 @@ class KeptOriginals:
     def link(self, address: str, seconds: int) -> str | None:
         return self.blobs.link(address, seconds)
 
+    def place(self, address: str) -> str:
+        return self.blobs.place(address)
+
     def registered(self, addresses: Iterable[str]) -> None:
         """They are referred to now, or never will be."""
         with self._turn:

@@ -21,6 +21,7 @@ class BlobsContract:
         assert address == blobs.address(data) == f"sha256:{hashlib.sha256(data).hexdigest()}"
         assert (blobs.get(address), blobs.size(address)) == (data, len(data))
         assert blobs.put(data) == address
+        assert address.removeprefix("sha256:") in blobs.place(address)
 
     def test_what_is_not_there(self, blobs: Blobs) -> None:
         address = blobs.address(b"never kept")

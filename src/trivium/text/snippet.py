@@ -18,6 +18,7 @@ from trivium.text.normalise import fold
 from trivium.text.stems import content_words, stem
 from trivium.text.trigrams import trigrams, word_similarity
 
+_STRETCH = 400  # characters that are about one thing
 ALIKE = 0.5  # word_similarity: lower marks words that no reader would call alike
 _SHORTEST_ALIKE = 4  # shorter words share their trigrams with too many others
 _WORD = re.compile(r"[^\W_]+")
@@ -163,13 +164,23 @@ def _window(text: str, found: list[_Found], width: int) -> tuple[int, int]:
     """The range with the most different words, then the most places; the first of equals."""
     if len(text) <= width:
         return 0, len(text)
+    return _at_words(text, _sentence_start(text, _densest(found, width), width // 4), width)
+
+
+def _densest(found: list[_Found], width: int) -> int:
     best, start = (0, 0), 0
     for at, first in enumerate(found):
         inside = Counter(f.word for f in found[at:] if f.end <= first.start + width * 3 // 4)
         score = (len(inside), inside.total())
         if score > best:
             best, start = score, first.start
-    return _at_words(text, _sentence_start(text, start, width // 4), width)
+    return start
+
+
+def hit_in(text: str, words: tuple[str, ...], language: str) -> int:
+    """Where a passage says most about the words; 0 if it has none of them."""
+    wanted = content_words(dict.fromkeys(words), {language})
+    return _densest(_places(text, wanted, language, wanted), _STRETCH)
 
 
 def _sentence_start(text: str, at: int, reach: int) -> int:

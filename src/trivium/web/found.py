@@ -140,10 +140,7 @@ def address_of(found: StoredChunk, queries: Sequence[str] = (), origin: str = ""
 
 
 def path_of(found: StoredChunk) -> list[str]:
-    headings = found.chunk.headings
-    path = [h for at, h in enumerate(headings) if at or h != found.document.title]
-    label = found.chunk.section_label
-    return [label, *path] if label else path
+    return found.chunk.path_under(found.document.title)
 
 
 def place_of(found: StoredChunk) -> str:

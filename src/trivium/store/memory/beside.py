@@ -228,6 +228,9 @@ class MemoryOriginals:
     def link(self, address: str, seconds: int) -> str | None:
         return None
 
+    def place(self, address: str) -> str:
+        return address
+
 
 class MemorySpool:
     def __init__(self, most: int | None = None) -> None:

@@ -84,6 +84,9 @@ class RowBlobs:
     def link(self, address: str, seconds: int) -> str | None:
         return None
 
+    def place(self, address: str) -> str:
+        return f"{address} in the database's table blobs"
+
     def delete(self, address: str) -> None:
         with self._engine.begin() as connection:
             # Another process may have added a document with the same bytes just now.

@@ -13,6 +13,7 @@ from trivium.core.types import (
     Box,
     Chunk,
     Document,
+    HeadingStart,
     Metadata,
     MetaValue,
     PageStart,
@@ -178,6 +179,9 @@ def place_of(held: Mapping[str, Any]) -> Place:
         link=held.get("link", ""),
         speakers=tuple(Speaker(**speaker) for speaker in held.get("speakers", ())),
         page_starts=tuple(PageStart(**page) for page in held.get("page_starts", ())),
+        heading_starts=tuple(
+            HeadingStart(one["start"], tuple(one["path"])) for one in held.get("heading_starts", ())
+        ),
     )
 
 

@@ -43,6 +43,7 @@ WIDTHS = {
     | {"—": 1000, "–": 500 if "Times" in face else 556, "•": 350, "’": 250}
     for face, widths in _WIDTHS.items()
 }
+WIDTHS["Times-Italic"] = WIDTHS["Times-Roman"]  # near enough
 FACES = tuple(WIDTHS)
 SCRIPT = "script"  # any character below U+10000; all are `SCRIPT_WIDTH` wide, ASCII half of it
 SCRIPT_WIDTH = 1000

@@ -141,8 +141,9 @@ def _paragraphs(extraction: Extraction) -> Iterable[_Paragraph]:
     """Elements, split at blank lines; together they cover the text."""
     text = extraction.text
     outline = Outline(extraction)
-    for start, end, heading in outline.blocks(0, len(text)):
+    for start, end, _ in outline.blocks(0, len(text)):
         element = next(iter(outline.touched(start, end)), None)
+        heading = element is not None and element.kind == "heading"
         inner = [] if heading else boundaries.paragraphs(text[start:end])
         edges = [start, *(start + at for at in inner), end]
         for begin, stop in pairwise(edges):

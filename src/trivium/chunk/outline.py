@@ -12,6 +12,7 @@ from trivium.core.types import Element, Extraction, HeadingStart, PageStart, Pla
 # be 1 GB. No real heading comes near.
 MOST_HEADING = 500  # characters
 MOST_HEADER = 2_000
+MOST_ANNOUNCED = 240  # characters of a line that ends in a colon
 TOP_LEVEL = 2  # headings down to this level part a document for good
 
 
@@ -28,32 +29,40 @@ class Outline:
         self._starts = [element.start for element in self._elements]
 
     def sections(self) -> list[tuple[int, int]]:
-        """Ranges that cover the text, each from a top heading to the next. A heading straight
-        under a higher one shares its section: by itself the higher one would be a bare title."""
+        """Ranges that cover the text, each from a top heading to the next. Headings without text
+        between them begin a section together: one alone would be a bare title."""
         starts = [0]
-        end_of_last, last_level = 0, 0
+        first, end = 0, -1  # of the headings that have no text between them
         for element in self._elements:
             if element.kind != "heading":
                 continue
-            alone = bool(self._text[end_of_last : element.start].strip())
-            if element.level <= TOP_LEVEL and (alone or element.level <= last_level):
-                starts.append(element.start)
-            end_of_last, last_level = element.end, element.level
+            if end < 0 or self._text[end : element.start].strip():
+                first = element.start
+            end = element.end
+            if element.level <= TOP_LEVEL and first != starts[-1]:
+                starts.append(first)
         ends = [*starts[1:], len(self._text)]
         return [(start, end) for start, end in zip(starts, ends, strict=True) if start < end]
 
     def blocks(self, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
-        """Ranges that cover start..end, one per element, and whether it is a heading."""
+        """Ranges that cover start..end, one per element, and whether it belongs to what follows: a
+        heading, or a line that announces a table or a list."""
         first = bisect_right(self._starts, start)
-        heading = first > 0 and self._elements[first - 1].kind == "heading"
+        heading = first > 0 and self._announces(self._elements[first - 1])
         begin = start
         for position in range(first, bisect_left(self._starts, end)):
             element = self._elements[position]
             if element.start > begin:
                 yield begin, element.start, heading
                 begin = element.start
-            heading = element.kind == "heading"
+            heading = self._announces(element)
         yield begin, end, heading
+
+    def _announces(self, element: Element) -> bool:
+        if element.kind != "paragraph":
+            return element.kind == "heading"
+        short = element.end - element.start <= MOST_ANNOUNCED
+        return short and self._text[element.start : element.end].rstrip().endswith(":")
 
     def touched(self, start: int, end: int) -> Iterator[Element]:
         """The elements that share at least a character with the range, in order."""

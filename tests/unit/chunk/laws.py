@@ -23,3 +23,8 @@ def check_cover(
     for before, after in pairwise(chunks):
         assert after.start > before.start
         assert tokens.count(text[after.start : before.end]) <= overlap
+
+
+def only_headings(extraction: Extraction, start: int, end: int) -> bool:
+    """Whether nothing but headings stands in the range."""
+    return all(e.kind == "heading" for e in extraction.elements if start <= e.start < end)

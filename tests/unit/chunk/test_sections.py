@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unit.chunk.laws import only_headings
 
 from trivium.chunk.bibliography import find_bibliography
 from trivium.chunk.sections import SectionsChunker, section_kind
@@ -122,13 +123,12 @@ def test_any_paper(blocks: list[str], ceiling: int) -> None:
         content = extraction.text[element.start : element.end]
         if len(inside) > 1 and not boundaries.paragraphs(content):
             assert TOKENS.count(content) > ceiling - 2  # the count includes the gap after it
-    # No chunk crosses a heading of the top levels, unless only bare titles stand before it.
+    # No chunk crosses a heading of the top levels, unless only headings stand before it.
     for element in extraction.elements:
         if element.kind == "heading" and element.level <= 2:
             for chunk in chunks:
                 if chunk.start < element.start < chunk.end:
-                    ahead = extraction.text[chunk.start : element.start].split("\n")
-                    assert set(filter(None, ahead)) <= set(element.headings)
+                    assert only_headings(extraction, chunk.start, element.start)
 
 
 @settings(deadline=None)

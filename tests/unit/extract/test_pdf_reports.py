@@ -234,3 +234,50 @@ def test_letters_of_a_ligature_that_runs_left_stand_as_they_are_typed() -> None:
     data = data.replace(next_old, next_old.replace(b" ", b""))  # the file keeps its length
     got = PdfExtractor().extract(Blob("a.pdf", data))
     assert got.text == "\u0645\u0634\u0643\u0644\u0627\u062a"
+
+
+def filing() -> Sheet:
+    """The beginning of an annual report: parts, items and subheadings as companies set them."""
+    sheet = Sheet()
+    prose = "Our operations depend on suppliers and customers in many countries of the world, and"
+    bold, italic = "Times-Bold", "Times-Italic"
+    sheet.put(72, 72, "Fabrikam Mining Corporation", bold, 18)
+    y = 90.0
+    for label, face in (
+        ("PART I", bold), ("Item 1.|Business", bold), ("Overview", bold), ("", ""),
+        ("Seasonality", italic), ("", ""), ("Item 1A.|Risk Factors", bold), ("", ""),
+        ("PART II", bold), ("Item 5.|Market for Shares", bold), ("", ""),
+        ("SELECT NAME FROM STAFF WHERE ID = 5", bold), ("", ""),
+    ):  # fmt: skip
+        y += 12
+        name, _, title = label.partition("|")
+        if title:
+            sheet.put(72, y, name, face)
+            sheet.put(140, y, title, face)
+        elif name:
+            sheet.put(72, y, name, face)
+        for _ in range(0 if label else 3):
+            sheet.put(72, y, prose)
+            y += 12
+        y += 12
+    return sheet
+
+
+def test_headings_that_are_only_set_apart_are_found_with_their_level() -> None:
+    """526 of 3,893 chunks of real filings ended in a heading that wasn't recognised."""
+    read_back = read(filing())
+    headings = [
+        (e.level, read_back.text[e.start : e.end])
+        for e in read_back.elements
+        if e.kind == "heading"
+    ]
+    assert headings == [
+        (1, "Fabrikam Mining Corporation"),
+        (1, "PART I"),
+        (2, "Item 1. Business"),
+        (3, "Overview"),
+        (4, "Seasonality"),
+        (2, "Item 1A. Risk Factors"),
+        (1, "PART II"),
+        (2, "Item 5. Market for Shares"),
+    ]

@@ -125,11 +125,9 @@ def _blocks(
     blocks = join_flow([*before, *after], typography)
     drop_items(blocks)
     blocks = lift_floats(blocks)
-    set_levels(blocks, marks, typography)
+    set_levels(blocks, marks, typography, titled=bool(end))
     if end:
         front.clear_front(blocks[len(before) :])
-        for block in blocks:
-            block.level += block.role == "heading"
         heading = Block(
             lines[start:end], "title", front.title_text(lines[start:end], typography), level=1
         )

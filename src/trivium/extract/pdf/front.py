@@ -46,7 +46,7 @@ _FORM = re.compile(
 _PERIOD = re.compile(
     r"(?:year|quarter|period|months|weeks)\s+ended:?\s*([A-Z][a-z]+\.?\s+\d{1,2},?\s+(?:19|20)\d\d)"
 )
-_NAME_CAPTION = re.compile(r"\(\s*(?:exact|full|legal)?\s*name\b", re.I)
+_NAME_CAPTION = re.compile(r"\s*\(\s*(?:exact|full|legal)?\s*name\b[^)]*\)?", re.I)
 _COMPANY = re.compile(
     r"(?:\b(?:inc|incorporated|corp|corporation|company|co|ltd|limited|llc|l\.?l\.?c|l\.?p|llp|plc"
     r"|ag|gmbh|kgaa|se|n\.?v|s\.?a|s\.?p\.?a|oyj?|ab|asa|holdings?|bancorp|trust|partners)"
@@ -147,7 +147,7 @@ def _entity(lines: list[Line]) -> str:
     for above, line in pairwise(page):
         if _NAME_CAPTION.match(line.text):
             cells = [c for c in above.cells if c.left < line.right and c.right > line.left]
-            name = clean(" ".join(c.text for c in cells)).strip(" _")
+            name = _NAME_CAPTION.sub("", clean(" ".join(c.text for c in cells))).strip(" _")
             if 2 < len(name) <= MAX_ENTITY and not is_generic(name):
                 return name
     named = [
@@ -158,7 +158,7 @@ def _entity(lines: list[Line]) -> str:
         and len(line.text.split()) > 1
         and not is_generic(line.text)
     ]
-    return max(named, key=lambda line: line.peak).text if named else ""
+    return _NAME_CAPTION.sub("", max(named, key=lambda line: line.peak).text) if named else ""
 
 
 def _form(lines: list[Line]) -> list[str]:
@@ -186,7 +186,9 @@ def is_title(text: str) -> bool:
 
 
 def title_text(lines: list[Line], typography: Typography) -> str:
-    return join_lines([line.text for line in lines], typography.words)
+    """The lines as one title, without a form's caption ("(Exact name of registrant …)")."""
+    text = join_lines([line.text for line in lines], typography.words)
+    return _NAME_CAPTION.sub("", text) or text
 
 
 def front_matter(lines: list[Line], title_end: int) -> list[Line]:

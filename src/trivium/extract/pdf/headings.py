@@ -9,9 +9,10 @@ from itertools import pairwise
 
 from trivium.extract.pdf.characters import clean
 from trivium.extract.pdf.marks import Block, Line
-from trivium.extract.pdf.typography import Typography
+from trivium.extract.pdf.typography import Typography, is_typewriter
 
 MAX_WORDS = 18
+MAX_ITALIC = 12  # words; longer ones are quotations
 LARGER = 1.08  # of the body's size
 NUMBER = re.compile(
     r"(?P<number>(?:\d{1,2}(?:\.\d{1,2}){0,3}|[A-Z](?:\.\d{1,2}){1,3}|[A-Z]|[IVX]{1,5})\.?)"
@@ -42,6 +43,19 @@ REFERENCES = re.compile(
 _CONTENTS = re.compile(r"(?:table of )?contents|inhalt(?:sverzeichnis)?", re.I)
 _TOP = re.compile(r"(\d{1,2})((?:\.\d+)*)\.? +\S")
 _LETTER = re.compile(r"[^\W\d_]")
+# Divisions that name themselves, from the widest: each is inside those before it.
+DIVISION = re.compile(
+    r"(?P<name>part|book|chapter|exhibit|annex|item|article|note)\s+"
+    r"(?P<number>\d{1,3}(?:\.\d{1,3})*[a-c]?|[ivx]{1,5})(?:[.:)—–-]|\s|$)",
+    re.I,
+)
+_DIVISIONS = (("part", "book", "exhibit", "annex"), ("chapter", "item", "article"), ("note",))
+# Code that is set in capitals or bold: signs and words that no heading has.
+_CODE = re.compile(
+    r"[<>{}=|;]|\w_\w|::"
+    r"|^(?:(?:SELECT|WHEN|WHERE|THEN|ELSE|RETURNS?|INSERT INTO|(?:CREATE|ALTER|DROP) [A-Z]+ [A-Z]"
+    r"|GROUP BY|ORDER BY|FROM|AND|OR|ON|FOR) [A-Z(]|(?:END|RETURN|CASE);?$)"
+)
 # More than .15 of a line of 60 letters, and of one of 130: it is not in capitals.
 _SMALL_LETTERS = (re.compile(r"(?:[a-z][^a-z]*){9}"), re.compile(r"(?:[a-z][^a-z]*){20}"))
 _SIGNS = re.compile(r"[\W_]+")
@@ -81,11 +95,21 @@ class HeadingRules:
         spaced = self._spaced(line, above)
         if KNOWN.match(text):
             return (spaced or self._distinct(line, text)) and not _in_table(line, below)
+        return self._looks(line, text, below, spaced=spaced)
+
+    def _looks(self, line: Line, text: str, below: Line | None, *, spaced: bool) -> bool:
+        """Whether number, type and place say so."""
         number = NUMBER.match(text)
         if len(line.cells) > (1 if number is None else 2) and is_parted(line):
             return False
+        if number is None and _CODE.search(text):
+            return False
+        if not self._type.typewriter and is_typewriter(line):
+            return False
         if number is not None:
             return self._numbered(line, text, number["number"], below, spaced=spaced)
+        if DIVISION.match(text) and text[-1] not in ",;":
+            return spaced and self._distinct(line, text) and not _in_table(line, below)
         return self._plain(line, text, below, spaced=spaced)
 
     def _is_ordinary(self, line: Line, text: str) -> bool:
@@ -118,18 +142,32 @@ class HeadingRules:
     def _plain(self, line: Line, text: str, below: Line | None, *, spaced: bool) -> bool:
         """Without a number it must look different, be separate, and have text below it."""
         first = next(character for character in text if character.isalpha())
-        if text[-1] in ".,;:-" or first.islower() or not self._distinct(line, text):
+        if text[-1] in ".,;:-" or first.islower():
             return False
         if not spaced or not (text[0].isalnum() or text[0] in "“\"'¿("):
             return False
+        distinct = self._distinct(line, text)
         if below is None or below.column is not line.column:
-            return line.peak > LARGER * self._type.size
+            return distinct and line.peak > LARGER * self._type.size
         if line.peak < 0.95 * self._type.size:
             return False
+        if not distinct:
+            return line.italic and self._set_apart(line, text, below)
         body = abs(below.size - self._type.size) < 0.1 * self._type.size
         near = below.base - line.base < 4 * self._type.size
         large = line.peak > 1.15 * self._type.size
         return (body and near and len(below.text) > 20) or large or self._same(line, below)
+
+    def _set_apart(self, line: Line, text: str, below: Line) -> bool:
+        """Whether an italic line stands alone above upright text, as subheadings of reports do."""
+        lead = self._type.leading(self._type.size)
+        return (
+            not below.italic
+            and text[0].isalpha()
+            and text.count(" ") < MAX_ITALIC
+            and 1.1 * lead < below.base - line.base < 3 * lead
+            and len(below.text) > 20
+        )
 
     def _same(self, line: Line, below: Line) -> bool:
         return below.bold == line.bold and below.size == line.size and len(below.text) > 3
@@ -139,7 +177,10 @@ class HeadingRules:
             return True
         letters = _LETTER.findall(text)
         caps = len(letters) >= 4 and sum(c.isupper() for c in letters) > 0.85 * len(letters)
-        return caps or line.peak > LARGER * self._type.size
+        # One large sign among small letters (a trade mark) makes no heading.
+        return caps or (line.size if line.size == self._type.size else line.peak) > (
+            LARGER * self._type.size
+        )
 
     def _spaced(self, line: Line, above: Line | None) -> bool:
         """Whether more than a line's distance separates it from the text above."""
@@ -175,7 +216,9 @@ def _in_table(line: Line, below: Line | None) -> bool:
 
 def is_parted(line: Line, times: int = 1) -> bool:
     """Whether wide white parts the line, other than behind its number: then it is a row."""
-    cells = line.cells[1:] if NUMBER.match(f"{line.cells[0].text} A") else line.cells
+    first = line.cells[0].text
+    counted = NUMBER.match(f"{first} A") or DIVISION.fullmatch(first)
+    cells = line.cells[1:] if counted else line.cells
     return sum(b.left - a.right > 1.5 * b.size for a, b in pairwise(cells)) >= times
 
 
@@ -203,33 +246,60 @@ def drop_items(blocks: list[Block]) -> None:
             looks.add(look)
 
 
-def set_levels(blocks: list[Block], bookmarks: list[Bookmark], typography: Typography) -> None:
-    """Give every heading its level: by the outline, its number, a known name, or its type."""
+def set_levels(
+    blocks: list[Block], bookmarks: list[Bookmark], typography: Typography, *, titled: bool
+) -> None:
+    """Give every heading its level: by the outline, its number, its division (Part, Item, Note), a
+    known name, or its type below the last division. All are below a title, but divisions stay at
+    the top: passages never cross one."""
     marked = {(mark.page, bare(mark.title)): mark.level for mark in bookmarks}
     headings = [block for block in blocks if block.role == "heading"]
+    contents = [block for block in headings if _CONTENTS.fullmatch(block.text)]
+    divisions = _division_levels(headings)
     roman = sum(bool(_ROMAN.match(block.text)) for block in headings) >= 2
-    by_type: dict[tuple[float, bool, bool], int] = {}
+    by_type: dict[_Type, int] = {}
     for block in headings:
-        block.level = _numbered_level(block.text, roman=roman)
-        if _CONTENTS.fullmatch(block.text):
+        block.level = divisions.get(id(block), 0) or _numbered_level(block.text, roman=roman)
+        if block in contents:
             continue
-        if KNOWN.match(block.text):
+        if not divisions and (block.level or KNOWN.match(block.text)):
             block.level = block.level or 1
-        if block.level:
             by_type.setdefault(_type(block), block.level)
-    sizes = sorted({_type(b) for b in headings if _type(b) not in by_type}, reverse=True)
+    kinds = sorted({_type(b) for b in headings if _type(b) not in by_type}, reverse=True)
     base = 1 if not by_type else 2
+    division: Block | None = None
     for block in headings:
         outlined = marked.get((block.page, bare(block.text)))
         kind = _type(block)
-        fallback = by_type.get(kind) or min(base + sizes.index(kind), 4)
+        if id(block) in divisions:
+            division = block
+        elif division is not None and _type(division) >= kind:
+            below = [other for other in kinds if kind <= other <= _type(division)]
+            block.level = outlined or division.level + min(len(below), 3)
+            continue
+        fallback = by_type.get(kind) or min(base + kinds.index(kind), 4)
         if not block.level and kind[0] > LARGER * typography.size and by_type:
             larger = [level for other, level in by_type.items() if other[0] <= kind[0] + 0.2]
             fallback = by_type.get(kind) or min(larger, default=1)
         block.level = block.level or outlined or fallback
+    deepest = max((block.level for block in headings), default=0)
     for block in headings:
-        if _CONTENTS.fullmatch(block.text):  # a list of sections holds none of them
-            block.level = max(block.level for block in headings)
+        block.level = deepest if block in contents else block.level  # it holds none of them
+        block.level += titled and not divisions
+
+
+def _division_levels(headings: list[Block]) -> dict[int, int]:
+    """The levels of headings that name what they begin, by their identity: those of the widest
+    kind that the document has are at the top. One alone proves nothing."""
+    names = [(block, match["name"].casefold()) for block in headings
+             if (match := DIVISION.match(block.text))]  # fmt: skip
+    used = [kinds for kinds in _DIVISIONS if any(name in kinds for _, name in names)]
+    if len(names) < 3:
+        return {}
+    return {
+        id(block): next(level for level, kinds in enumerate(used, 1) if name in kinds)
+        for block, name in names
+    }
 
 
 def _numbered_level(text: str, *, roman: bool) -> int:
@@ -242,6 +312,10 @@ def _numbered_level(text: str, *, roman: bool) -> int:
     return number.count(".") + 1
 
 
-def _type(block: Block) -> tuple[float, bool, bool]:
+_Type = tuple[float, bool, bool, bool]
+
+
+def _type(block: Block) -> _Type:
+    """How a heading looks; of two the greater stands above."""
     line = block.lines[0]
-    return (line.peak, line.bold, block.text.isupper())
+    return (line.peak, line.bold, block.text.isupper(), not line.italic)

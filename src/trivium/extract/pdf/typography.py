@@ -15,6 +15,7 @@ from trivium.extract.pdf.marks import Line, Word, dominant
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _BROKEN = re.compile(r"-([^\W\d_]+(?:-[^\W\d_]+)*)")  # backwards: looks only at the end
 MAX_WORD = 100  # characters; of a paragraph only its end is looked at
+_TYPEWRITER = re.compile(r"cour|mono|consol|typewriter|cmtt|menlo|terminal", re.I)
 _HYPHENS = "-‐\u00ad"
 # Ideographs, kana, and the signs and wide letters set among them: no blanks part their words.
 _UNSPACED = re.compile(r"[\u2e80-\u303f\u3040-\u31ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
@@ -24,6 +25,7 @@ _UNSPACED = re.compile(r"[\u2e80-\u303f\u3040-\u31ff\u3400-\u9fff\uf900-\ufaff\u
 class Typography:
     size: float  # of body text
     bold: bool  # body text is bold
+    typewriter: bool  # body text is set in a font of one width
     leadings: dict[float, float]  # distance of baselines by size
     words: Counter[str]  # casefolded, those broken at a line's end left out
 
@@ -37,6 +39,7 @@ def measure(lines: list[Line]) -> Typography:
     size = size or dominant((line.size, len(line.text)) for line in lines)
     body = [line for line in lines if line.size == size]
     letters = sum(len(line.text) for line in body) or 1
+    typed = sum(len(line.text) for line in body if is_typewriter(line))
     steps: dict[float, Counter[float]] = {}
     for above, below in pairwise(lines):
         step = round(below.base - above.base)
@@ -46,12 +49,18 @@ def measure(lines: list[Line]) -> Typography:
     return Typography(
         size=size,
         bold=sum(len(line.text) for line in body if line.bold) > 0.5 * letters,
+        typewriter=typed > 0.5 * letters,
         leadings={
             size: min(step for step, n in found.items() if n >= 0.5 * max(found.values())) + 0.5
             for size, found in steps.items()
         },
         words=_vocabulary(lines),
     )
+
+
+def is_typewriter(line: Line) -> bool:
+    """Whether a line is set as code is."""
+    return _TYPEWRITER.search(line.cells[0].words[0].style.font) is not None
 
 
 def _vocabulary(lines: list[Line]) -> Counter[str]:

@@ -8,7 +8,7 @@ from trivium.store.indexed import IndexedChunk
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.database import open_database
 from trivium.store.postgres.schema import prepare
-from trivium.store.postgres.vectors import VectorTables
+from trivium.store.postgres.vectors import ServedModel, VectorTables
 from trivium.store.sql.feed import Feed
 
 NEAR, FAR = 24_000, 12_000  # more near chunks than any depth of the graph, too many far ones to
@@ -35,7 +35,11 @@ def test_finds_chunks_that_pass_however_many_others_are_nearer() -> None:
             )
         passing = np.arange(NEAR + FAR + 1) > NEAR
         hits = tables.nearest(
-            "a model", np.array([0.9, 0.1], dtype=np.float32), 5, passing, NEAR + FAR
+            ServedModel("a model", 1),
+            np.array([0.9, 0.1], dtype=np.float32),
+            5,
+            passing,
+            NEAR + FAR,
         )
         engine.dispose()
     assert [hit.chunk_id for hit in hits] == [NEAR + 1, NEAR + 2, NEAR + 3, NEAR + 4, NEAR + 5]

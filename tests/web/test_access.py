@@ -16,7 +16,8 @@ from trivium.library import Library
 from trivium.web.site import PARTS, furnish
 
 HOST = "http://localhost:8420"
-OPEN = {"/static/{of}/{name}", "/login", "/logout", "/theme"}  # the only pages without a token
+# The only pages without a token.
+OPEN = {"/static/{of}/{name}", "/login", "/login/start", "/login/done", "/logout", "/theme"}
 HIDDEN, ELSEWHERE = 3, 4
 
 

@@ -387,6 +387,38 @@ class Settings(AskSettings):
         "maximum number of open connections per process; a new one closes the oldest idle one",
     )
     serve_seconds: float = _setting("serve.seconds", 10.0, "time limit for a request, in seconds")
+    signin_issuer: str = _setting(
+        "signin.issuer",
+        "",
+        "address of your OpenID Connect provider, for signing in to the page; empty: tokens only",
+    )
+    signin_client: str = _setting("signin.client", "", "client id that the provider gave you")
+    signin_key_file: Path | None = _setting(
+        "signin.key_file", None, "file that holds the client secret, unless TRIVIUM_SIGNIN_KEY does"
+    )
+    signin_address: str = _setting(
+        "signin.address",
+        "",
+        "this server's address as people see it; the provider sends them to /login/done below it",
+    )
+    signin_groups: str = _setting(
+        "signin.groups",
+        "",
+        "who may do and see what, a line for each group: `GROUP = rights : labels`; `*` as group is"
+        " everyone, as label all labels",
+    )
+    signin_claim: str = _setting(
+        "signin.claim", "groups", "claim that lists a person's groups, with dots between parts"
+    )
+    signin_scope: str = _setting(
+        "signin.scope", "openid email profile", "scopes to ask the provider for"
+    )
+    signin_name: str = _setting(
+        "signin.name", "", "name of the provider on the sign-in page; empty: its host"
+    )
+    signin_expires: str = _setting(
+        "signin.expires", "8h", "how long a person stays signed in: 30m, 8h, 7d"
+    )
     serve_incoming_folder: str = _setting(
         "serve.incoming_folder",
         "",

@@ -22,6 +22,7 @@ from trivium.core.types import EVERYONE, AllOf, Condition, Where
 PREFIX = "trv"
 _TOKEN = re.compile(rf"{PREFIX}_([0-9a-f]{{12}})_([A-Za-z0-9_-]{{43}})")
 _SECRET_BYTES = 32
+_MOST = 10**15  # of anything that a quota limits
 _LABEL = re.compile(r"[^\x00-\x1f\x7f]{1,200}")  # of an audience or a collection
 _PERIOD = re.compile(r"(\d{1,6})(m|h|d|w)")
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -36,6 +37,31 @@ class Right(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Quota:
+    """How much a token may add and ask, or a collection may hold. 0: no limit."""
+
+    documents: int = 0
+    bytes: int = 0
+    searches: int = 0  # a minute
+
+    def __post_init__(self) -> None:
+        for name in ("documents", "bytes", "searches"):
+            if not 0 <= getattr(self, name) <= _MOST:
+                raise BadSetting(
+                    f"A limit of {name} can't be {getattr(self, name)}.",
+                    fix=f"Give 0 (no limit) to {_MOST}.",
+                )
+
+    def or_(self, other: Quota) -> Quota:
+        """With the other's limits where this one has none."""
+        return Quota(
+            self.documents or other.documents,
+            self.bytes or other.bytes,
+            self.searches or other.searches,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class AccessToken:
     """The stored part of a token: enough to recognise it, too little to use it."""
 
@@ -47,17 +73,23 @@ class AccessToken:
     rights: frozenset[Right]
     created_at: str
     expires_at: str = ""  # ISO 8601; empty: never
+    person: str = ""  # whose session it is, by an id; empty: a token for programs
+    quota: Quota = Quota()
+
+    def is_over(self, now: datetime | None = None) -> bool:
+        return bool(self.expires_at) and self.expires_at <= _stamp(now or datetime.now(UTC))
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Someone who asks. Only `within` decides what they may see."""
 
-    id: str  # the token's; empty: the owner at the local machine
+    id: str  # the token's, or a person's; empty: the owner at the local machine
     name: str
     audiences: frozenset[str] | None
     collections: frozenset[str] | None
     rights: frozenset[Right]
+    quota: Quota = Quota()
 
     def within(self, condition: Condition | None = None) -> Where:
         """The filter for everything done for this caller."""
@@ -131,6 +163,8 @@ def mint(
     collections: Iterable[str] | None = None,
     rights: Iterable[Right | str] = (Right.SEARCH,),
     expires: str = "",
+    person: str = "",
+    quota: Quota | None = None,
     now: datetime | None = None,
 ) -> tuple[AccessToken, str]:
     """Create a token. Returns it with the text for its holder, which can't be shown again.
@@ -149,6 +183,8 @@ def mint(
         rights=frozenset(_right(right) for right in rights),
         created_at=_stamp(moment),
         expires_at=_stamp(moment + period(expires)) if expires else "",
+        person=person,
+        quota=quota or Quota(),
     )
     if not kept.rights:
         raise BadSetting("The token needs a right.", fix=f"Choose from {', '.join(Right)}.")
@@ -174,9 +210,10 @@ def caller_of(text: str, kept: AccessToken | None, now: datetime | None = None) 
     )
     if not found or not kept or not right:
         raise TokenRefused("The token is unknown or was revoked.")
-    if kept.expires_at and kept.expires_at <= _stamp(now or datetime.now(UTC)):
+    if kept.is_over(now):
         raise TokenRefused(f"The token expired at {kept.expires_at}.")
-    return Caller(kept.id, kept.name, kept.audiences, kept.collections, kept.rights)
+    id_ = kept.person or kept.id  # a person's conversations and uploads outlast a session
+    return Caller(id_, kept.name, kept.audiences, kept.collections, kept.rights, kept.quota)
 
 
 def _hashed(secret: str) -> str:

@@ -16,6 +16,7 @@
      │   ├─ TokenRefused           token.refused
      │   ├─ TokenNotFound          token.not_found
      │   ├─ RightMissing           token.right_missing
+     │   ├─ SignInRefused          signin.refused
      │   ├─ RequestInvalid         request.invalid
      │   ├─ RequestRefused         request.refused
      │   ├─ RequestTooLarge        request.too_large
@@ -70,7 +71,8 @@
      ├─ ServingError               the server can't answer now; try again later
      │   ├─ ServerBusy             server.busy
      │   ├─ RateExceeded           server.rate_exceeded
-     │   └─ DeadlinePassed         server.deadline
+     │   ├─ DeadlinePassed         server.deadline
+     │   └─ SignInAway             signin.away
      └─ StoreError                 the library itself
          ├─ LibraryNotFound        library.not_found
          ├─ LibraryTooNew          library.too_new
@@ -186,6 +188,10 @@ class TokenNotFound(InputError):
 class RightMissing(InputError):
     code = "token.right_missing"
     fix = "Ask the owner of the library for a token with this right."
+
+
+class SignInRefused(InputError):
+    code = "signin.refused"
 
 
 class RequestInvalid(InputError):
@@ -400,6 +406,11 @@ class RateExceeded(ServingError):
 class DeadlinePassed(ServingError):
     code = "server.deadline"
     fix = "Ask for fewer results, or raise serve.seconds."
+
+
+class SignInAway(ServingError):
+    code = "signin.away"
+    fix = "Try again in a minute. If it stays, check `signin.issuer` and the provider."
 
 
 class JobInterrupted(ReadError):

@@ -34,6 +34,7 @@ from trivium.http.routes import (
     sync,
     tokens,
 )
+from trivium.http.signin import Provider
 from trivium.http.streaming import LONGEST_SECONDS
 from trivium.library import Library
 from trivium.library.tending import Tender
@@ -143,6 +144,7 @@ def _server(
         metrics=Metrics(os.getpid()),
         origins=origins,
         tender=tender,
+        provider=Provider(s) if s.signin_issuer else None,
     )
     watch = server.metrics.watch
     watch("trivium_at_work", "Requests in progress.", lambda: server.reading.at_work)

@@ -22,6 +22,7 @@ from trivium.http.door import Door
 from trivium.http.gate import Gate, asker
 from trivium.http.guard import FOREIGN
 from trivium.http.metrics import Metrics
+from trivium.http.signin import Provider
 from trivium.library import Library
 from trivium.library.tending import Tender
 
@@ -59,6 +60,7 @@ class Server:
     metrics: Metrics
     origins: Mapping[str, str] = field(default_factory=dict)  # of settings, by name
     tender: Tender | None = None  # None: nobody works off the queue here
+    provider: Provider | None = None  # None: people sign in with tokens only
     streams: Streams = field(default_factory=Streams)
     closing: Event = field(default_factory=Event)  # set when streams should end
 

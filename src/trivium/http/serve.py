@@ -26,6 +26,7 @@ from uvicorn.supervisors.multiprocess import Multiprocess
 from trivium.config import Settings
 from trivium.core.errors import BadSetting, LibraryNotFound, UnsafeServing
 from trivium.http.app import create_app
+from trivium.http.signin import Provider
 from trivium.library import Library
 
 if TYPE_CHECKING:
@@ -90,8 +91,8 @@ def plan(
 ) -> Plan:
     """Decide who gets access. Raises UnsafeServing rather than serve strangers by accident.
 
-    On this machine's own address and name nobody needs a token until the first one is created;
-    everywhere else everyone does. Creates an empty library if there is none.
+    On this machine's own address and name nobody needs a token until the first one is created, or
+    people sign in; everywhere else everyone does. Creates an empty library if there is none.
     """
     s = replace(settings, log_queries=settings.log_queries or "counts")
     if not 0 <= s.serve_port <= 65535:
@@ -104,9 +105,10 @@ def plan(
         raise BadSetting(
             f"`serve.connections` can't be {s.serve_connections}.", fix="Give 1 or more."
         )
+    signs_in = bool(s.signin_issuer and Provider(s))  # raises BadSetting before anything starts
     private = is_loopback(s.serve_host) and not s.serve_hosts.strip()
     has_tokens, made = _tokens(s), False
-    if not private and not has_tokens and not without_tokens:
+    if not private and not has_tokens and not without_tokens and not signs_in:
         raise UnsafeServing(
             f"Other machines can reach {s.serve_host}, and you have no tokens yet.",
             fix="Create one with `trivium token create`. To let everyone see and change"
@@ -115,7 +117,7 @@ def plan(
     if has_tokens is None:
         Library.open(settings=s).close()
         made = True
-    open_to_all = without_tokens or (private and not has_tokens)
+    open_to_all = without_tokens or (private and not has_tokens and not signs_in)
     everywhere = s.serve_host in ("0.0.0.0", "::", "")
     any_host = everywhere and not open_to_all
     return Plan(s, open_to_all, any_host, allow_write, dict(origins or {}), furnish, made)

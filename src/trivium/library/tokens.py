@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
-from trivium.core.access import AccessToken, Caller, Right, caller_of, mint, token_id
-from trivium.core.errors import TokenNotFound
+from trivium.core.access import AccessToken, Caller, Quota, Right, caller_of, mint, token_id
+from trivium.core.errors import TokenNotFound, TokenRefused
 from trivium.ports import AccessTokens
 from trivium.text.values import check_text
+
+_SESSIONS = 20  # of one person at a time
 
 
 class Tokens:
@@ -22,21 +25,39 @@ class Tokens:
         rights: Iterable[Right | str] = (Right.SEARCH,),
         expires: str = "",
         name: str = "",
+        person: str = "",
+        quota: Quota | None = None,
     ) -> tuple[AccessToken, str]:
         """Create a token; returns it with its secret text, which you can't get again.
 
         `audiences`: labels besides `all`; None: all labels, as the owner has. `collections`: only
-        these; None: all. `expires`: 12h, 30d, 8w.
+        these; None: all. `expires`: 12h, 30d, 8w. `person`: whose session this is, by an id that
+        stays the same; a person's sessions share conversations, uploads and quotas.
         """
         audiences = None if audiences is None else tuple(audiences)
         collections = None if collections is None else tuple(collections)
         for label in (name, *(audiences or ()), *(collections or ())):
             check_text("token", label)
         kept, text = mint(
-            name, audiences=audiences, collections=collections, rights=rights, expires=expires
+            name,
+            audiences=audiences,
+            collections=collections,
+            rights=rights,
+            expires=expires,
+            person=person,
+            quota=quota,
         )
+        if person:
+            self._end_old_sessions(person)
         self._kept.keep(kept)
         return kept, text
+
+    def _end_old_sessions(self, person: str) -> None:
+        """Those that are over, of everyone, and the oldest of a person with many."""
+        sessions = [token for token in self._kept.all() if token.person]
+        theirs = [one for one in sessions if one.person == person and not one.is_over()]
+        for token in [one for one in sessions if one.is_over()] + theirs[: 1 - _SESSIONS]:
+            self._kept.forget(token.id)
 
     def all(self) -> list[AccessToken]:
         return self._kept.all()
@@ -45,6 +66,14 @@ class Tokens:
         """Revoke a token: every process refuses it from the next request on."""
         if not self._kept.forget(id_):
             raise TokenNotFound(f"There is no token {id_!r}.")
+
+    def end_session(self, token: str) -> None:
+        """Revoke a token that someone got by signing in; leave others as they are."""
+        with suppress(TokenRefused):
+            self.caller(token)
+            kept = self._kept.get(token_id(token))
+            if kept is not None and kept.person:
+                self._kept.forget(kept.id)
 
     def caller(self, token: str) -> Caller:
         """The caller with this token. Raises TokenRefused."""

@@ -1,32 +1,47 @@
 """Signing in and out, with a token in a cookie; and light or dark.
 
 The cookie holds the token itself. The door checks it like a bearer token on every request, so a
-revoked token stops working at once and the server keeps no sessions.
+revoked token stops working at once. Who signs in through a provider gets a token that expires: that
+is the session, so it ends as every token does, in all processes.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
+from urllib.parse import quote, unquote
 
 from anyio import to_thread
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from trivium.core.errors import TokenRefused
-from trivium.http.asked import COOKIE, Here
+from trivium.core.errors import SignInRefused, TokenRefused
+from trivium.http.asked import COOKIE, Here, Server, is_foreign
+from trivium.http.signin import DONE, Attempt
 from trivium.web.pages import THEME, PageRoute, back_to, page
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 _LONGEST_TOKEN = 200
+_ATTEMPT = "trivium_attempt"  # the cookie of who is at the provider just now
+_ATTEMPT_SECONDS = 600  # to type a password and a second factor
 _A_YEAR = 365 * 86_400
 Address = Annotated[str, Query(max_length=20_000)]
 AddressField = Annotated[str, Form(max_length=20_000)]
 
 
 @router.get("/login")
-async def login(request: Request, next: Address = "/") -> Response:  # noqa: A002
-    return page(request, None, "login.html", {"next": back_to(next), "refused": ""})
+async def login(request: Request, server: Here, next: Address = "/") -> Response:  # noqa: A002
+    return _login(request, server, next)
+
+
+def _login(request: Request, server: Server, following: str, refused: str = "") -> Response:
+    values = {
+        "next": back_to(following),
+        "refused": refused,
+        "provider": server.provider.name if server.provider else "",
+    }
+    return page(request, None, "login.html", values, status=401 if refused else 200)
 
 
 @router.post("/login")
@@ -39,22 +54,77 @@ async def enter(
     try:
         await to_thread.run_sync(server.door.enter, f"Bearer {token.strip()}")
     except TokenRefused as error:
-        told = {"next": back_to(next), "refused": error.message}
-        return page(request, None, "login.html", told, status=401)
+        return _login(request, server, next, error.message)
     answer = RedirectResponse(back_to(next), 303)
+    _keep(answer, request, token.strip())
+    return answer
+
+
+def _keep(answer: Response, request: Request, token: str) -> None:
     answer.set_cookie(
-        COOKIE,
-        token.strip(),
-        path="/",
+        COOKIE, token, path="/", httponly=True, samesite="strict", secure=_is_https(request)
+    )
+
+
+def _is_https(request: Request) -> bool:
+    """Of people, whatever a proxy in front speaks with us."""
+    told: str = request.app.state.server.settings.signin_address
+    return "https" in (request.url.scheme, told.partition(":")[0])
+
+
+@router.get("/login/start")
+async def start(request: Request, server: Here, next: Address = "/") -> Response:  # noqa: A002
+    """Send the browser to the provider. Another site's page may not: it could sign people in as
+    someone else."""
+    if server.provider is None or is_foreign(request):
+        return RedirectResponse("/login", 303)
+    attempt = Attempt()
+    answer = RedirectResponse(
+        await server.fetching.run(partial(server.provider.address, attempt)), 303
+    )
+    answer.set_cookie(
+        _ATTEMPT,
+        f"{attempt.secret}.{quote(back_to(next), safe='')}",
+        max_age=_ATTEMPT_SECONDS,
+        path="/login",
         httponly=True,
-        samesite="strict",
-        secure=request.url.scheme == "https",
+        samesite="lax",  # the provider's page leads back here
+        secure=_is_https(request),
     )
     return answer
 
 
+@router.get(DONE)
+async def done(request: Request, server: Here) -> Response:
+    """Back from the provider. A page of ours leads on: a browser would send no strict cookie with a
+    redirect that began at the provider's."""
+    secret, _, following = request.cookies.get(_ATTEMPT, "").partition(".")
+    if server.provider is None or not secret:
+        raise SignInRefused(
+            "You didn't begin to sign in here, or it took too long.", fix="Sign in again."
+        )
+    finish = partial(server.provider.person, dict(request.query_params), Attempt(secret))
+    person = await server.fetching.run(finish)
+    create = partial(
+        server.library.tokens.create,
+        audiences=person.grant.audiences,
+        rights=person.grant.rights,
+        expires=server.settings.signin_expires,
+        name=person.name,
+        person=person.id,
+    )
+    _, token = await server.fetching.run(create)
+    answer = page(request, None, "signed_in.html", {"next": back_to(unquote(following))})
+    _keep(answer, request, token)
+    answer.delete_cookie(_ATTEMPT, path="/login")
+    return answer
+
+
 @router.post("/logout")
-async def leave() -> Response:
+async def leave(request: Request, server: Here) -> Response:
+    """Ends a session; a token that someone pasted stays valid."""
+    token = request.cookies.get(COOKIE, "")
+    await server.fetching.run(partial(server.library.tokens.end_session, token))
     answer = RedirectResponse("/login", 303)
     answer.delete_cookie(COOKIE, path="/")
     return answer

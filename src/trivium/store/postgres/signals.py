@@ -13,7 +13,7 @@ import numpy as np
 from trivium.core.errors import LibraryNotFound, ModelChanged
 from trivium.core.types import OWNER, ChunkId, Hit, Probe, TokenVectors, Where
 from trivium.store.postgres.snapshots import Snapshot, Snapshots
-from trivium.store.postgres.vectors import VectorTables
+from trivium.store.postgres.vectors import ServedModel, VectorTables
 from trivium.store.signals import PlannedSignals, spread
 from trivium.store.sql.census import Allowed
 from trivium.store.sql.vectors import SqlVectors
@@ -40,7 +40,7 @@ class PostgresSignals(PlannedSignals):
         chunks = self._snapshots.allowed(snapshot, where).chunks
         seen = [i for i in ids if i < len(chunks) and chunks[i]]
         with _of_the_same_model():
-            return self._tables.of_chunks(snapshot.serving.model, seen)
+            return self._tables.of_chunks(snapshot.served, seen)
 
     def token_vectors(
         self, ids: Sequence[ChunkId], where: Where, model: str
@@ -68,7 +68,9 @@ class RowPostings:
     where: Where
     snapshots: Snapshots
     allowed: Callable[[], Allowed]
-    look: Callable[[str, Vector, int, NDArray[np.bool_], int], list[Hit]]  # VectorTables.nearest
+    look: Callable[
+        [ServedModel, Vector, int, NDArray[np.bool_], int], list[Hit]
+    ]  # VectorTables.nearest
 
     @property
     def _visible(self) -> Visible:
@@ -120,7 +122,7 @@ class RowPostings:
             )
         passing = self._visible.fitting(self._allowed, words.required, words.excluded)
         with _of_the_same_model():
-            hits = self.look(serving.model, probe.vector, k, passing, self._allowed.total)
+            hits = self.look(self.snapshot.served, probe.vector, k, passing, self._allowed.total)
         return [hit for hit in hits if hit.score >= probe.threshold]
 
     def holding(self, run: Run, most: int) -> int:

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from sqlalchemy import Engine, text
 
 from trivium.core.types import OWNER, Where
+from trivium.store.postgres.database import one_read
 from trivium.store.postgres.occurrences import Remembered, RowOccurrences
 from trivium.store.postgres.shards import shards_of
+from trivium.store.postgres.vectors import ServedModel
 from trivium.store.postgres.words import generation
 from trivium.store.sql.census import Allowed, Census, Passing
-from trivium.store.sql.feed import Feed, Serving
+from trivium.store.sql.feed import SEQUENCE, Feed, Serving
 from trivium.store.sql.statements import one_state, wait_for_changes
 from trivium.store.visible import Visible
 from trivium.text.trigrams import Vocabulary
@@ -32,6 +34,10 @@ class Snapshot:
     occurrences: RowOccurrences
     allowed: dict[Where, Allowed] = field(default_factory=dict)
     visible: dict[Where, Visible] = field(default_factory=dict)
+
+    @property
+    def served(self) -> ServedModel:
+        return ServedModel(self.serving.model, self.census.sequence)
 
 
 class Snapshots:
@@ -57,12 +63,12 @@ class Snapshots:
 
     def current(self) -> Snapshot:
         """A snapshot no older than this call."""
-        last, sequence = self._last, self._feed.sequence()
+        last, sequence = self._last, self._sequence()
         # Without the lock: searches at the same time don't wait for each other.
         if last is not None and last.census.sequence == sequence:
             return last
         with self._turn:
-            last, sequence = self._last, self._feed.sequence()
+            last, sequence = self._last, self._sequence()
             if last is not None and last.census.sequence == sequence:
                 return last
             if sequence < self._census.sequence:  # restored from a backup: nothing known is true
@@ -77,6 +83,11 @@ class Snapshots:
             occurrences = RowOccurrences(self._remembered, census.sequence, len(census.owner))
             self._last = Snapshot(census, serving, self._vocabulary, occurrences)
             return self._last
+
+    def _sequence(self) -> int:
+        with one_read(self._engine) as cursor:
+            row = cursor.execute(SEQUENCE).fetchone()
+        return row[0] if row else 0
 
     def forget(self) -> None:
         """This process has changed something: the next search reads the state again."""

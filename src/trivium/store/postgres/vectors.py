@@ -8,18 +8,19 @@ always come from the vectors themselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from sqlalchemy import Connection, Engine, text
 
-from trivium.core.errors import StoreError
+from trivium.core.errors import LibraryNotFound, StoreError
 from trivium.core.types import ChunkId, Hit
 from trivium.store.indexed import IndexedChunk
-from trivium.store.postgres.database import EF_SEARCH, direct
+from trivium.store.postgres.database import EF_SEARCH, direct, one_read
 from trivium.store.postgres.shards import shards_of, spread_table
 from trivium.store.sql.feed import Feed
-from trivium.store.sql.statements import NEXT_MODEL, STORED, one_statement, setting
+from trivium.store.sql.statements import NEXT_MODEL, STORED, setting
 from trivium.store.sql.tables import embeddings
 from trivium.store.sql.vectors import embedded_texts, stored
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from trivium.core.types import Vector, Vectors
 
+T = TypeVar("T")
 # Up to this many chunks are all compared, at 1.5 µs each: 15 ms. The graph takes 3 to 12 ms.
 EXACT = 10_000
 _DEEPER = 4  # look this many times deeper if the graph proposed too few
@@ -59,6 +61,13 @@ _FOR_GRAPHS = (
 _LONGEST = 4_000  # dimensions that a graph of 16-bit vectors can have
 
 
+class ServedModel(NamedTuple):
+    """The model whose vectors are searched, as of a change of the library."""
+
+    model: str
+    sequence: int
+
+
 class VectorTables:
     """Rows and graphs, for `store.sql.models` and for searches."""
 
@@ -67,7 +76,7 @@ class VectorTables:
         self._engine = engine
         self._feed = feed
         self.switched = switched
-        self._known_shards: dict[str, int] = {}  # by table; 0: its rows are on one server
+        self._places: dict[ServedModel, tuple[str, int]] = {}  # the last one: table, shards or 0
 
     # --- changing
 
@@ -143,7 +152,7 @@ class VectorTables:
 
     def nearest(
         self,
-        model: str,
+        serving: ServedModel,
         vector: Vector,
         k: int,
         passing: NDArray[np.bool_],
@@ -155,15 +164,12 @@ class VectorTables:
         if not len(ids) or k < 1:
             return []
         query = "[" + ",".join(map(repr, vector.astype(np.float64).tolist())) + "]"
-        with self._engine.connect() as connection:
-            table = self._table(connection, model)
-            if table is None:
-                return []
-            shards = self._shards(connection, table)
+
+        def look(cursor: Any, table: str, shards: int) -> list[Hit]:
             graph = total // (shards or 1)  # chunks in each
             asked = (query, len(vector), _LARGE_EF_SEARCH if graph > _LARGE else EF_SEARCH)
             of = _proposals_of_shards if shards else _proposals
-            propose = of(connection, table, *asked)
+            propose = of(cursor, table, *asked)
             kept = int(k * total / len(ids)) + 16
             depth = max(kept, graph // _PROPOSED)
             # If all chunks that pass are far from the query, the graph proposes only others. Then
@@ -179,30 +185,50 @@ class VectorTables:
                 kept, depth = kept * _DEEPER, depth * _DEEPER
             # As text: the driver takes 15.7 ms of processor time for a list of 10,000, this 3.1.
             told = "{" + ",".join(map(str, ids.tolist())) + "}"
-            found = connection.execute(
-                text(
-                    f"SELECT chunk, {_score(len(vector), ':q')} FROM {table}"
-                    " WHERE chunk = ANY(CAST(:ids AS bigint[]))"
-                    " ORDER BY score DESC, chunk LIMIT :k"
-                ),
-                {"q": query, "ids": told, "k": k},
+            compared = (
+                f"SELECT chunk, {_score(len(vector))} FROM {table}"
+                " WHERE chunk = ANY(CAST(%(ids)s AS bigint[]))"
+                " ORDER BY score DESC, chunk LIMIT %(k)s"
             )
-            return [Hit(row.chunk, row.score) for row in found]
+            cursor.execute(compared, {"q": query, "ids": told, "k": k})
+            return [Hit(chunk, score) for chunk, score in cursor.fetchall()]
 
-    def of_chunks(self, model: str, ids: Sequence[ChunkId]) -> dict[ChunkId, Vector]:
+        return self._searched(serving, look) or []
+
+    def of_chunks(self, serving: ServedModel, ids: Sequence[ChunkId]) -> dict[ChunkId, Vector]:
         """The vectors of chunks. Read in PostgreSQL's binary format: the registry's copy takes two
         more statements and three times as long."""
-        with one_statement(self._engine) as connection:
-            table = self._table(connection, model)
-            if table is None or not len(ids):
-                return {}
-            with direct(connection) as cursor:
-                query = f"SELECT chunk, vector FROM {table} WHERE chunk = ANY(%s)"
-                rows = cursor.execute(query, (list(ids),)).fetchall()
+        if not len(ids):
+            return {}
+
+        def look(cursor: Any, table: str, _: int) -> list[Any]:
+            query = f"SELECT chunk, vector FROM {table} WHERE chunk = ANY(%s)"
+            return list(cursor.execute(query, (list(ids),)).fetchall())
+
         return {
             chunk: np.frombuffer(sent, ">f2", offset=_BEFORE_VECTOR).astype(np.float32)
-            for chunk, sent in rows
+            for chunk, sent in self._searched(serving, look) or ()
         }
+
+    def _searched(self, serving: ServedModel, look: Callable[[Any, str, int], T]) -> T | None:
+        """`look` with a cursor, the model's table and its number of shards; None: it has no table.
+        Which table that is, is asked once for every change of the library; a rebuild replaces it
+        without one, and then we ask again."""
+        remembered = self._places.get(serving)
+        if remembered is not None:
+            with suppress(LibraryNotFound), one_read(self._engine) as cursor:
+                return look(cursor, *remembered)
+        place = self._place(serving.model)
+        if place is None:
+            return None
+        self._places = {serving: place}
+        with one_read(self._engine) as cursor:
+            return look(cursor, *place)
+
+    def _place(self, model: str) -> tuple[str, int] | None:
+        with self._engine.connect() as connection:
+            table = self._table(connection, model)
+            return None if table is None else (table, shards_of(connection, table))
 
     # --- tables
 
@@ -298,55 +324,53 @@ class VectorTables:
         number = connection.scalar(query, {"model": model})
         return None if number is None else f"vectors_{number}"
 
-    def _shards(self, connection: Connection, table: str) -> int:
-        """Asks once per table: the number never changes."""
-        if table not in self._known_shards:
-            self._known_shards[table] = shards_of(connection, table)
-        return self._known_shards[table]
-
     @staticmethod
     def _tables(connection: Connection) -> list[str]:
         numbers = connection.scalars(text("SELECT number FROM vector_tables ORDER BY number"))
         return [f"vectors_{number}" for number in numbers]
 
 
-def _score(dimensions: int, query: str) -> str:
-    return f"-(vector::vector({dimensions}) <#> CAST({query} AS vector)) AS score"
+def _score(dimensions: int) -> str:
+    return f"-(vector::vector({dimensions}) <#> CAST(%(q)s AS vector)) AS score"
 
 
 def _proposals(
-    connection: Connection, table: str, query: str, dimensions: int, ef: int
-) -> Callable[[int, int], Iterable[Any]]:
+    cursor: Any, table: str, query: str, dimensions: int, ef: int
+) -> Callable[[int, int], list[Any]]:
     """A function that returns the chunks and scores that the graph proposes. It takes how deep to
     look and how many to send."""
-    near = f"vector <#> CAST(:q AS halfvec({dimensions}))"
+    near = f"vector <#> CAST(%(q)s AS halfvec({dimensions}))"
     # The graph's order is rough. Without the `+ 0`, PostgreSQL trusts it and doesn't sort.
     proposed = (
-        f"SELECT chunk, {_score(dimensions, ':q')} FROM (SELECT chunk, vector FROM {table}"
-        f" ORDER BY {near} LIMIT :depth) AS proposed ORDER BY ({near}) + 0 LIMIT :kept"
+        f"SELECT chunk, {_score(dimensions)} FROM (SELECT chunk, vector FROM {table}"
+        f" ORDER BY {near} LIMIT %(depth)s) AS proposed ORDER BY ({near}) + 0 LIMIT %(kept)s"
     )
 
-    def propose(depth: int, kept: int) -> Iterable[Any]:
-        if ef != EF_SEARCH:
-            connection.execute(text(f"SET LOCAL hnsw.ef_search = {ef}"))
-        return connection.execute(text(proposed), {"q": query, "depth": depth, "kept": kept})
+    def propose(depth: int, kept: int) -> list[Any]:
+        asked = {"q": query, "depth": depth, "kept": kept}
+        if ef == EF_SEARCH:
+            return list(cursor.execute(proposed, asked).fetchall())
+        with cursor.connection.transaction():
+            cursor.execute(f"SET LOCAL hnsw.ef_search = {ef}")
+            return list(cursor.execute(proposed, asked).fetchall())
 
     return propose
 
 
 def _proposals_of_shards(
-    connection: Connection, table: str, query: str, dimensions: int, ef: int
-) -> Callable[[int, int], Iterable[Any]]:
+    cursor: Any, table: str, query: str, dimensions: int, ef: int
+) -> Callable[[int, int], list[Any]]:
     """The same over all shards. One level of SELECT, so that each shard sends only its best."""
     proposed = (
-        f"SELECT chunk, {_score(dimensions, ':q')} FROM {table}"
-        f" ORDER BY vector <#> CAST(:q AS halfvec({dimensions})) LIMIT :depth"
+        f"SELECT chunk, {_score(dimensions)} FROM {table}"
+        f" ORDER BY vector <#> CAST(%(q)s AS halfvec({dimensions})) LIMIT %(depth)s"
     )
 
-    def propose(depth: int, _: int) -> Iterable[Any]:
-        with direct(connection) as cursor:  # several statements, so as plain text
+    def propose(depth: int, _: int) -> list[Any]:
+        with cursor.connection.transaction():
+            # several statements, so as plain text
             cursor.execute(_FOR_GRAPHS.format(ef=ef), prepare=False, binary=False)
-        return connection.execute(text(proposed), {"q": query, "depth": depth})
+            return list(cursor.execute(proposed, {"q": query, "depth": depth}).fetchall())
 
     return propose
 

@@ -220,6 +220,10 @@ def _add_senders_of_jobs(connection: Connection) -> None:
     _add_indexes(connection, jobs)
 
 
+def _add_sessions_and_quotas(connection: Connection) -> None:
+    _add_columns(connection, access_tokens, "person", "quota")
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there. A step takes nothing away and
 # adds no column without a default: servers of the last release go on while new ones start. What is
@@ -247,5 +251,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_progress,
     _add_pauses,
     _add_senders_of_jobs,
+    _add_sessions_and_quotas,
 )
 SCHEMA = len(MIGRATIONS)

@@ -331,4 +331,6 @@ access_tokens = Table(
     Column("rights", JSON, nullable=False),
     Column("created_at", Bytewise, nullable=False),
     Column("expires_at", Bytewise, nullable=False),  # empty: never
+    Column("person", Bytewise, nullable=False, server_default=text("''")),  # empty: no session
+    Column("quota", JSON(none_as_null=True)),
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Engine, delete, insert, select
 
-from trivium.core.access import AccessToken, Right
+from trivium.core.access import AccessToken, Quota, Right
 from trivium.store.sql.tables import access_tokens
 
 
@@ -46,6 +47,8 @@ def _values(token: AccessToken) -> dict[str, Any]:
         "rights": sorted(token.rights),
         "created_at": token.created_at,
         "expires_at": token.expires_at,
+        "person": token.person,
+        "quota": None if token.quota == Quota() else asdict(token.quota),
     }
 
 
@@ -59,4 +62,6 @@ def _token(row: Any) -> AccessToken:
         rights=frozenset(map(Right, row["rights"])),
         created_at=row["created_at"],
         expires_at=row["expires_at"],
+        person=row["person"],
+        quota=Quota(**(row["quota"] or {})),
     )

@@ -41,5 +41,13 @@ def test_finds_chunks_that_pass_however_many_others_are_nearer() -> None:
             passing,
             NEAR + FAR,
         )
+        # Another process replaces the table: the remembered one is gone.
+        with engine.begin() as connection:
+            connection.execute(text("ALTER TABLE vectors_1 RENAME TO vectors_2"))
+            connection.execute(text("UPDATE vector_tables SET number = 2"))
+        again = tables.nearest(
+            ServedModel("a model", 1), np.array([0.9, 0.1], np.float32), 5, passing, NEAR + FAR
+        )
         engine.dispose()
+    assert again == hits
     assert [hit.chunk_id for hit in hits] == [NEAR + 1, NEAR + 2, NEAR + 3, NEAR + 4, NEAR + 5]

@@ -211,3 +211,20 @@ def test_filters_by_sheet_and_row_find_the_passages_there(tmp_path: Path) -> Non
         assert [d.title for d in library.documents.all(where="sheet:Tides")] == ["The Ferry"]
         with pytest.raises(BadFilter):
             sheets("sheet>A")
+
+
+def test_a_thread_is_one_result(library: Library, files: Path) -> None:
+    """Messages are documents; those of one thread share it in their metadata, as Slack's do."""
+    said = {
+        "a": ("C1", "17.0", "The valve leaks again."),
+        "b": ("C1", "17.0", "Which valve leaks, the upper one?"),
+        "c": ("C1", "", "The valve in the cellar leaks too."),
+        "d": ("C2", "17.0", "A valve leaks in another channel."),
+    }
+    for name, (channel, thread, text) in said.items():
+        about = f"---\nchannel: {channel}\nthread: '{thread}'\n---\n"
+        (files / f"{name}.md").write_text(about + text)
+    library.add([files])
+    found = library.search("valve leaks", options=SearchOptions(by="thread"))
+    assert sorted(result.passages for result in found) == [1, 1, 2]
+    assert len(library.search("valve leaks", options=SearchOptions(by="document"))) == 4

@@ -80,10 +80,11 @@ class Mode(StrEnum):
 
 
 class Granularity(StrEnum):
-    """What a result is: a passage or a document."""
+    """What a result is: a passage, a document, or a thread of messages."""
 
     PASSAGE = "passage"  # every chunk on its own
     DOCUMENT = "document"  # a document once, with its best chunk
+    THREAD = "thread"  # a chat's thread once, with its best message; other documents as above
 
 
 class Combine(StrEnum):

@@ -68,7 +68,7 @@ class SlackExportExtractor:
 class SlackChannelExtractor:
     """Takes a channel as the export's reader encloses it."""
 
-    version = "slack-channel/1"
+    version = "slack-channel/2"
 
     def accepts(self, blob: Blob) -> bool:
         return blob.data.startswith(b'{"format": "' + FORMAT.encode() + b'"')
@@ -81,13 +81,15 @@ class SlackChannelExtractor:
             raise FileDamaged(f"{blob.name} is a damaged Slack channel.") from reason
         out = Composer(blob.name)
         for message in messages:
-            author = str(message.get("author", ""))
+            author, time = str(message.get("author", "")), str(message.get("time", ""))
             place = Place(
-                authors=(author,) if author else (),
-                time=str(message.get("time", "")),
-                link=str(message.get("link", "")),
+                authors=(author,) if author else (), time=time, link=str(message.get("link", ""))
             )
-            out.add("message", str(message.get("text", "")), place=place)
+            # Messages share a passage, so each says itself who wrote it and when: in what is
+            # searched, shown, cited and given to a model.
+            said = ", ".join(part for part in (author, time[:16].replace("T", " ")) if part)
+            text = str(message.get("text", ""))
+            out.add("message", f"{said}:\n{text}" if said else text, place=place)
         times = [str(m.get("time", "")) for m in messages]
         return out.finish(
             blob,

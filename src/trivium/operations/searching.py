@@ -61,9 +61,9 @@ class SearchOptions:
         labels={"hybrid": "All", "semantic": "Meaning", "keyword": "Words", "fuzzy": "Spelling"},
     )
     by: Annotated[Granularity | str | None, Carried(Granularity | None)] = option(
-        "List every passage, or each document once with its best passage.",
+        "List every passage, or each document or chat thread once with its best passage.",
         setting="search.by",
-        labels={"passage": "Passages", "document": "Documents"},
+        labels={"passage": "Passages", "document": "Documents", "thread": "Threads"},
     )
     combine: Annotated[Combine | str | None, Carried(Combine | None)] = option(
         "How to combine the scores of several queries: minimum, product and average keep what all"

@@ -21,7 +21,7 @@ from trivium.search.request import LEAST_CANDIDATES, SearchRequest
 Fetch: TypeAlias = Callable[[Sequence[ChunkId]], Sequence[StoredChunk]]
 # Takes the number of a query and its candidates, best first; returns them with their match.
 Matcher: TypeAlias = "Callable[[int, Sequence[Candidate]], list[Candidate]]"
-Key: TypeAlias = int  # the id of a chunk or a document, depending on what a result is
+Key: TypeAlias = int | str  # of a chunk, a document or a thread, depending on what a result is
 
 
 def gather(
@@ -84,7 +84,7 @@ def _worth_fetching(
     if request.combine is Combine.MAXIMUM:
         most = max(LEAST_CANDIDATES, 2 * request.limit)
         return [fused[:most] for fused in lists]
-    if request.by is Granularity.DOCUMENT:
+    if request.by is not Granularity.PASSAGE:
         return list(lists)
     shared = set.intersection(*({f.chunk_id for f in fused} for fused in lists))
     return [[f for f in fused if f.chunk_id in shared] for fused in lists]
@@ -94,19 +94,26 @@ def _of_one_query(
     request: SearchRequest, fused: Sequence[Fused], fetch: Fetch
 ) -> dict[Key, Candidate] | None:
     """In the order of the list, by score. So the first chunk of a document is its best."""
-    by_document = request.by is Granularity.DOCUMENT
     found: dict[Key, Candidate] = {}
     chunks = {chunk.id: chunk for chunk in fetch([one.chunk_id for one in fused])}
     if len(chunks) < len(fused):
         return None
     for one in fused:
         chunk = chunks[one.chunk_id]
-        key = chunk.document.id if by_document else chunk.id
+        key = _key(chunk, request.by)
         if key in found:
             found[key] = replace(found[key], passages=found[key].passages + 1)
         else:
             found[key] = Candidate(chunk, one.score, one.parts)
     return found
+
+
+def _key(chunk: StoredChunk, by: Granularity) -> Key:
+    """Results with one key are one result. The messages of a thread share channel and thread."""
+    document = chunk.document
+    if by is Granularity.THREAD and (thread := document.metadata.get("thread")):
+        return f"{document.collection}/{document.metadata.get('channel', '')}/{thread}"
+    return chunk.id if by is Granularity.PASSAGE else document.id
 
 
 def _of_all(found: Sequence[Mapping[Key, Candidate]], request: SearchRequest) -> list[Candidate]:

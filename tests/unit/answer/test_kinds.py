@@ -130,6 +130,20 @@ def test_in_chat_the_speaker_is_named_with_the_time() -> None:
     )
     (answer,) = pick("Who will prepare the changelog?", [chat])
     assert (answer.text, answer.lead) == ("I will prepare the changelog.", "tim, 2024-03-04 09:21")
+    # A chat export's messages begin with a line that says who wrote them and when.
+    spoken = (
+        "nora, 2024-03-04 09:20:\nWho prepares it?\n\ntim, 2024-03-04 09:21:\nI will prepare it."
+    )
+    second = spoken.index("tim")
+    chat = replace(
+        passage(1, spoken),
+        speakers=(
+            Speaker(0, "nora", "2024-03-04T09:20:00+00:00"),
+            Speaker(second, "tim", "2024-03-04T09:21:00+00:00"),
+        ),
+    )
+    (answer,) = pick("Who will prepare it?", [chat])
+    assert (answer.text, answer.lead) == ("I will prepare it.", "tim, 2024-03-04 09:21")
 
 
 def test_sources_that_differ_are_both_picked_whatever_the_question() -> None:

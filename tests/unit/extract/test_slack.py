@@ -46,9 +46,9 @@ def test_channels_are_enclosed_and_read() -> None:
     result = SlackChannelExtractor().extract(channel)
     check_offsets(result)
     assert pieces(result) == [
-        ("message", "Hi @Bo Lee & all"),
-        ("message", "[Plan.pdf]"),
-        ("message", "built"),
+        ("message", "Ann, 2016-02-07 22:42:\nHi @Bo Lee & all"),
+        ("message", "Bo Lee, 2016-02-07 22:43:\n[Plan.pdf]"),
+        ("message", "robot, 2016-02-08 22:42:\nbuilt"),
     ]
     assert [(e.place.authors, e.place.time) for e in result.elements] == [
         (("Ann",), "2016-02-07T22:42:07+00:00"),

@@ -75,6 +75,7 @@ ROUTES: dict[tuple[str, str], tuple[str, Any]] = {
     ("POST", "/v1/sync/{name}/run"): (OWNER, {}),
     ("POST", "/v1/sync/{name}/pause"): (OWNER, None),
     ("POST", "/v1/sync/{name}/resume"): (OWNER, None),
+    ("GET", "/v1/sync/{name}/check"): (OWNER, None),
     ("GET", "/v1/sync/{name}/verify"): (OWNER, None),
     ("DELETE", "/v1/sync/{name}"): (OWNER, None),
     ("GET", "/v1/sources"): (OWNER, None),

@@ -29,6 +29,8 @@ def test_a_source_is_kept_in_step_by_the_server(
         return int(tended.get("/v1/sync/vault").json()["source"]["items"])
 
     until(lambda: items() == 1)
+    checked = tended.get("/v1/sync/vault/check").json()
+    assert checked == {"source": "vault", "item": "lamp", "message": ""}
     found = tended.post("/v1/search", json={"query": "lamp", "where": "tags:tower"}).json()
     assert [one["document"]["uri"] for one in found["results"]] == ["notes:vault/lamp.md"]
     (tmp_path / "bell.md").write_text("A bell rings.")

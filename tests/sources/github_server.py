@@ -1,4 +1,4 @@
-"""A repository on GitHub, as its REST and GraphQL documents describe it."""
+"""A repository on GitHub: `endpoints` says where the shapes were seen."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tests.sources.endpoints import refused
 from tests.sources.server import Asked, Reply, at
 
 PAGE = 3
@@ -73,8 +74,8 @@ class Hub:
             return reply
         if asked.headers.get("authorization") != f"Bearer {self.token}":
             return Reply({"message": "Bad credentials"}, 401)
-        if int(asked.params.get("per_page", 30)) > 100:
-            return Reply({"message": "Validation Failed"}, 422)
+        if reply := refused("github", asked):
+            return reply
         if asked.path.startswith("/repositories/7"):  # where a renamed repository is
             asked = replace(asked, path=asked.path.replace("/repositories/7", "/repos/o/r"))
         elif asked.path.startswith("/repos/o/old"):
@@ -135,7 +136,9 @@ class Hub:
         page = int(asked.params.get("page", 1))
         rest = found[page * PAGE :]
         query = "&".join(f"{n}={v}" for n, v in {**asked.params, "page": page + 1}.items())
-        link = f'<{self.url}{asked.path.strip("/")}?{query}>; rel="next", <x>; rel="last"'
+        # By the repository's number, whatever was asked for, and with `next` anywhere.
+        there = f"{self.url}repositories/7/{asked.path.partition('/r/')[2] or asked.path[16:]}"
+        link = f'<{there}?page=1>; rel="first", <{there}?{query}>; rel="next"'
         headers = {"Link": link} if rest else {}
         return Reply(found[(page - 1) * PAGE : page * PAGE], headers=headers)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.sources.endpoints import refused
 from tests.sources.server import Asked, Reply, at
 
 PAGE = 3
@@ -40,6 +41,8 @@ class Linear:
         }  # fmt: skip
 
     def answer(self, asked: Asked) -> Reply:
+        if reply := refused("linear", asked):
+            return reply
         if asked.headers.get("authorization") != self.key:
             error = {"message": "not authenticated", "extensions": {"code": "AUTHENTICATION_ERROR"}}
             return Reply({"errors": [error]}, 400)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
+from tests.sources.endpoints import refused
 from tests.sources.server import Asked, Reply, at
 
 PAGE = 3
@@ -47,7 +48,10 @@ class Notion:
         self.pages[id_]["in_trash"] = True
 
     def answer(self, asked: Asked) -> Reply:  # noqa: C901
-        assert asked.headers.get("notion-version") == "2025-09-03"
+        if asked.headers.get("notion-version") != "2025-09-03":
+            return Reply({"code": "missing_version", "message": "Notion-Version is missing."}, 400)
+        if reply := refused("notion", asked):
+            return reply
         if asked.headers.get("authorization") != f"Bearer {self.token}":
             return Reply({"code": "unauthorized"}, 401)
         path = asked.path.strip("/")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.sources.endpoints import refused
 from tests.sources.server import Asked, Reply
 
 TOKEN = "xoxb-secret"
@@ -58,6 +59,8 @@ class Workspace:
     # --- as a server
 
     def answer(self, asked: Asked) -> Reply:
+        if reply := refused("slack", asked):
+            return reply
         if asked.path.startswith("/files/"):
             # Without the right to read files Slack redirects to a page where people sign in.
             if asked.headers.get("authorization") != f"Bearer {self.token}" or self.hides_files:
@@ -72,8 +75,6 @@ class Workspace:
         answer = getattr(self, "_" + method.replace(".", "_"), None)
         if answer is None or "." not in method:
             return Reply({"ok": False, "error": "unknown_method", "req_method": method})
-        if not asked.params.get("limit", "1").isdigit() or int(asked.params.get("limit", 1)) > 999:
-            return Reply({"ok": False, "error": "invalid_limit"})
         return Reply(answer(asked.params))
 
     def _auth_test(self, _: dict[str, str]) -> dict[str, Any]:

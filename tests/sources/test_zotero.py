@@ -38,7 +38,7 @@ def server(zotero: Zotero) -> Iterator[Server]:
 
 
 def api(server: Server, *, local: bool, base: Path | None = None) -> ZoteroSource:
-    service = Service("Zotero", server.url, {"Authorization": "Bearer k"})
+    service = Service("Zotero", server.url, {"Authorization": "Bearer good"})
     return ZoteroSource(ZoteroApi(service, base=base, local=local))
 
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.sources.endpoints import refused
 from tests.sources.server import Asked, Reply, at
 
 
@@ -27,9 +28,14 @@ class Trilium:
 
     def answer(self, asked: Asked) -> Reply:
         if asked.headers.get("authorization") != self.token:
-            return Reply({"code": "NOT_AUTHENTICATED"}, 401)
+            told = {"status": 401, "code": "NOT_AUTHENTICATED", "message": "Not authenticated"}
+            return Reply(told, 401)
+        if reply := refused("trilium", asked):
+            return reply
         path = asked.path.removeprefix("/etapi/")
         if path == "notes":
+            if not asked.params.get("search", "").strip():
+                return Reply({"status": 400, "code": "SEARCH_QUERY_PARAM_MANDATORY"}, 400)
             assert "note.isProtected = false" in asked.params["search"]
             found = [one for one in self.notes.values() if not one["isProtected"]]
             return Reply({"results": found})

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from hashlib import md5
 from typing import Any
 
+from tests.sources.endpoints import refused
 from tests.sources.server import Asked, Reply
 
 
 @dataclass
 class Zotero:
     version: int = 5
+    key: str = "good"
     items: dict[str, dict[str, Any]] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)  # as the program tells them: file:///...
@@ -29,15 +31,20 @@ class Zotero:
     def answer(self, asked: Asked) -> Reply:
         headers = {"Last-Modified-Version": str(self.version)}
         path = asked.path.strip("/")
+        if path.startswith("s3/"):  # where the website keeps files: signed, without a key
+            assert "authorization" not in asked.headers
+            return Reply(self.files[path.removeprefix("s3/")])
+        if reply := refused("zotero", asked):
+            return reply
+        if asked.headers.get("zotero-api-version", "3") != "3":
+            return Reply(b"API version not implemented", 501)
+        if asked.headers.get("authorization", f"Bearer {self.key}") != f"Bearer {self.key}":
+            return Reply(b"Invalid key", 403)
         if path == "users/0/collections":
             data = [{"key": "COL1", "data": {"name": "Reading"}}]
             return self._page(data, asked, headers)
         if found := re.fullmatch(r"users/0/items/(\w+)/file", path):
             return self._file(found[1], asked)
-        if path.startswith("s3/"):  # where the website keeps files: signed, without a key
-            assert "authorization" not in asked.headers
-            return Reply(self.files[path.removeprefix("s3/")])
-        assert int(asked.params.get("limit", 25)) <= 100
         if asked.headers.get("if-modified-since-version") == str(self.version):
             return Reply(b"", 304, headers)
         return self._page([self._row(key) for key in self.items], asked, headers)

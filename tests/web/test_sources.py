@@ -3,9 +3,12 @@
 from pathlib import Path
 
 from starlette.testclient import TestClient
+from tests.serving.shelf import client, shelve
 
+from trivium.config import Settings
 from trivium.library import Library
 from trivium.sources import kinds
+from trivium.web.site import furnish
 
 
 def test_a_source_on_its_page(owner: TestClient, library: Library, tmp_path: Path) -> None:
@@ -29,6 +32,7 @@ def test_a_source_on_its_page(owner: TestClient, library: Library, tmp_path: Pat
     assert "1 added, 1 failed" in later
     assert "broken.pdf" in later
     assert "1 difference:" in steer("verify")
+    assert "Its access works." in steer("check")
     (tmp_path / "broken.pdf").unlink()
     library.sync.run("vault")
     assert "Source and library are in step." in steer("verify")
@@ -51,3 +55,16 @@ def test_each_option_and_each_secret_has_a_field(owner: TestClient) -> None:
             assert f'type="password" name="secret.{secret}"' in form, (name, secret)
     wrong = owner.post("/settings/sources", data={"kind": "slack", "option.colour": "red"})
     assert "slack has no option" in wrong.text
+
+
+def test_a_source_is_checked_before_it_is_added(tmp_path: Path) -> None:
+    told = {"kind": "imap", "option.host": "127.0.0.1", "option.user": "ada", "option.port": "9",
+            "secret.password": "x"}  # fmt: skip
+    settings = Settings(sync_addresses="127.0.0.1")
+    with (
+        shelve(tmp_path / "library", settings) as library,
+        client(library, furnish=furnish, origins={"library": "a test"}) as owner,
+    ):
+        wrong = owner.post("/settings/sources", data=told)
+        assert "connect to 127.0.0.1" in wrong.text
+        assert library.sync.all() == []

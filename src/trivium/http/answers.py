@@ -218,6 +218,12 @@ class VerifiedAnswer(Shape):
     differences: Sequence[DifferenceAnswer]
 
 
+class CheckedSyncAnswer(Shape):
+    source: str
+    item: str = said("Title of the first item; empty if none could be read.")
+    message: str = said("Why not.")
+
+
 class RemovedSyncAnswer(Shape):
     removed: str
     documents: int = said("Number of items removed with it.")

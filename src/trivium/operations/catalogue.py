@@ -84,6 +84,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ("run_sync", "Sync a source now.", "owner", "sync run"),
         ("pause_sync", "Pause a source.", "owner", "sync pause"),
         ("resume_sync", "Resume a paused source.", "owner", "sync resume"),
+        ("check_sync", "Read a source's first item, to check its access.", "owner", "sync check"),
         ("verify_sync", "Compare a source with the library, item by item.", "owner", "sync verify"),
         ("remove_sync", "Remove a source and its documents.", "owner", "sync remove"),
         # evaluation

@@ -93,6 +93,7 @@ class Wait:
 
     seconds: float
     reason: str  # for people: who asks, and why
+    is_failing: bool = False  # nobody asks for it: the request failed, and may succeed later
 
 
 Change: TypeAlias = Put | Gone | Only | Failed | Checkpoint | Wait

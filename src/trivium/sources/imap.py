@@ -166,8 +166,11 @@ class ImapSource:
                 server = imaplib.IMAP4(account.host, account.port, timeout=_SECONDS)
                 if account.starttls:
                     server.starttls(ssl.create_default_context())
-        except (OSError, imaplib.IMAP4.error) as reason:
-            raise SourceUnreachable(f"{account.host} couldn't be reached: {reason}.") from reason
+        except OSError as reason:
+            raise SourceUnreachable(f"Couldn't connect to {account.host}: {reason}.") from reason
+        except imaplib.IMAP4.error as reason:
+            said = f"{account.host} doesn't answer as a mail server does on port {account.port}."
+            raise SourceNonsense(said, fix="Check `host`, `port` and `tls`.") from reason
         try:
             try:
                 _sign_in(server, account)

@@ -136,10 +136,10 @@ class LinearSource:
                 yield Wait(seconds, f"Linear asks to wait {seconds:.0f} s before the next request.")
                 continue
             if "AUTHENTICATION_ERROR" in codes or "FORBIDDEN" in codes:
-                raise SourceRefused(f"Linear refuses: {said}")
+                raise SourceRefused(f"Linear refuses: {said.rstrip('.')}.")
             if missing and ("INPUT_ERROR" in codes or "not found" in said.lower()):
                 return {}
-            raise SourceNonsense(f"Linear answered: {said}")
+            raise SourceNonsense(f"Linear answered: {said.rstrip('.')}.")
 
     def _told(self, part: str, told: Told) -> Change:
         return _issue(told) if part == "issues" else _comment(told)

@@ -37,10 +37,11 @@ LONGEST_WAIT = 86_400.0  # seconds; GitHub's limits last an hour, Zotero's and S
 _TRIES = 5
 # Requests in a row, each tried five times over 86 seconds: then the service is away, not an item.
 _MOST_GIVEN_UP = 3
+A_PAGE = "a web page, such as a sign-in page,"
 _PAGES = ("text/html", "application/xhtml+xml")
 _PAGE_STARTS = (b"<!doctype html", b"<html")
 _PAUSES = (1.0, 5.0, 20.0, 60.0)  # after a failure that may pass
-_QUOTED = 200  # characters quoted from a service's message
+_QUOTED = 120  # characters quoted from a service's message
 _MOST_REDIRECTS = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
 
@@ -57,7 +58,22 @@ class Answer:
         try:
             return json.loads(self.data)
         except (ValueError, RecursionError) as reason:
-            raise SourceNonsense(f"{service} returned something other than JSON.") from reason
+            is_page = is_whole_page(self.data)
+            what = f"{A_PAGE} instead of an answer" if is_page else "something other than JSON"
+            raise SourceNonsense(f"{service} sent {what}.") from reason
+
+    @property
+    def said(self) -> str:
+        """Its message, in a line that a sentence can quote; empty if it is a web page."""
+        try:
+            told = json.loads(self.data)
+        except (ValueError, RecursionError):
+            told = "" if is_whole_page(self.data) else self.data.decode("utf-8", "replace")
+        if isinstance(told, dict):
+            named = (told.get(one) for one in ("message", "error", "code", "title"))
+            told = next((one for one in named if one), "")
+        said = " ".join(str(told).split())[:_QUOTED].rstrip(".")
+        return f": {said}" if said else ""
 
 
 class NotThere(SourceError):
@@ -126,7 +142,7 @@ class Service:
                 if failures == _TRIES:
                     self._given_up += 1
                     raise
-                yield Wait(_PAUSES[failures - 1], f"{reason.message} Trying again.")
+                yield Wait(_PAUSES[failures - 1], reason.message, is_failing=True)
                 continue
             self._pause = seconds_within(self._limits(answer.headers))
             if answer.status < 500:
@@ -146,8 +162,8 @@ class Service:
             if answer.status >= 500:
                 failures += 1
                 if failures < _TRIES:
-                    pause = _PAUSES[failures - 1]
-                    yield Wait(pause, f"{self.name} answered {answer.status}. Trying again.")
+                    said = f"{self.name} answered {answer.status}."
+                    yield Wait(_PAUSES[failures - 1], said, is_failing=True)
                     continue
                 self._given_up += 1
             raise self.refusal(answer)
@@ -169,12 +185,12 @@ class Service:
         return told if answer.status == 503 else 0.0
 
     def refusal(self, answer: Answer) -> SourceError:
-        said = " ".join(answer.data[: 4 * _QUOTED].decode("utf-8", "replace").split())[:_QUOTED]
-        what = f"{self.name} answered {answer.status}: {said}"
+        why = f"({answer.status}{answer.said})"
         if answer.status == 403:
-            return Forbidden(what)
+            return Forbidden(f"{self.name} says that the token may not read this {why}.")
         if answer.status == 401:
-            return SourceRefused(what)
+            return SourceRefused(f"{self.name} doesn't accept the token {why}.")
+        what = f"{self.name} answered {answer.status}{answer.said}."
         if answer.status in (404, 410):
             return SwitchedOff(what) if answer.status == 410 else NotThere(what)
         return SourceUnreachable(what) if answer.status >= 500 else Refused(what)
@@ -223,7 +239,7 @@ class Service:
                 raise UrlFailed(f"Couldn't fetch the file: {self.name} answered {answer.status}.")
             if _is_page(answer) and not _may_be_page(media_type) and len(answer.data) != size:
                 raise UrlFailed(
-                    f"{self.name} sent a web page, such as a sign-in page, instead of the file.",
+                    f"{self.name} sent {A_PAGE} instead of the file.",
                     fix="Check that the token may read files.",
                 )
             if len(answer.data) < size:

@@ -17,7 +17,7 @@ from trivium.extract.composer import describe
 from trivium.ports import Change, Checkpoint, Failed, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.kinds import needed_secret
-from trivium.sources.service import Service, is_whole_page
+from trivium.sources.service import A_PAGE, Service, is_whole_page
 
 URL = "http://127.0.0.1:8080/etapi/"
 _ALL = "note.isProtected = false"
@@ -108,9 +108,7 @@ class TriliumSource:
         data = answer.data
         if kind in ("text", "book") and is_whole_page(data):
             # Notes are parts of pages: this is a sign-in page, or a proxy's.
-            yield Failed(
-                id_, "Trilium sent a web page, such as a sign-in page, in place of a note."
-            )
+            yield Failed(id_, f"Trilium sent {A_PAGE} instead of a note.")
             return
         if kind in ("text", "book"):
             data = b'<!doctype html><meta charset="utf-8"><body>' + (

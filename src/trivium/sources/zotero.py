@@ -17,20 +17,26 @@ import sqlite3
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from hashlib import sha256
+from hashlib import md5, sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from trivium.core.errors import BadSetting, FileUnreadable, SourceNonsense, SourceUnreachable
+from trivium.core.errors import (
+    BadSetting,
+    FileUnreadable,
+    SourceNonsense,
+    SourceUnreachable,
+    UrlFailed,
+)
 from trivium.core.types import EVERYONE
 from trivium.extract.composer import describe
 from trivium.ports import Change, Checkpoint, Gone, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.files import existing, read, stamp_of
-from trivium.sources.service import Service, whole_number
+from trivium.sources.service import A_PAGE, Service, is_whole_page, whole_number
 from trivium.sources.texts import text_put
 from trivium.sources.zotero_export import MEDIA_TYPE, SUFFIXES, ZoteroExportSource
 
@@ -481,8 +487,15 @@ class ZoteroApi:
         if not attachment.get("md5"):  # the website has no file for it
             return None
         url = f"{self._service.url}{self._library}/items/{key}/file"
-        read_it = partial(self._service.file, url, elsewhere=True)
-        return read_it, str(attachment["md5"])
+        return partial(self._fetched, url, str(attachment["md5"])), str(attachment["md5"])
+
+    def _fetched(self, url: str, digest: str) -> bytes:
+        """A page of another hash than the website knows isn't the file. (The bytes of a saved web
+        page may come packed, so others aren't compared.)"""
+        data = self._service.file(url, elsewhere=True)
+        if is_whole_page(data) and md5(data, usedforsecurity=False).hexdigest() != digest:
+            raise UrlFailed(f"Zotero sent {A_PAGE} instead of the file.")
+        return data
 
     def _looked_up(self, key: str) -> tuple[Callable[[], bytes], str] | None:
         """Where the program keeps a file: it answers with a redirect to `file:`."""

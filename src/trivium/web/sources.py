@@ -15,7 +15,7 @@ from trivium.core.pace import time_left
 from trivium.core.work import KeptSource
 from trivium.http.asked import Here, Owner, Server
 from trivium.http.routes.sync import LONGEST_WAIT, told
-from trivium.library import Verified, period_of, seconds_of
+from trivium.library import Checked, Verified, period_of, seconds_of
 from trivium.sources import kinds
 from trivium.web.pages import PageRoute, page
 
@@ -56,7 +56,7 @@ async def add(
         audience.strip() or None,
         seconds_of(every),
     )
-    await server.read(partial(server.library.sync.receive, source))
+    await server.read(partial(server.library.sync.receive, source, check=True))
     return RedirectResponse(_PLACE, 303)
 
 
@@ -70,12 +70,15 @@ async def steer(
     server: Here,
     caller: Owner,
     source: Name,
-    act: Annotated[str, Form(pattern="^(run|full|pause|resume|remove|verify)$")],
+    act: Annotated[str, Form(pattern="^(run|full|pause|resume|remove|verify|check)$")],
 ) -> Response:
     sync = server.library.sync
     if act == "verify":
         found = await server.read(partial(sync.verify, source, longest_wait=LONGEST_WAIT))
-        return await _page(request, server, caller, found)
+        return await _page(request, server, caller, verified=found)
+    if act == "check":
+        checked = await server.read(lambda: sync.check(sync.get(source)))
+        return await _page(request, server, caller, checked=checked)
     acts: dict[str, Callable[[], object]] = {
         "run": partial(sync.ask, source),
         "full": partial(sync.ask, source, full=True),
@@ -88,7 +91,12 @@ async def steer(
 
 
 async def _page(
-    request: Request, server: Server, caller: Caller, verified: Verified | None = None
+    request: Request,
+    server: Server,
+    caller: Caller,
+    *,
+    verified: Verified | None = None,
+    checked: Checked | None = None,
 ) -> Response:
     library = server.library
 
@@ -116,6 +124,7 @@ async def _page(
         "sources": await server.read(look),
         "kinds": await server.read(known),
         "verified": verified,
+        "checked": checked,
         "shown": SHOWN,
     }
     return page(request, caller, "sources.html", values)

@@ -11,6 +11,7 @@ from trivium.core.shapes import SyncAnswer, SyncFailureAnswer
 from trivium.core.work import KeptSource
 from trivium.http.answers import (
     Answered,
+    CheckedSyncAnswer,
     DifferenceAnswer,
     RemovedSyncAnswer,
     SyncDetailAnswer,
@@ -100,6 +101,15 @@ async def pause_sync(server: Here, caller: Owner, name: Name) -> Answered:
 @router.post("/sync/{name}/resume", response_model=SyncAnswer, responses=responses(404))
 async def resume_sync(server: Here, caller: Owner, name: Name) -> Answered:
     return await _changed(server, partial(server.library.sync.resume, name))
+
+
+@router.get("/sync/{name}/check", response_model=CheckedSyncAnswer, responses=responses(404, 502))
+async def check_sync(server: Here, caller: Owner, name: Name) -> Answered:
+    """Read the source's first item, to check its options, token and permissions. Changes
+    nothing."""
+    sync = server.library.sync
+    found = await server.read(lambda: sync.check(sync.get(name)))
+    return Answered(CheckedSyncAnswer(found.source, found.item, found.message))
 
 
 @router.get("/sync/{name}/verify", response_model=VerifiedAnswer, responses=responses(404, 502))

@@ -93,14 +93,17 @@ class Sync:
         self._backend.sources.keep(kept)
         return kept
 
-    def receive(self, source: KeptSource) -> KeptSource:
+    def receive(self, source: KeptSource, *, check: bool = False) -> KeptSource:
         """Add a source that someone sent over HTTP. It may use secrets that come with it or that
         the operator listed, and connect to the service itself or to what the operator allows: no
-        request can send the machine's own secrets anywhere."""
+        request can send the machine's own secrets anywhere. `check`: read its first item before."""
         kind = kinds.kind_of(source.kind)
         kinds.check_sent(kind, source.options, self._model.settings.sync_addresses)
         secrets = {name: _sent(name, text) for name, text in source.secrets.items()}
-        return self.add(replace(source, secrets=secrets))
+        sent = replace(source, secrets=secrets)
+        if check and self.is_new(sent):
+            self.check(sent)
+        return self.add(sent)
 
     def all(self) -> list[KeptSource]:
         return self._backend.sources.all()
@@ -201,6 +204,8 @@ class Sync:
                         title = change.content.title
                     return Checked(source.name, title or change.id)
                 if isinstance(change, Wait) and change.seconds > _PATIENCE:
+                    if change.is_failing:
+                        raise SourceUnreachable(change.reason)
                     return Checked(source.name, message=change.reason)
                 if isinstance(change, Failed):
                     failed = failed or change.message

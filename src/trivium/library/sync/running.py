@@ -234,7 +234,8 @@ class Run:
             self._ends = wait.reason
             self._not_before = now(wait.seconds)
             return False
-        self._on_event(SyncEvent(WAITED, message=wait.reason, run=self.record))
+        said = f"{wait.reason} Trying again." if wait.is_failing else wait.reason
+        self._on_event(SyncEvent(WAITED, message=said, run=self.record))
         if wait.seconds > _SHORT_WAIT:
             self._putting.rest()
         until_then = monotonic() + wait.seconds

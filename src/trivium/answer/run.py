@@ -15,12 +15,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
 
+from trivium.answer import accounts
 from trivium.answer.agent import Limits, explore
 from trivium.answer.check import Cell, Checker
 from trivium.answer.cite import MARK
 from trivium.answer.decompose import Join, Plan, decompose, joined
 from trivium.answer.extractive import Extractor, Picked
 from trivium.answer.likeness import WordVectors
+from trivium.answer.metrics import Metric
+from trivium.answer.metrics import read as read_metric
 from trivium.answer.numbering import Numbering
 from trivium.answer.passages import Passage, counted, numbered, passage_of
 from trivium.answer.prompt import compose, unmarked
@@ -151,7 +154,10 @@ class Answerer:
         measure = Words(partial(self._backend.signals.rarities, where=where))
         draft = _Draft(perf_counter(), inquiry.question, measure)
         yield from self._stand_alone(inquiry, draft)
-        if inquiry.depth is Depth.DEEP:
+        metric = read_metric(draft.asked) if self._generator is None else None
+        if metric is not None and (yield from self._account(inquiry, draft, metric)):
+            draft.notes.append(NO_MODEL)
+        elif inquiry.depth is Depth.DEEP:
             yield from self._look_further(inquiry, draft)
         else:
             yield from self._look_once(inquiry, draft)
@@ -159,6 +165,47 @@ class Answerer:
             yield from self._beside(draft)
         yield draft.usage
         yield Done(_finished(inquiry, draft))
+
+    def _account(
+        self, inquiry: Inquiry, draft: _Draft, metric: Metric
+    ) -> Events[AnswerEvent, None, bool]:
+        """A figure of a company's accounts, computed from its statements. False if they don't have
+        all of it, or if two companies could be meant and report different figures."""
+        since = perf_counter()
+        called = accounts.companies(draft.asked)
+        where = inquiry.request.where
+        found: dict[int, list[StoredChunk]] = {}
+        for asked in accounts.queries(metric, called, draft.asked):
+            for result in self._find(replace(inquiry.request, queries=(asked[:LONGEST_QUERY],))):
+                found.setdefault(result.found.document.id, []).append(result.found)
+        reports = []
+        for chunks in found.values():
+            document, texts = chunks[0].document, [one.chunk.text for one in chunks]
+            owned = accounts.belongs(document, called, texts)
+            dated = str(metric.years[-1]) in f"{document.title} {document.uri}"
+            if owned:
+                reports.append((-owned, not dated, document.id))
+        # The report of that year first; pages that are documents of their own count together.
+        answers = []
+        for group in _groups(sorted(reports)):
+            chunks = [c for one in group for c in self._backend.documents.passages(one, where)]
+            pages = [passage_of(at, chunk) for at, chunk in enumerate(chunks, 1)]
+            computed = accounts.compute(metric, pages)
+            if computed is not None:
+                answers.append(computed)
+            if answers and (called or len(group) > 1):
+                break
+        if not answers or len({round(one.value, 6) for one in answers}) > 1:
+            return False
+        computed = answers[0]
+        cited = {cell.passage.number: cell.passage for cell in computed.cells}
+        draft.passages = tuple(cited.values())
+        yield draft.step("search", f"Read {len(reports)} documents with such figures", since)
+        yield from _cite(draft, tuple(cited))
+        draft.kind = AnswerKind.EXTRACTED
+        yield _say(draft, f"{computed.text} {''.join(f'[{number}]' for number in cited)}.")
+        draft.statements = (Statement(computed.text, tuple(cited), True, CALCULATED, 1.0),)
+        return True
 
     def _look_once(self, inquiry: Inquiry, draft: _Draft) -> Iterator[AnswerEvent]:
         yield from self._search(inquiry, draft)
@@ -436,6 +483,14 @@ class Answerer:
             told.append(f"{speaker}“{text}” [{one.number}]{where}")
             draft.statements += (Statement(text, (one.number,), True, QUOTED, 1.0),)
         yield _say(draft, f"\n\n{lead} {'; '.join(told)}.")
+
+
+def _groups(reports: Sequence[tuple[float, bool, int]]) -> Iterator[list[int]]:
+    """Each document that is as surely the company's as the first, then all of these together."""
+    best = [document for owned, _, document in reports if owned == reports[0][0]]
+    yield from ([document] for document in best)
+    if len(best) > 1:
+        yield best
 
 
 def _before(inquiry: Inquiry, draft: _Draft) -> Before:

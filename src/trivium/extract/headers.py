@@ -11,6 +11,7 @@ _FIGURE = re.compile(
     r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ][\d:.]+Z?)?|\d{1,2}:\d\d(?::\d\d)?|TRUE|FALSE"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_DAY = re.compile(r"[^\W\d_]{3,9}\.? \d{1,2},?|\d{1,2}\.? [^\W\d_]{3,9}\.?")
 
 Row = Sequence[str]
 
@@ -46,6 +47,8 @@ def goes_on(above: Row, below: Row) -> bool:
     """Whether a row has the second half of the names: `Europe` over `2022` and `2023`. It names
     columns that the row above leaves open, by years or by names that come again."""
     upper, lower = columns(above), columns(below)
+    if _completes_dates(above, below):
+        return True
     names = [below[at].strip() for at in sorted(lower)]
     if not upper or lower <= upper or is_data(names):
         return False
@@ -54,6 +57,13 @@ def goes_on(above: Row, below: Row) -> bool:
         return False
     spread = max(lower) > max(upper) or any(b - a > 1 for a, b in pairwise(sorted(upper)))
     return spread and (len(figures) > 1 or len(set(names)) < len(names))
+
+
+def _completes_dates(above: Row, below: Row) -> bool:
+    """Whether a row has the years of the days above it: `December 31,` over `2018`."""
+    both = [(a.strip(), b.strip()) for a, b in zip(above, below, strict=False) if a.strip()]
+    days = [(a, b) for a, b in both if _DAY.fullmatch(a)]
+    return bool(days) and len(days) >= len(both) - 1 and all(is_year(b) for _, b in days)
 
 
 def joined(above: Row, below: Row) -> list[str]:

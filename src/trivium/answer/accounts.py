@@ -1,0 +1,127 @@
+"""Answers a question about a company's accounts from its statements: finds the figures, computes,
+and shows the formula and the cells. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from trivium.answer.metrics import DEFINED, SCALES, Metric, Over, formula
+from trivium.answer.passages import Passage
+from trivium.answer.reported import Reported, find
+from trivium.text.normalise import fold, words
+from trivium.types import Document
+
+# Words of such questions that begin with a capital and name no company.
+_NO_COMPANY = frozenset(
+    words(
+        "FY USD US P&L D&A EBITDA EBIT capex COGS DPO DSO DIO CCC ROA ROE FCF PPNE PP&E AR CAGR"
+        " SG&A R&D M&A Q1 Q2 Q3 Q4 GAAP PPE EPS K year end answer define fixed inventory asset"
+        " operating working net total free cash days return gross please here what how which was"
+        " is by in the N.A."
+    )
+)
+_WORD = r"(?:[A-Z][\w&.-]*\w|\d+[A-Z]\w*|[A-Z])"
+_NAME = re.compile(
+    rf"(?<![\w&-])({_WORD}(?: (?:(?:of|and|&) )?{_WORD})*)(?P<owner>['’]s?\b|['’](?= ))?"
+)
+_YEARLY = re.compile(r"\bFY\s?'?\d{2,4}\b|\b(?:19|20)\d\d\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    text: str  # the answer, the formula and the cells
+    value: float
+    cells: tuple[Reported, ...]
+
+
+def companies(question: str) -> list[str]:
+    """Names in a question that may be a company's. A word that begins a sentence counts only as
+    the beginning of a longer name, or as an owner: "Aon's revenue"."""
+    found = []
+    plain = _YEARLY.sub(" ", question)
+    for match in _NAME.finditer(plain):
+        begins = not match.start() or plain[: match.start()].rstrip()[-1:] in ".?!:"
+        kept = [word for word in match[1].split() if not _NO_COMPANY.issuperset(words(word))]
+        if kept and (not begins or match["owner"] or len(kept) > 1):
+            found.append(" ".join(kept))
+    return list(dict.fromkeys(found))
+
+
+def belongs(document: Document, called: Sequence[str], texts: Iterable[str]) -> float:
+    """How surely a document is a company's: its title or file says the name, or its text does."""
+    if not called:
+        return 1.0
+    title = re.sub(r"\W|_", "", fold(f"{document.title} {document.uri.rpartition('/')[2]}"))
+    if any(_squashed(name) in title for name in called):
+        return 2.0
+    body = fold("\n".join(texts))
+    return 1.0 if any(fold(name) in body for name in called) else 0.0
+
+
+def _squashed(name: str) -> str:
+    return re.sub(r"\W|_", "", fold(name))
+
+
+def compute(metric: Metric, passages: Sequence[Passage]) -> Computed | None:
+    """None if a figure that the formula needs isn't reported."""
+    used: dict[tuple[str, int], Reported] = {}
+    known: dict[str, dict[int, Reported]] = {}
+
+    def value(line: str, year: int) -> float:
+        if line not in known:
+            known[line] = find(line, metric.needed, passages)
+        one = known[line].get(year)
+        if one is not None:
+            used[line, year] = one
+            return one.value
+        made = formula(DEFINED[line], {}) if line in DEFINED else None
+        if made is None:
+            raise KeyError(line)
+        return made.at(value, year)
+
+    try:
+        number = metric.compute(value)
+    except (KeyError, ZeroDivisionError):
+        return None
+    cells = tuple(used.values())
+    return Computed(_told(metric, number, cells), number, cells)
+
+
+def _told(metric: Metric, number: float, cells: Sequence[Reported]) -> str:
+    years = "–".join(map(str, metric.years))
+    shown = f"{_name(metric)}, {years}: {_amount(metric, number, cells)}"
+    if metric.over is Over.ONE and len(cells) == 1:
+        return f"{shown} ({cells[0].told})"
+    return f"{shown} = {metric.shown} ({'; '.join(cell.told for cell in cells)})"
+
+
+def _name(metric: Metric) -> str:
+    name = metric.name if metric.name != metric.formula.text else metric.formula.text
+    said = {Over.GROWTH: "Growth of ", Over.CHANGE: "Change in ", Over.MEAN: "Average "}
+    text = f"{said.get(metric.over, '')}{name}"
+    return text[:1].upper() + text[1:]
+
+
+def _amount(metric: Metric, number: float, cells: Sequence[Reported]) -> str:
+    if metric.percent:
+        return f"{100 * number:,.{metric.decimals or 1}f} %"
+    if metric.formula.is_ratio or metric.over in (Over.GROWTH, Over.CAGR):
+        return f"{number:,.{metric.decimals or 2}f}"
+    unit = metric.unit or cells[0].scale
+    if not all(cell.scale for cell in cells):
+        unit = ""
+    money = "$" if any("$" in cell.passage.text for cell in cells) else ""
+    amount = abs(number) / SCALES[unit]
+    text = f"{amount:,.{metric.decimals if metric.decimals is not None else 2}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{'-' if number < 0 else ''}{money}{text} {unit}".strip()
+
+
+def queries(metric: Metric, called: Sequence[str], question: str) -> tuple[str, str]:
+    """What finds the statements: the company and the lines, then the company's report alone."""
+    name, year = " ".join(called), metric.years[-1]
+    lines = " ".join(words(f"{name} {year} {' '.join(metric.formula.lines)}"))
+    return lines, f"{name} {year}" if called else question

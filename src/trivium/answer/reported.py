@@ -1,0 +1,197 @@
+"""Finds the figures that a company reports: the line of a statement, the column of a year, and the
+scale that the page gives ("in millions"). Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trivium.answer.metrics import BY_NAME, SCALES, Line, Sheet
+from trivium.answer.passages import Passage
+from trivium.answer.structure import Table, tables
+from trivium.text.normalise import fold
+
+_YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
+_FIGURE = re.compile(r"[-–−(]?\s?[$€£]?\s?[-–−(]?\s?(\d[\d,]*(?:\.\d+)?)\s?\)?")
+_NOTHING = frozenset({"-", "–", "—", "$—", "$ —", "$-"})
+_SCALE = re.compile(r"\b(?:in|dollars in|amounts in)\s(thousand|million|billion)s\b|\((milli"
+r"on|thousand|billion)s\b", re.I)  # fmt: skip
+_SIGNS = {
+    Sheet.CASH: re.compile(r"(?:operating|investing|financing) activities|cash flows?\b", re.I),
+    Sheet.BALANCE: re.compile(
+        r"balance sheet|financial (?:position|condition)|total assets|(?:current|total) liab"
+        r"ilities"
+        r"|current assets",
+        re.I,
+    ),
+    Sheet.INCOME: re.compile(
+        r"statements? of (?:consolidated )?(?:income|operations|earnings)|per share|cost o"
+        r"f|income tax"
+        r"|operating expenses|income statement",
+        re.I,
+    ),
+}
+_TITLES = {
+    Sheet.CASH: re.compile(r"statements? of (?:consolidated )?cash flows?|cash flows? statem"
+    r"ents?", re.I),
+    Sheet.BALANCE: re.compile(r"balance sheets?|statements? of financial (?:position|conditi"
+    r"on)", re.I),
+    Sheet.INCOME: re.compile(
+        r"statements? of (?:consolidated )?(?:income|operations|earnings)|income statements?", re.I
+    ),
+}  # fmt: skip
+FAINT = 0.3  # a label or table that fits less is another one
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """One figure, with what a reader needs to find it."""
+
+    line: str
+    label: str  # as the report names it
+    year: int
+    cell: str
+    value: float  # with its scale
+    scale: str
+    passage: Passage
+    fit: float
+
+    @property
+    def told(self) -> str:
+        pages = self.passage.citation.pages
+        page = f" (p. {pages[0]})" if pages else ""
+        scale = f" {self.scale}" if self.scale else ""
+        return f"{self.label}, {self.year}: {self.cell}{scale}{page}"
+
+
+def find(name: str, years: Sequence[int], passages: Sequence[Passage]) -> dict[int, Reported]:
+    """The figures of a line, by year. `passages` in the order of their documents. All years come
+    from the same row if one has them all."""
+    line = BY_NAME[name]
+    rows: list[dict[int, Reported]] = []
+    usual = _usual_scale(passages)
+    before: tuple[Passage, list[int | None]] | None = None
+    for passage in passages:
+        for table in tables(passage):
+            columns = _columns(table)
+            if not any(columns) and before and _continues(before[0], passage):
+                columns = before[1]
+            if any(columns):
+                before = (passage, columns)
+            scale = _scale(table, passage) or usual.get(passage.citation.document, "")
+            sheet = _sheet_fit(line.sheet, table, passage)
+            for row in table.rows:
+                fit = _label_fit(line, row.cell(0), row.group) * sheet
+                rows.append({})
+                for year in years if fit >= FAINT else ():
+                    cell = _cell(row.cells, columns, year)
+                    value = _value(cell) if cell is not None else None
+                    if cell is not None and value is not None:
+                        value = SCALES[scale] * (abs(value) if line.outflow else value)
+                        rows[-1][year] = Reported(
+                            name, row.cell(0), year, cell, value, scale, passage, fit
+                        )
+    found = [row for row in rows if row]
+    found.sort(key=lambda row: (-len(row), -max(one.fit for one in row.values())))
+    return {year: one for row in reversed(found) for year, one in row.items()}
+
+
+def _continues(before: Passage, passage: Passage) -> bool:
+    one, other = before.citation, passage.citation
+    return one.document == other.document and 0 <= other.index - one.index <= 1
+
+
+def _columns(table: Table) -> list[int | None]:
+    """The year of each column, from its name or from a row of years below it."""
+    heads = [table.names, *(row.cells for row in table.rows[:3])]
+    for head in heads:
+        years = [_year(cell) for cell in head]
+        if sum(year is not None for year in years[1:]) and not any(
+            "," in cell and _value(cell) is not None and _year(cell) is None for cell in head[1:]
+        ):
+            return years
+    return []
+
+
+def _year(cell: str) -> int | None:
+    found = _YEAR.findall(cell)
+    return int(found[-1]) if found and len(cell) < 60 else None
+
+
+def _cell(cells: Sequence[str], columns: Sequence[int | None], year: int) -> str | None:
+    """The first column of this year that has a figure. A label that takes a cell more or less than
+    the header has moves the row; then its figures are counted from the end."""
+    places = [at for at, one in enumerate(columns) if one == year and at]
+    if not places:
+        return None
+    shift = len(cells) - len(columns)
+    for at in places:
+        for place in dict.fromkeys((at, at + shift)):
+            if 0 < place < len(cells) and (
+                cells[place] in _NOTHING or _value(cells[place]) is not None
+            ):
+                return cells[place]
+    return None
+
+
+def _value(cell: str) -> float | None:
+    if cell.strip() in _NOTHING:
+        return 0.0
+    found = _FIGURE.fullmatch(cell.strip())
+    if found is None:
+        return None
+    number = float(found[1].replace(",", ""))
+    return -number if set("(-–−") & set(cell) else number
+
+
+def _label(text: str) -> str:
+    plain = re.sub(r"\([^)]*\)", " ", fold(text).replace("’", "'")).replace("'", "")
+    return " ".join(re.sub(r"[^\w&]", " ", plain).split())
+
+
+def _label_fit(line: Line, label: str, group: str) -> float:
+    said = _label(label)
+    for at, pattern in enumerate(line.labels.split(";;")):
+        if re.fullmatch(pattern, said):
+            return 1.0 - 0.1 * at
+    whole = _label(f"{group} {label}")
+    if said in ("total", "net", "total net") and any(
+        re.fullmatch(pattern, f"{said} {_label(group)}") or re.fullmatch(pattern, whole)
+        for pattern in line.labels.split(";;")
+    ):
+        return 0.7
+    return 0.0
+
+
+def _sheet_fit(sheet: Sheet, table: Table, passage: Passage) -> float:
+    """Whether a table belongs to the statement that has the line: inventories in a cash flow
+    statement are a change."""
+    rows = "\n".join(f"{row.group} {row.cell(0)}" for row in table.rows)
+    text = "\n".join((table.caption, *table.names, *passage.citation.headings, rows))
+    signs = Counter({kind: len(pattern.findall(text)) for kind, pattern in _SIGNS.items()})
+    titled = [kind for kind, pattern in _TITLES.items() if pattern.search(text)]
+    most = max(signs.values())
+    if sheet in titled:
+        return 1.0
+    if not most:
+        return 0.5
+    return 0.9 if signs[sheet] == most else 0.6 if signs[sheet] and not titled else 0.35
+
+
+def _scale(table: Table, passage: Passage) -> str:
+    text = "\n".join((passage.header, *table.names, table.caption, passage.text))
+    found = _SCALE.search(text)
+    return table.scale or ((found[1] or found[2]).lower() if found else "")
+
+
+def _usual_scale(passages: Sequence[Passage]) -> dict[int, str]:
+    """The scale that most tables of a document have: a page of a statement may not repeat it."""
+    told: dict[int, Counter[str]] = {}
+    for passage in passages:
+        for found in _SCALE.finditer(passage.text):
+            counts = told.setdefault(passage.citation.document, Counter())
+            counts[(found[1] or found[2]).lower()] += 1
+    return {document: counts.most_common(1)[0][0] for document, counts in told.items()}

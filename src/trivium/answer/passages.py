@@ -86,6 +86,7 @@ def passage_of(
         link=found.link or (document.uri if _ON_THE_WEB.match(document.uri) else ""),
         text=chunk.text,
         match=match,
+        seconds=chunk.place.seconds,
     )
     text = f"{chunk.header}\n{whole}" if chunk.header else whole
     place = chunk.place

@@ -20,6 +20,7 @@ from trivium.core.errors import BadSetting
 from trivium.ports import Message
 from trivium.text import boundaries
 from trivium.text.normalise import clean
+from trivium.text.times import span
 
 NOT_HELD = "NOT_IN_PASSAGES"
 # How to answer from passages, however they were found. The key, which changes with each question,
@@ -120,6 +121,7 @@ def quoted(passage: Passage, text: str, key: str, *, addressed: bool = False) ->
     """`addressed`: with what tools need to find it again."""
     place = passage.citation
     pages = f", p. {place.pages[0]}" if place.pages else ""
+    pages += f", {span(place.seconds)}" if place.seconds else ""
     path = " › ".join(dict.fromkeys((place.title, *place.headings)))
     address = f"; document {place.document}, index {place.index}" if addressed else ""
     source = unmarked(f"{path}{pages}{address}").replace("\n", " ")

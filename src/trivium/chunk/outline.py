@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from typing import TypedDict
 
 from trivium.core.types import Element, Extraction, HeadingStart, PageStart, Place, Speaker
 
@@ -129,7 +130,30 @@ class Outline:
             ),
             page_starts=_page_starts(elements, start) if len(pages) > 1 else (),
             heading_starts=tuple(self._heading_starts(elements, start)),
+            **_spoken(elements, start, end),
         )
+
+
+class _Spoken(TypedDict, total=False):
+    seconds: tuple[float, float]
+    spoken: tuple[tuple[int, float], ...]
+
+
+def _spoken(elements: Sequence[Element], start: int, end: int) -> _Spoken:
+    """Of a recording: when a range begins and ends, and when each of its words is said."""
+    timed = [element for element in elements if element.place.seconds]
+    words = [(e.start + at, second) for e in timed for at, second in e.place.spoken]
+    inside = [(at - start, second) for at, second in words if start <= at < end]
+    if not timed:
+        return {}
+    # A range that begins within a word begins with it; it ends where the next word begins.
+    before = [second for at, second in words if at <= start]
+    after = [second for at, second in words if at >= end]
+    first, last = timed[0].place.seconds, timed[-1].place.seconds
+    assert first is not None
+    assert last is not None
+    begins = before[-1] if before else inside[0][1] if inside else first[0]
+    return {"seconds": (begins, after[0] if after else last[1]), "spoken": tuple(inside)}
 
 
 def _page_starts(elements: Sequence[Element], start: int) -> tuple[PageStart, ...]:

@@ -12,6 +12,7 @@ import click
 
 from trivium.cli.declared import declared
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.player import player_command
 from trivium.cli.search import QueryCommand
 from trivium.core.answers import Depth
 from trivium.operations.asking import Ask, AskOptions
@@ -157,6 +158,8 @@ def _show_below(shell: Shell, answer: Answer) -> None:
 def _cited(citation: Citation) -> Text:
     from rich.text import Text
 
+    from trivium.text.times import span
+
     line = Text.assemble((f"[{citation.number}] ", "bold cyan"), printable(citation.title))
     path = [h for at, h in enumerate(citation.headings) if at or h != citation.title]
     if path:
@@ -164,7 +167,11 @@ def _cited(citation: Citation) -> Text:
     if citation.pages:
         first, last = citation.pages[0], citation.pages[-1]
         line.append(f"  p. {first}" if first == last else f"  pp. {first}–{last}")
+    if citation.seconds:
+        line.append(f"  {span(citation.seconds)}")
     if citation.paragraph is not None:
         line.append(f"  ¶ {citation.paragraph}", style="dim")
     line.append(f"  {printable(citation.link or citation.uri)}", style="dim")
+    if citation.seconds and (play := player_command(citation.uri, citation.seconds[0])):
+        line.append(f"\n    {printable(play)}", style="dim")
     return line

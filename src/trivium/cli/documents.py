@@ -164,10 +164,12 @@ def _show_chunks(shell: Shell, shown: Shown) -> None:
     from rich.text import Text
 
     from trivium.core.shapes import heading
+    from trivium.text.times import span
 
     for passage in shown.passages:
         chunk = passage.chunk
         pages = f" · pages {', '.join(map(str, chunk.pages))}" if chunk.pages else ""
+        pages += f" · {span(chunk.place.seconds)}" if chunk.place.seconds else ""
         place = f"{chunk.start:,}–{chunk.end:,} · {chunk.tokens:,} tokens{pages}"
         name = printable(heading(passage))
         shell.say(Text.assemble((f"#{chunk.index} {name}", "bold"), "  ", (place, "dim")))

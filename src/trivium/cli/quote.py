@@ -9,9 +9,11 @@ import click
 
 from trivium.cli.declared import declared
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.player import player_command
 from trivium.cli.search import QueryCommand
 from trivium.operations.quoting import QuoteOptions
 from trivium.operations.searching import Filters
+from trivium.text.times import span
 
 if TYPE_CHECKING:
     from trivium.core.answers import QuotedPlace
@@ -57,10 +59,13 @@ def _show(shell: Shell, place: QuotedPlace) -> None:
         where.append(
             f"p. {'–'.join(str(page) for page in (place.pages[0], *place.pages[1:][-1:]))}"
         )
+    where += [span(place.seconds)] if place.seconds else []
     where += [f"paragraph {place.paragraph}"] if place.paragraph else []
     kept = "word for word" if not place.changes else f"{place.kept:.0%} of the words"
     shell.say(printable(f"{', '.join(where)} ({kept})"))
     shell.say(printable(" ".join(place.text.split())), indent=2)
+    if place.seconds and (play := player_command(place.uri, place.seconds[0])):
+        shell.say(printable(play), indent=2)
     for change in place.changes:
         shell.say(
             printable(f"{change.quoted or '(left out)'} → {change.source or '(added)'}"), indent=4

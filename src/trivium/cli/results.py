@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trivium.cli.output import Shell, printable
+from trivium.cli.player import player_command
 from trivium.core.results import NOTHING_FITS
 
 if TYPE_CHECKING:
@@ -124,11 +125,14 @@ def _day_said(found: StoredChunk) -> str:
 
 
 def _place(found: StoredChunk) -> str:
-    """Sheet and rows, or who wrote a message and when."""
+    """Sheet and rows, when it is said in a recording, or who wrote a message and when."""
+    from trivium.text.times import span
+
     place = found.chunk.place
     told = [f"sheet {place.sheet}"] if place.sheet else []
     if place.rows:
         told.append(f"rows {place.rows[0]}–{place.rows[1]}")
+    told += [span(place.seconds)] if place.seconds else []
     told += [", ".join(place.authors[:3])] if place.authors else []
     told += [place.time[:16].replace("T", " ")] if place.time else []
     return ", ".join(told)
@@ -175,6 +179,8 @@ def _footer(result: Result) -> Text:
         line.append(f"  {printable(found.link)}", style="dim")
     if (more := result.passages - 1) > 0:
         line.append(f"  and {_counted(more, 'more passage')}", style="dim")
+    if play := player_command(found.document.uri, result.at):
+        line.append(f"\n{printable(play)}", style="dim")
     return line
 
 

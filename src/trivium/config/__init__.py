@@ -231,6 +231,35 @@ class Settings(AskSettings):
         "on Linux, give the processes that read files no network and no files but programs, fonts"
         " and what they read",
     )
+    audio_model: str = _setting(
+        "audio.model",
+        "tiny.en",
+        "speech model that transcribes recordings: one that `trivium models` lists, a folder, or"
+        " with audio.url one there",
+    )
+    audio_language: str = _setting(
+        "audio.language", "", "language spoken in recordings, such as `de`; empty: find out"
+    )
+    audio_device: str = _setting(
+        "audio.device",
+        "auto",
+        "device for transcribing: `cpu`, `cuda` (an NVIDIA GPU) or `auto` (a GPU if you have one)",
+    )
+    audio_url: str = _setting(
+        "audio.url",
+        "",
+        "address of an OpenAI-compatible API for transcribing (/audio/transcriptions); empty: a"
+        " local model",
+    )
+    audio_seconds: float = _setting(
+        "audio.seconds", 600.0, "time limit for a call to audio.url, in seconds"
+    )
+    audio_key_file: Path | None = _setting(
+        "audio.key_file", None, "file that holds the key for audio.url"
+    )
+    audio_key_header: str = _setting(
+        "audio.key_header", "Authorization", "header that carries the key for audio.url"
+    )
     archive_keep: bool = _setting("archive.keep", True, "keep a copy of every file you add")
     archive_folder: Path | str | None = _setting(
         "archive.folder",

@@ -80,6 +80,10 @@ class Citation(Told):
         default=None,
         metadata=says("How likely it is to be relevant, 0 to 1; absent if no search found it."),
     )
+    seconds: tuple[float, float] | None = field(
+        default=None,
+        metadata=says("Of a recording: where the passage begins and ends; absent otherwise."),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,10 @@ class QuotedPlace(Told):
     text: str = field(metadata=says("The words as the document has them."))
     kept: float = field(metadata=says("Share of the words that are unchanged, 0 to 1."))
     changes: tuple[QuoteChange, ...]
+    seconds: tuple[float, float] | None = field(
+        default=None,
+        metadata=says("Of a recording: where the words begin and end; absent otherwise."),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,6 +132,7 @@ class Result:
     why: str = ""  # where the match comes from, in words
     before: str = ""  # the end of the chunk before, where context was asked for
     after: str = ""
+    at: float | None = None  # of a recording: the second at which the query's words are said
 
 
 NOTHING_FITS = "No good match. The closest results:"

@@ -200,21 +200,24 @@ class TokenAnswer(Shape):
 
 
 class PlaceAnswer(Shape, frozen=False):
-    """Where a passage is, beyond pages: in a table, or in a conversation."""
+    """Where a passage is, beyond pages: in a table, a conversation or a recording."""
 
     sheet: str
     rows: Sequence[int] | None = said("First and last row, from 1; null: not a table.")
     authors: Sequence[str] = said("Author of a message.")
     time: str = said("Time of a message, or of the first of several; ISO 8601.")
     link: str = said("Link to open it.")
+    seconds: Sequence[float] | None = said(
+        "Of a recording: where the passage begins and ends, in seconds; null: not a recording."
+    )
 
     @classmethod
     def of(cls, found: StoredChunk) -> Self | None:
         """None if the place has no details."""
         place, link = found.chunk.place, found.link
-        if not (place.sheet or place.rows or place.authors or place.time or link):
+        if not (place.sheet or place.rows or place.authors or place.time or link or place.seconds):
             return None
-        return cls(place.sheet, place.rows, place.authors, place.time, link)
+        return cls(place.sheet, place.rows, place.authors, place.time, link, place.seconds)
 
 
 class ChunkAnswer(Shape, frozen=False):
@@ -286,6 +289,9 @@ class ResultAnswer(Shape, frozen=False):
     chunk: ChunkAnswer
     signals: Mapping[Signal, SignalPart]
     passages: int
+    at: float | None = field(
+        default=None, metadata=says("Of a recording: the second at which the words are said.")
+    )
     queries: Sequence[QueryPart] | None = None
     rerank: RerankPart | None = None
     preferences: Sequence[PreferencePart] | None = None
@@ -304,6 +310,7 @@ class ResultAnswer(Shape, frozen=False):
             chunk=ChunkAnswer.of(r.found),
             signals=r.signals,
             passages=r.passages,
+            at=r.at,
             queries=r.queries or None,
             rerank=r.rerank,
             preferences=r.preferences or None,

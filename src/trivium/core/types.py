@@ -155,6 +155,13 @@ class Place:
     speakers: tuple[Speaker, ...] = ()  # of a passage: each message that begins in it
     page_starts: tuple[PageStart, ...] = ()  # of a passage on several pages
     heading_starts: tuple[HeadingStart, ...] = ()  # of a passage: those after its first text
+    seconds: tuple[float, float] | None = None  # of a recording: where it begins and ends
+    spoken: tuple[tuple[int, float], ...] = ()  # of a recording: offset and second of each word
+
+    def second_at(self, offset: int) -> float | None:
+        """When the word at an offset of the passage is said; None if it isn't a recording's."""
+        before = [second for start, second in self.spoken if start <= offset]
+        return before[-1] if before else self.seconds[0] if self.seconds else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from typing import IO, Literal, TypeAlias, cast
 
 from trivium.extract.wire import HEAD, Order, frame, structure_of
 from trivium.extract.worker import OUT_OF_MEMORY
-from trivium.ports import Blob
+from trivium.ports import Blob, Transcribed
 
 # Not `python -m`: the module would exist twice, as __main__ and under its name.
 MAIN = "from trivium.extract.worker import main; main()"
@@ -97,10 +97,14 @@ class Worker:
     def ask(self, blobs: Sequence[Blob], chunking: str) -> Iterator[Answer]:
         """An answer for each. Read them all, or end the worker."""
         self.documents += len(blobs)
-        files = [(blob.name, len(blob.data), blob.title, blob.uri) for blob in blobs]
+        files = [
+            (b.name, len(b.data), b.title, b.uri, [(p.name, len(p.data)) for p in b.parts])
+            for b in blobs
+        ]
+        data = [data for b in blobs for data in (b.data, *(part.data for part in b.parts))]
         self.allowed = self._limits.seconds
         deadline = monotonic() + self._limits.seconds
-        for piece in frame([chunking, files], [blob.data for blob in blobs]):
+        for piece in frame([chunking, files], data):
             view = memoryview(piece)
             while view:
                 _wait(self._writable, deadline)
@@ -108,15 +112,22 @@ class Worker:
                     view = view[os.write(self._in, view) :]
                 except BrokenPipeError:
                     raise Lost("crash") from None
-        for _ in blobs:
-            yield self._answer()
+        for blob in blobs:
+            yield self._answer(blob)
 
-    def _answer(self) -> Answer:
+    def _answer(self, blob: Blob) -> Answer:
         """The next answer, while its reader reports progress in time."""
         now = monotonic()
         self.allowed = self._limits.seconds
         deadline, last = now + self._limits.seconds, now + self._limits.longest
-        while (answer := self.receive(deadline)).verb == "still working":
+        heard = 0.0
+        while (answer := self.receive(deadline)).verb in ("still working", "heard"):
+            if answer.verb == "heard":
+                told = _transcribed(answer)
+                if told.piece and told.done > heard:  # minutes are done: others may take as long
+                    heard, last = told.done, monotonic() + self._limits.longest
+                if blob.on_transcribed is not None:
+                    blob.on_transcribed(told)
             deadline = min(monotonic() + self._limits.seconds, last)
             self.allowed = self._limits.longest if deadline == last else self._limits.seconds
         return answer
@@ -197,6 +208,14 @@ class Worker:
         # get none.
         is_full = self._peak > self._limits.memory * 3 // 4 or "bad_alloc" in note
         return "memory" if is_full or status in (-signal.SIGKILL, OUT_OF_MEMORY) else "crash"
+
+
+def _transcribed(answer: Answer) -> Transcribed:
+    try:
+        done, total, piece = answer.rest
+        return Transcribed(float(cast(float, done)), float(cast(float, total)), str(piece))
+    except (ValueError, TypeError):
+        raise Lost("nonsense") from None
 
 
 def _wait(poller: select.poll, deadline: float) -> None:

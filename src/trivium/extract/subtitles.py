@@ -1,77 +1,71 @@
-"""Reads subtitles (SRT, VTT): what is said, each passage with the time where it begins. Knows
-nothing of the recording."""
+"""Reads subtitles (SRT, VTT, TTML): what is said, and when. Knows nothing of the recording."""
 
 from __future__ import annotations
 
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from trivium.core.types import Extraction, Place
+from trivium.core.errors import FileDamaged
+from trivium.core.types import Extraction
 from trivium.extract.composer import Composer
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
+from trivium.extract.transcript import Segment, compose, cue
 from trivium.ports import Blob
 
-TOGETHER = 30.0  # seconds of one paragraph, unless a pause or another speaker ends it
-PAUSE = 4.0  # seconds of silence
+ENDINGS = (".vtt", ".srt", ".ttml", ".dfxp")
 _TIME = r"(?:(\d{1,3}):)?(\d\d):(\d\d)[.,](\d{3})"
 _TIMES = re.compile(rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}[^\n]*")
 _BEGINNING = re.compile(
     rb"(?:\xef\xbb\xbf)?"
     rb"(?:WEBVTT\b|\s*(?:\d+[ \t]*\r?\n)?[ \t]*(?:\d+:)?\d\d:\d\d[.,]\d{3}[ \t]*-->)"
 )
+_TTML = re.compile(rb"<(?:\w+:)?tt\s[^>]*http://www\.w3\.org/(?:ns|2006/\d\d|2006/04)/ttml")
+_XML = "{http://www.w3.org/XML/1998/namespace}"
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>", re.IGNORECASE)
 _SPEAKER = re.compile(r"(?:-\s*)?([A-Z][\w.’' -]{1,30}):\s+(?=\S)")
 _TAG = re.compile(r"</?[^<>\n]{1,80}>|\{\\[^}\n]*\}")
-_SENTENCE_END = re.compile(r"[.!?…。！？][\"”’)\]]*$")
-
-
-@dataclass(slots=True)
-class _Cue:
-    start: float
-    end: float
-    speaker: str
-    text: str
+_OFFSET = re.compile(r"(\d+(?:\.\d+)?)(h|m|s|ms|f|t)")
+_CLOCK = re.compile(r"(\d{2,}):(\d\d):(\d\d)(?:\.(\d+)|:(\d+))?")
 
 
 class SubtitleExtractor:
     """Takes texts whose first lines are those of subtitles."""
 
-    version = "subtitles/1"
+    version = "subtitles/2"
 
     def accepts(self, blob: Blob) -> bool:
-        return bool(_BEGINNING.match(blob.data[:400])) and not binary_kind(blob.data)
+        return bool(_kind(blob.data)) and not binary_kind(blob.data)
 
     def extract(self, blob: Blob) -> Extraction:
-        text = decode(blob)
+        segments, language = segments_of(blob)
         out = Composer(blob.name)
-        last = 0.0
-        for passage in _passages(list(_cues(text))):
-            first = passage[0]
-            words = " ".join(cue.text for cue in passage)
-            said = f"{first.speaker}: {words}" if first.speaker else words
-            place = Place(
-                authors=(first.speaker,) if first.speaker else (), link=f"#t={first.start:g}"
-            )
-            out.add("paragraph", f"[{clock(first.start)}] {said}", place=place)
-            last = passage[-1].end
-        is_vtt = text.startswith("WEBVTT")
+        compose(out, segments)
+        last = max((segment.end for segment in segments), default=0.0)
         return out.finish(
             blob,
-            media_type="text/vtt" if is_vtt else "application/x-subrip",
+            media_type=_kind(blob.data),
+            language=language,
             metadata={"duration": round(last, 1)},
         )
 
 
-def clock(seconds: float) -> str:
-    """Hours, minutes and seconds, as players show them."""
-    whole = int(seconds)
-    return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
+def segments_of(blob: Blob) -> tuple[list[Segment], str]:
+    """What a file of subtitles says, and the language that it names."""
+    if _kind(blob.data) == "application/ttml+xml":
+        return _ttml(blob)
+    return list(_cues(decode(blob))), ""
 
 
-def _cues(text: str) -> Iterator[_Cue]:
+def _kind(data: bytes) -> str:
+    head = data[:400]
+    if _BEGINNING.match(head):
+        return "text/vtt" if b"WEBVTT" in head[:10] else "application/x-subrip"
+    return "application/ttml+xml" if _TTML.search(data[:4000]) else ""
+
+
+def _cues(text: str) -> Iterator[Segment]:
     speaker = ""
     for block in re.split(r"\n[ \t]*\n", text):
         match = _TIMES.search(block)
@@ -79,7 +73,7 @@ def _cues(text: str) -> Iterator[_Cue]:
             continue
         body = block[match.end() :].strip()
         voice = _VOICE.search(body)
-        plain = " ".join(html.unescape(_TAG.sub("", body)).split())
+        plain = plain_text(body)
         named = _SPEAKER.match(plain)
         if voice:
             speaker = " ".join(voice[1].split())
@@ -87,27 +81,65 @@ def _cues(text: str) -> Iterator[_Cue]:
             speaker, plain = named[1], plain[named.end() :]
         if plain:
             parts = match.groups()
-            yield _Cue(_seconds(*parts[:4]), _seconds(*parts[4:]), speaker, plain)
+            yield cue(_seconds(*parts[:4]), _seconds(*parts[4:]), plain, speaker)
+
+
+def plain_text(body: str) -> str:
+    """A cue without its marks."""
+    return " ".join(html.unescape(_TAG.sub("", body)).split())
 
 
 def _seconds(hours: str | None, minutes: str, seconds: str, parts: str) -> float:
     return int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds) + int(parts) / 1000
 
 
-def _passages(cues: list[_Cue]) -> Iterator[list[_Cue]]:
-    """Cues that belong together: one speaker, no pause, up to a sentence's end."""
-    passage: list[_Cue] = []
-    for cue in cues:
-        if passage:
-            last, first = passage[-1], passage[0]
-            if cue.text == last.text:  # shown twice, as programs that roll lines do
-                continue
-            is_long = cue.start - first.start > TOGETHER and (
-                _SENTENCE_END.search(last.text) or cue.start - first.start > 2 * TOGETHER
-            )
-            if is_long or cue.speaker != first.speaker or cue.start - last.end > PAUSE:
-                yield passage
-                passage = []
-        passage.append(cue)
-    if passage:
-        yield passage
+def _ttml(blob: Blob) -> tuple[list[Segment], str]:
+    """Timed Text Markup: each `p` is a cue; agents of the head are its speakers."""
+    from lxml import etree
+
+    try:
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
+        root = etree.fromstring(blob.data, parser)
+    except etree.XMLSyntaxError:
+        root = None
+    if root is None:
+        raise FileDamaged(f"{blob.name} is damaged: its subtitles can't be read.")
+    rates = {etree.QName(name).localname: value for name, value in root.attrib.items()}
+    frames = float(rates.get("frameRate") or 30)
+    ticks = float(rates.get("tickRate") or 1)
+    names = {
+        agent.get(f"{_XML}id"): " ".join("".join(agent.itertext()).split())
+        for agent in root.iter("{*}agent")
+    }
+    segments = []
+    for one in root.iter("{*}p"):
+        holder = one.getparent()
+        begin = _ttml_seconds(one.get("begin"), frames, ticks)
+        end = _ttml_seconds(one.get("end"), frames, ticks)
+        length = _ttml_seconds(one.get("dur"), frames, ticks)
+        shift = _ttml_seconds(holder.get("begin"), frames, ticks) if holder is not None else None
+        for line in one.iter("{*}br"):
+            line.tail = f" {line.tail or ''}"
+        text = " ".join("".join(one.itertext()).split())
+        if begin is None or not text:
+            continue
+        start = begin + (shift or 0)
+        agent = next((v for n, v in one.attrib.items() if etree.QName(n).localname == "agent"), "")
+        last = start + length if length else (end + (shift or 0) if end else start)
+        segments.append(cue(start, last, text, names.get(agent, "")))
+    language = root.get(f"{_XML}lang", "")
+    return segments, language
+
+
+def _ttml_seconds(text: str | None, frames: float, ticks: float) -> float | None:
+    """`00:01:02.5`, `00:01:02:12` (with frames), `62.5s`, `1551t`."""
+    if not text:
+        return None
+    if match := _CLOCK.fullmatch(text.strip()):
+        hours, minutes, seconds, part, frame = match.groups()
+        rest = float(f"0.{part}") if part else float(frame or 0) / frames
+        return int(hours) * 3600 + int(minutes) * 60 + int(seconds) + rest
+    if match := _OFFSET.fullmatch(text.strip()):
+        unit = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, "f": 1 / frames, "t": 1 / ticks}
+        return float(match[1]) * unit[match[2]]
+    return None

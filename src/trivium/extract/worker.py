@@ -22,10 +22,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from trivium.core.errors import ReadError
-from trivium.core.types import Extraction
+from trivium.core.types import Enclosed, Extraction
 from trivium.extract.box import close_in
 from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import read
@@ -50,6 +50,8 @@ COLLECT_AFTER = 50_000  # objects: some 10 MB
 # server: 10 MB of quotes keep one busy for minutes. A long novel has 1,000,000 characters.
 LARGE_TEXT = 200_000  # characters
 LARGE_ELEMENTS = 5_000
+# Name, length, title and uri of a file, and the names and lengths of what belongs to it.
+_File: TypeAlias = tuple[str, int, str, str, list[tuple[str, int]]]
 OUT_OF_MEMORY = 71  # exit status of a worker that measures its own memory
 
 _outbox = -1  # in a worker, the pipe to its parent
@@ -158,9 +160,12 @@ def _cut(text: str) -> str:
     return text if len(text) <= MAX_REASON else f"{text[:half]}…{text[1 - half :]}"
 
 
-def _restart_clock() -> None:
+def _restart_clock(done: float, total: float, piece: str) -> None:
     _allow_time()
-    _write(STILL_WORKING)
+    if total:
+        _tell(["heard", _peak(), done, total, piece])
+    else:
+        _write(STILL_WORKING)
 
 
 def _tell(structure: object) -> None:
@@ -185,10 +190,13 @@ def _receive(inbox: int) -> tuple[str, list[Blob]] | None:
     if request is None or data is None:
         return None
     blobs, start = [], 0
-    chunking, files = cast(tuple[str, list[tuple[str, int, str, str]]], structure_of(request))
-    for name, length, title, uri in files:
-        blobs.append(Blob(name, bytes(data[start : start + length]), title, uri))
-        start += length
+    chunking, files = cast(tuple[str, list[_File]], structure_of(request))
+    for name, length, title, uri, inner in files:
+        parts = []
+        for part, size in ((name, length), *inner):
+            parts.append(Enclosed(part, bytes(data[start : start + size])))
+            start += size
+        blobs.append(Blob(name, parts[0].data, title, uri, tuple(parts[1:])))
     return chunking, blobs
 
 

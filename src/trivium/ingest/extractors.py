@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import cast
 
 from trivium.core.errors import BadSetting, ModelUnavailable, TriviumError
@@ -19,8 +21,10 @@ from trivium.extract.images import ImageExtractor
 from trivium.extract.pdf.extractor import PdfExtractor
 from trivium.extract.pdf.scans import OcrMode, Recognise
 from trivium.extract.pulse import still_working
+from trivium.extract.recordings import INSTALL, RecordingExtractor
 from trivium.ingest.remote_reading import RemotelyRead
 from trivium.models.ocr import Tesseract
+from trivium.models.whisper import Whisper
 from trivium.ports import Extractor
 
 OCR_MODES = ("off", "auto", "force")
@@ -58,8 +62,19 @@ def built_in(settings: Mapping[str, str]) -> tuple[Extractor, ...]:
     ocr = cast(OcrMode, mode)
     recognise = None if ocr == "off" else _recognise(ocr, settings.get("languages", ""))
     images = ImageExtractor(recognise, ocr=ocr, vision=settings.get("vision", ""))
+    recordings = recordings_by(settings)
     remote = [RemotelyRead(settings["remote"])] if settings.get("remote") else []
-    return (*remote, PdfExtractor(recognise, ocr=ocr), images, *BUILT_IN)
+    return (*remote, PdfExtractor(recognise, ocr=ocr), images, recordings, *BUILT_IN)
+
+
+def recordings_by(settings: Mapping[str, str]) -> RecordingExtractor:
+    """`audio`: the name of a speech model, `audio_folder`: where it is; nowhere, and recordings
+    without subtitles are refused, with what to install."""
+    name, folder = settings.get("audio", ""), settings.get("audio_folder", "")
+    if folder and find_spec("faster_whisper") is not None:
+        language, device = settings.get("audio_language", ""), settings.get("audio_device", "auto")
+        return RecordingExtractor(Whisper(Path(folder), name, language, device))
+    return RecordingExtractor(missing=settings.get("audio_missing") or INSTALL)
 
 
 def _loaded(entry: EntryPoint, settings: Mapping[str, str]) -> Sequence[Extractor]:

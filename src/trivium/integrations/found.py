@@ -21,6 +21,8 @@ def details(result: Result, *, weak: bool) -> dict[str, MetaScalar | list[MetaSc
         "authors": list(place.authors),
         "time": place.time,
         "link": result.found.link,
+        "seconds": list(place.seconds) if place.seconds else None,
+        "at": result.at,
     }
     told = {name: value for name, value in stands.items() if value}
     return (

@@ -26,6 +26,7 @@ from trivium.library import Library
 from trivium.ports import Wait
 from trivium.sources.service import Service
 from trivium.sources.slack_messages import channel_label
+from trivium.text.times import span
 
 log = logging.getLogger("trivium.slack")
 
@@ -232,6 +233,7 @@ def told(answer: Answer) -> str:
     for one in answer.citations:
         title = _escaped(one.title).replace("|", "¦").replace("\n", " ")
         pages = f", p. {one.pages[0]}" if one.pages else ""
+        pages += f", {span(one.seconds)}" if one.seconds else ""
         where = f"<{_address(one.link)}|{title}>" if _WEB.match(one.link) else title
         lines.append(f"[{one.number}] {where}{pages}")
     return "\n".join(lines)

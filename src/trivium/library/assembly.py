@@ -17,6 +17,7 @@ from trivium.core.errors import BadSetting, ModelUnavailable
 from trivium.core.types import OWNER
 from trivium.extract.detect import reader_name
 from trivium.extract.images import ImageExtractor
+from trivium.extract.recordings import INSTALL as INSTALL_AUDIO
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.describing import Describing
 from trivium.ingest.extractors import FACTORY, extractors
@@ -25,7 +26,13 @@ from trivium.ingest.file_chunker import Plan
 from trivium.ingest.remote_reading import RemoteReading
 from trivium.ingest.summarising import ModelSummariser
 from trivium.models import cuda, docling
-from trivium.models.catalogue import DEEP, embedding_named, named
+from trivium.models.catalogue import (
+    DEEP,
+    SPEECH_WEIGHTS,
+    embedding_named,
+    named,
+    speech_named,
+)
 from trivium.models.colbert import ColbertReranker, is_colbert
 from trivium.models.cross_encoder import CrossEncoder
 from trivium.models.docling import Docling
@@ -302,4 +309,27 @@ def reading(settings: Settings) -> dict[str, str]:
         "languages": settings.read_languages,
         "vision": vision,
         "remote": settings.read_model if settings.read_url else "",
+        **_hearing(settings),
     }
+
+
+def _hearing(settings: Settings) -> dict[str, str]:
+    """The settings of readers of recordings: which model hears, and where it is."""
+    name = settings.audio_model
+    told = {
+        "audio": name,
+        "audio_language": settings.audio_language,
+        "audio_device": settings.audio_device,
+    }
+    if settings.audio_url:
+        return told | {"audio_remote": name}
+    folder: Path | None = Path(name).expanduser()
+    if not (folder and (folder / SPEECH_WEIGHTS).is_file()):
+        model = speech_named(name)
+        folder = kept(model, settings.cache) or carrier_folder(model)
+        if folder is None:
+            try:
+                need(model, settings.cache)
+            except ModelUnavailable as error:
+                return told | {"audio_missing": f"{INSTALL_AUDIO} {error.message} {error.fix}"}
+    return told | {"audio_folder": os.fspath(folder or "")}

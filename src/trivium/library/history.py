@@ -39,6 +39,19 @@ class History:
         """The original bytes of an interpretation; without a number, of the active one."""
         return self._backend.originals.get(self._address(document, within, interpretation))
 
+    def part(
+        self,
+        document: DocumentId | str,
+        start: int,
+        end: int,
+        within: Where = OWNER,
+        *,
+        interpretation: int | None = None,
+    ) -> bytes:
+        """Some of those bytes, for a player that asks for them as it goes."""
+        address = self._address(document, within, interpretation)
+        return self._backend.originals.part(address, start, end)
+
     def link(
         self,
         document: DocumentId | str,

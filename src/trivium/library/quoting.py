@@ -128,6 +128,7 @@ class Quoting:
             text=text[near.start : near.end],
             kept=round(near.kept, 3),
             changes=near.changes,
+            seconds=_seconds(start, near.start, end, near.end - 1),
         )
 
 
@@ -146,6 +147,15 @@ def _pages(passage: StoredChunk, at: int) -> tuple[int, ...]:
     near = [p.number for p in place.page_starts if abs(p.start - offset) <= p.spread]
     beside = {page for number in near for page in (number - 1, number)} & set(place.pages)
     return tuple(sorted({begun[-1], *beside})) if begun else place.pages
+
+
+def _seconds(
+    first: StoredChunk, start: int, last: StoredChunk, end: int
+) -> tuple[float, float] | None:
+    """When the first and the last word are said."""
+    begins = first.chunk.place.second_at(start - first.chunk.start)
+    ends = last.chunk.place.second_at(end - last.chunk.start)
+    return None if begins is None or ends is None else (begins, ends)
 
 
 def _paragraph(passage: StoredChunk, at: int) -> int | None:

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from trivium.core.types import Vector
 
 # Settings that decide what becomes of a document. The model is the library's, not the job's.
-_KEPT = ("read.", "chunk.")
+_KEPT = ("read.", "chunk.", "audio.")
 _SOURCES: Mapping[str, Callable[[Mapping[str, Any], Spool], LastingSource]] = {
     FolderSource.kind: lambda told, _: FolderSource.made_again(told),
     SpoolSource.kind: lambda _, spool: SpoolSource(spool),

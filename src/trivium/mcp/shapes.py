@@ -173,7 +173,10 @@ class Found(Shape, kw_only=True):
     index: int = said("Index of the passage in its document, for get_passage.")
     heading: str
     pages: Sequence[int]
-    place: PlaceAnswer | None = said("Sheet and rows, or author, time and link of a message.")
+    place: PlaceAnswer | None = said(
+        "Sheet and rows, author, time and link of a message, or seconds of a recording."
+    )
+    at: float | None = said("Of a recording: the second at which the words are said.")
     text: str
     truncated: bool = said("The passage is longer; get_passage returns all of it.")
     signals: Sequence[str]
@@ -267,6 +270,7 @@ class CitedShape(Shape, kw_only=True):
     title: str
     uri: str
     pages: Sequence[int]
+    seconds: Sequence[float] | None = said("Of a recording: where it begins and ends.")
     text: str
 
 

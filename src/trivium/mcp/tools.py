@@ -135,6 +135,7 @@ def _found(result: Result, *, weak: bool) -> shapes.Found:
         heading=heading(result.found),
         pages=list(chunk.pages),
         place=PlaceAnswer.of(result.found),
+        at=result.at,
         text=chunk.text[:MOST_PASSAGE],
         truncated=len(chunk.text) > MOST_PASSAGE,
         signals=[signal.value for signal in result.signals],
@@ -306,6 +307,7 @@ def ask(library: Library, caller: Caller, asked: shapes.AskInput) -> shapes.AskO
                 title=one.title,
                 uri=one.uri,
                 pages=one.pages,
+                seconds=one.seconds,
                 text=one.text[:MOST_PASSAGE],
             )
             for one in answer.citations

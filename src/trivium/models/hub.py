@@ -29,7 +29,7 @@ from trivium.core.errors import (
     ModelUnavailable,
     ModelUnreachable,
 )
-from trivium.models.catalogue import Carrier, Known, known
+from trivium.models.catalogue import SPEECH_WEIGHTS, Carrier, Known, known
 from trivium.models.layout import RECEIPT, WEIGHTS, receipt
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ REDIRECTS = 5
 # What an encoder needs, at the top and in the folders of its modules: `2_Dense/config.json`.
 _WANTED = re.compile(
     r"(\d+_\w+/)?(config|tokenizer|tokenizer_config|modules|config_sentence_transformers"
-    r"|sentence_[\w-]+_config)\.json|(\d+_\w+/)?model\.safetensors|artifact\.metadata"
+    r"|sentence_[\w-]+_config|vocabulary|preprocessor_config)\.json|vocabulary\.txt"
+    r"|(\d+_\w+/)?model\.safetensors|model\.bin|artifact\.metadata"
 )
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 Report = Callable[[str, int, int], None]  # file, bytes so far, bytes in all
@@ -223,14 +224,17 @@ class _Download:
         return {"sha": sha, "siblings": siblings}
 
     def _wanted(self, listed: Mapping[str, Any]) -> list[str]:
+        weights = SPEECH_WEIGHTS if self._model.kind == "speech" else WEIGHTS
+        other = WEIGHTS if self._model.kind == "speech" else SPEECH_WEIGHTS
         names = [name for name in listed["siblings"] if _WANTED.fullmatch(str(name))]
-        if WEIGHTS not in names:
+        names = [name for name in names if not name.endswith(other)]
+        if weights not in names:
             raise ModelUnavailable(
-                f"{self._model.repository} has no {WEIGHTS} at this revision.",
+                f"{self._model.repository} has no {weights} at this revision.",
                 fix="Choose another model: `trivium models` lists them.",
                 on_page="Ask the person who runs this server to choose another model.",
             )
-        return sorted(names, key=lambda name: (name.endswith(WEIGHTS), name))
+        return sorted(names, key=lambda name: (name.endswith(weights), name))
 
     def _file(self, client: httpx2.Client, name: str, path: str) -> str:
         """Download a file and return its sha256. Resumes an earlier try if the file is still the

@@ -33,6 +33,7 @@ from trivium.ports.backend import (
     worker_lease,
 )
 from trivium.ports.ingest import (
+    HEARD,
     Blob,
     Chunker,
     Extractor,
@@ -43,6 +44,7 @@ from trivium.ports.ingest import (
     SourceItem,
     Summariser,
     Tokens,
+    Transcribed,
 )
 from trivium.ports.models import (
     LONGEST_PASSAGE,
@@ -80,6 +82,7 @@ from trivium.ports.sync import (
 )
 
 __all__ = [
+    "HEARD",
     "LONGEST_PASSAGE",
     "AccessTokens",
     "Alerts",
@@ -137,6 +140,7 @@ __all__ = [
     "ToolCall",
     "ToolGenerator",
     "ToolOffer",
+    "Transcribed",
     "Unembedded",
     "Upkeep",
     "Views",

@@ -553,6 +553,11 @@ class Blobs(Protocol):
         """The bytes, checked. Raises OriginalMissing, OriginalDamaged."""
         ...
 
+    def part(self, address: str, start: int, end: int) -> bytes:
+        """The bytes from `start` up to `end`, unchecked: for players, which ask for a few seconds
+        of a recording. Raises OriginalMissing."""
+        ...
+
     def size(self, address: str) -> int | None:
         """How many bytes are stored; None: nothing."""
         ...
@@ -588,6 +593,10 @@ class Originals(Protocol):
 
     def get(self, address: str) -> bytes:
         """The bytes at a document's `original`. Raises OriginalMissing, OriginalDamaged."""
+        ...
+
+    def part(self, address: str, start: int, end: int) -> bytes:
+        """The bytes from `start` up to `end`, unchecked. Raises OriginalMissing."""
         ...
 
     def link(self, address: str, seconds: int) -> str | None:

@@ -10,6 +10,7 @@ from trivium.core.errors import ReadError
 from trivium.core.types import (
     Chunk,
     Chunked,
+    Enclosed,
     Extraction,
     Metadata,
 )
@@ -57,6 +58,18 @@ class LastingSource(Source, Protocol):
         ...
 
 
+HEARD = "\x00heard"  # no file has such a name
+
+
+@dataclass(frozen=True, slots=True)
+class Transcribed:
+    """How far the reading of a recording is."""
+
+    done: float  # seconds of the recording
+    total: float
+    piece: str = ""  # what was heard in the last of them, as JSON
+
+
 @dataclass(frozen=True, slots=True)
 class Blob:
     """The bytes of one document, and the name they came under."""
@@ -65,6 +78,10 @@ class Blob:
     data: bytes
     title: str = ""  # where its source knows it better than the file
     uri: str = ""  # where it came from
+    # Of a recording: subtitles beside it, and under the name `HEARD` what was heard of it before.
+    parts: tuple[Enclosed, ...] = ()
+    # Told of a recording how far its reading is; raise an error to stop it.
+    on_transcribed: Callable[[Transcribed], None] | None = None
 
 
 class FileChunker(Protocol):

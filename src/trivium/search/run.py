@@ -64,7 +64,7 @@ from trivium.search.similar import similar
 from trivium.search.suggest import suggest
 from trivium.search.turns import Turns, turns_for
 from trivium.text.query import parse
-from trivium.text.snippet import hit_in
+from trivium.text.snippet import hit_in, second_said
 
 # If documents change during a search, it starts again. Four attempts were too few beside a watcher
 # with many changes while both cores were busy. Each attempt takes about 10 ms, and is needed only
@@ -451,7 +451,7 @@ class Searcher:
             progress.clock.lap("expand")
         words = tuple(word for text in request.queries for word in parse(text).words)
         return tuple(
-            _result(rank, _under_heading(candidate, words), around.get(candidate.found.id))
+            _result(rank, _under_heading(candidate, words), around.get(candidate.found.id), words)
             for rank, candidate in enumerate(candidates, start=1)
         )
 
@@ -530,13 +530,16 @@ def _enough(request: SearchRequest) -> int:
     return 1 if shared else request.pool
 
 
-def _result(rank: int, candidate: Candidate, around: Neighbours | None) -> Result:
-    before, after = context(candidate.found, around) if around else ("", "")
+def _result(
+    rank: int, candidate: Candidate, around: Neighbours | None, words: tuple[str, ...] = ()
+) -> Result:
+    found = candidate.found
+    before, after = context(found, around) if around else ("", "")
     return Result(
         rank=rank,
         score=candidate.score,
         match=candidate.match,
-        found=candidate.found,
+        found=found,
         signals=candidate.signals,
         queries=candidate.queries,
         rerank=candidate.rerank,
@@ -545,4 +548,5 @@ def _result(rank: int, candidate: Candidate, around: Neighbours | None) -> Resul
         why=explained(candidate.signs) if candidate.signs else "",
         before=before,
         after=after,
+        at=second_said(found.chunk, words, found.document.language),
     )

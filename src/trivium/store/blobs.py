@@ -54,6 +54,16 @@ class FolderBlobs:
             raise OriginalDamaged(f"The file {address} in the archive has changed.")
         return data
 
+    def part(self, address: str, start: int, end: int) -> bytes:
+        digest = _digest(address)
+        try:
+            with open(self._path(digest) if digest else "", "rb") as file:
+                file.seek(start)
+                return file.read(end - start)
+        except FileNotFoundError:
+            why = f"The archive {self._folder} doesn't have {address}."
+            raise OriginalMissing(why) from None
+
     def size(self, address: str) -> int | None:
         digest = _digest(address)
         try:

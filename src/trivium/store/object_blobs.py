@@ -46,6 +46,12 @@ class ObjectBlobs:
             raise OriginalDamaged(f"The file {address} in the archive has changed.")
         return data
 
+    def part(self, address: str, start: int, end: int) -> bytes:
+        data = self._objects.part(_path(address), start, end) if _path(address) else None
+        if data is None:
+            raise OriginalMissing(f"The archive {self._objects.place} doesn't have {address}.")
+        return data
+
     def size(self, address: str) -> int | None:
         found = self._objects.head(_path(address)) if _path(address) else None
         return None if found is None else found.size

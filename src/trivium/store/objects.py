@@ -79,6 +79,11 @@ class Objects:
 
         return self._held(lambda: bytes(obstore.get(self._store, path).bytes()))
 
+    def part(self, path: str, start: int, end: int) -> bytes | None:
+        import obstore
+
+        return self._held(lambda: bytes(obstore.get_range(self._store, path, start=start, end=end)))
+
     def head(self, path: str) -> Found | None:
         import obstore
 

@@ -39,6 +39,9 @@ class KeptOriginals:
     def get(self, address: str) -> bytes:
         return self.blobs.get(address)
 
+    def part(self, address: str, start: int, end: int) -> bytes:
+        return self.blobs.part(address, start, end)
+
     def link(self, address: str, seconds: int) -> str | None:
         return self.blobs.link(address, seconds)
 

@@ -119,19 +119,23 @@ def _stands(place: Place, condition: Compare | Exists) -> bool:
     match condition:
         case Exists("sheet"):
             return bool(place.sheet)
-        case Exists():
-            return place.rows is not None
+        case Exists(field):
+            return _range(place, field) is not None
         case Compare("sheet", op, value):
             sheet = comparable_text(place.sheet)
             return sheet != "" and _ORDER[op](sheet, comparable_text(value))
-        case Compare(_, op, value):
-            number = as_number(value)
-            if place.rows is None or number is None:
+        case Compare(field, op, value):
+            number, ends = as_number(value), _range(place, field)
+            if ends is None or number is None:
                 return False
-            first, last = place.rows
+            first, last = ends
             if op == "eq":
                 return first <= number <= last
             return _ORDER[op](first if op in ("lt", "le") else last, number)
+
+
+def _range(place: Place, field: str) -> tuple[float, float] | None:
+    return place.seconds if field == "at" else place.rows
 
 
 def _labels(document: Document, field: str) -> tuple[str, ...]:

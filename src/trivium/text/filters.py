@@ -6,10 +6,11 @@
     -language:de  NOT (a:1 OR b:2)       not
     isbn:*                               the document has a value
     sheet:Budget row:10..20              passages of a table, by where they stand in it
+    at:10:00..20:00                      passages of a recording, by when they are said
 
-Fields are those every document has (`BUILT_IN`), those of passages of tables (`OF_PASSAGES`) and
-any of a document's metadata. Raises BadFilter, which names what it did not understand; knows
-nothing of which metadata a library holds.
+Fields are those every document has (`BUILT_IN`), those of passages of tables and recordings
+(`OF_PASSAGES`), and any of a document's metadata. Raises BadFilter, which names what it did not
+understand; knows nothing of which metadata a library holds.
 """
 
 from __future__ import annotations
@@ -22,15 +23,17 @@ from math import isfinite
 from trivium.core.errors import BadFilter, BadValue
 from trivium.core.types import AllOf, AnyOf, Compare, Condition, Exists, MetaScalar, Not, Operator
 from trivium.operations.searching import LONGEST_FILTER
+from trivium.text.times import seconds_of
 from trivium.text.values import check_scalar, check_text
 
 # Fields every document has; any other name is looked up in its metadata. `metadata.NAME` reaches
 # a metadata field that bears one of these names.
 BUILT_IN = ("collection", "category", "audience", "source", "type", "language", "added", "updated")
 DATES = ("added", "updated")
-# Where a passage stands in a workbook. A search finds the passages that have them; a list of
-# documents those with such a passage. `row` holds for every row between a passage's first and last.
-OF_PASSAGES = ("sheet", "row")
+# Where a passage stands in a workbook or a recording. A search finds the passages that have them; a
+# list of documents those with such a passage. `row` holds for every row between a passage's first
+# and last, and so does `at` for seconds.
+OF_PASSAGES = ("sheet", "row", "at")
 _AFTER_ANY_TIME = "\uffff"  # sorts behind every time of a day: 2024-05-01T12:00 < 2024-05-01\uffff
 _DEEPEST = 50
 _FEWER = "Give the documents a label or a metadata field, and filter by that."
@@ -197,12 +200,21 @@ def _equal(field: str, value: _Value) -> Condition:
             return AllOf(tuple(given))
     if field in DATES:  # a day holds all its hours, a year all its days
         return AllOf((_ordered(field, "ge", value), _ordered(field, "le", value)))
-    return Compare(field, "eq", value.text)
+    return Compare(field, "eq", _second(value.text) if field == "at" else value.text)
+
+
+def _second(text: str) -> float:
+    seconds = seconds_of(text)
+    if seconds is None:
+        raise BadFilter(f"`{text}` isn't a time.", fix="Write 12:41, 1:12:41 or seconds.")
+    return seconds
 
 
 def _ordered(field: str, op: Operator, value: _Value) -> Compare:
     if field == "sheet" or (field in BUILT_IN and field not in DATES):
         raise BadFilter(f"You can't compare `{field}` with < or >.", fix=f"Write `{field}:VALUE`.")
+    if field == "at":
+        return Compare(field, op, _second(value.text))
     if field in DATES:
         if not _DATE.fullmatch(value.text):
             raise BadFilter(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, pairwise
 
+from trivium.core.types import Chunk
 from trivium.text.normalise import fold
 from trivium.text.stems import content_words, stem
 from trivium.text.trigrams import trigrams, word_similarity
@@ -21,6 +22,7 @@ from trivium.text.trigrams import trigrams, word_similarity
 _STRETCH = 400  # characters that are about one thing
 ALIKE = 0.5  # word_similarity: lower marks words that no reader would call alike
 _SHORTEST_ALIKE = 4  # shorter words share their trigrams with too many others
+_FOCUS = 250  # characters: two sentences, some 15 s of speech
 _WORD = re.compile(r"[^\W_]+")
 _CELLS = " | "  # between the cells of a row, as extractors write tables
 _BAR = re.compile(r"(?:^|(?<= ))\|(?= |$)")
@@ -101,6 +103,30 @@ def marks(
         if not ranges or place.start >= ranges[-1][1]:
             ranges.append((place.start, place.end))
     return ranges
+
+
+def focus(passage: str, words: tuple[str, ...], language: str) -> int:
+    """The offset at which a passage begins to say most of the words, close together."""
+    found = _places(passage, content_words(dict.fromkeys(words), {language}), language, ())
+    best, start = (0, 0), 0
+    for at, first in enumerate(found):
+        seen: set[str] = set()
+        end = first.end
+        for other in found[at:]:
+            if other.end <= first.start + _FOCUS and other.word not in seen:
+                seen.add(other.word)
+                end = other.end
+        score = (len(seen), first.start - end)
+        if score > best or not at:
+            best, start = score, first.start
+    return start
+
+
+def second_said(chunk: Chunk, words: tuple[str, ...], language: str) -> float | None:
+    """When a passage of a recording begins to say these words; None for other documents."""
+    if chunk.place.seconds is None:
+        return None
+    return chunk.place.second_at(focus(chunk.text, words, language) if words else 0)
 
 
 def _places(text: str, wanted: list[str], language: str, said: Collection[str]) -> list[_Found]:

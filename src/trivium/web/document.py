@@ -3,8 +3,10 @@ similar documents, and removal."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -16,7 +18,9 @@ from trivium.core.errors import EmptyQuery, NotEmbedded
 from trivium.core.types import Document, Granularity, StoredChunk, Where
 from trivium.http.asked import Here, Keeper, Reader, Server
 from trivium.http.routes.documents import Id
+from trivium.http.routes.files import PLAYED
 from trivium.operations.searching import LONGEST_QUERY, Filters, SearchOptions
+from trivium.text.snippet import second_said
 from trivium.web.found import Card, cards, words_of
 from trivium.web.pages import PageRoute, page, query
 from trivium.web.reading import Reading, read
@@ -42,6 +46,16 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Player:
+    """What plays a recording: from where, how far, and when each word of the text is said."""
+
+    tag: str  # audio or video
+    start: float
+    end: float | None  # of a cited sentence; None: on to the end
+    spoken: str  # JSON: pairs of characters before a word, blanks not counted, and its second
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """Everything the screen shows of a document."""
 
@@ -55,6 +69,7 @@ class View:
     pages: int
     alike: list[Card] | None  # None: not asked for
     alike_note: str = ""
+    player: Player | None = None  # of a recording whose file is in the archive
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -170,18 +185,51 @@ def _look(
     told = found.metadata.get("pages")
     alike, note = _alike(server, found, passage, within) if similar else (None, "")
     text = library.documents.text(id_, within)
+    words = words_of(origin.queries)
+    reading = read(text, passages, passage, words, place.cited)
     return View(
         document=found,
         passages=passages,
         current=current,
         origin=origin,
-        reading=read(text, passages, passage, words_of(origin.queries), place.cited),
+        reading=reading,
         hits=hits,
         page=page_ if drawn else None,
         pages=max(pages, told) if isinstance(told, int) else pages,
         alike=alike,
         alike_note=note,
+        player=_player(found, passages, current, reading, words, place.cited),
     )
+
+
+def _player(
+    document: Document,
+    passages: list[StoredChunk],
+    current: StoredChunk | None,
+    reading: Reading,
+    words: tuple[str, ...],
+    cited: tuple[int, int] | None,
+) -> Player | None:
+    kind = document.media_type
+    if not document.original or not kind.startswith(PLAYED):
+        return None
+    start, end = 0.0, None
+    if current is not None:
+        where = current.chunk.place
+        start = second_said(current.chunk, words, document.language) or 0.0
+        if cited is not None:
+            start = where.second_at(cited[0]) or 0.0
+            after = [second for at, second in where.spoken if at >= cited[1]]
+            end = after[0] if after else where.seconds[1] if where.seconds else None
+    said = {
+        p.chunk.start + at: second
+        for p in passages
+        for at, second in p.chunk.place.spoken
+        if reading.start <= p.chunk.start + at < reading.start + len(reading.text)
+    }
+    letters = list(accumulate((not c.isspace() for c in reading.text), initial=0))
+    spoken = [(letters[at - reading.start], second) for at, second in sorted(said.items())]
+    return Player(kind.partition("/")[0], start, end, json.dumps(spoken, separators=(",", ":")))
 
 
 def _hits(server: Server, document: Document, within: Where, origin: SearchState) -> list[Card]:

@@ -13,6 +13,7 @@ from trivium.core.types import Signal, StoredChunk
 from trivium.search.multi import shown
 from trivium.text.query import parse
 from trivium.text.snippet import marks, said_in, snip
+from trivium.text.times import span
 from trivium.web.pages import query
 
 SNIPPET = 320  # characters: three lines of 75 on a wide screen, with room to breathe
@@ -154,6 +155,8 @@ def place_of(found: StoredChunk) -> str:
     if chunk.pages:
         first, last = chunk.pages[0], chunk.pages[-1]
         told.append(f"p.\u00a0{first}" if first == last else f"pp.\u00a0{first}–{last}")
+    if place.seconds:
+        told.append(span(place.seconds))
     if place.authors:
         told.append(", ".join(place.authors[:3]))
     if place.time:

@@ -23,6 +23,7 @@ from trivium.core.advice import advice, retold
 from trivium.core.errors import RequestInvalid, TokenRefused, TriviumError
 from trivium.http.asked import COOKIE
 from trivium.http.problems import PART, status_of
+from trivium.text.times import span
 from trivium.web.assets import address
 from trivium.web.wording import fact_name, type_name
 
@@ -33,6 +34,7 @@ _HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
+        " media-src 'self';"
         " connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none';"
         " frame-ancestors 'none'"
     ),
@@ -53,7 +55,7 @@ def _templates() -> Environment:
     )
     # A block alone does not see what its template imports, so the macros are everybody's.
     made.globals.update(static=address, query=query, type_name=type_name, fact_name=fact_name)
-    made.globals.update(advice=advice, retold=retold)
+    made.globals.update(advice=advice, retold=retold, span=span)
     made.globals.update(pieces=made.get_template("pieces.html").module)
     return made
 

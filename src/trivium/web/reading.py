@@ -43,6 +43,8 @@ class Reading:
     sections: list[Section]
     earlier: int | None  # passage to go to for what comes before; None: it is all here
     later: int | None
+    start: int = 0  # of what is shown, in the document's text
+    text: str = ""  # what is shown, as one
 
 
 def read(
@@ -81,6 +83,8 @@ def read(
         [section for section in sections if section.blocks],
         shown[0].chunk.index - 1 if start > 0 else None,
         shown[-1].chunk.index + 1 if end < len(text) and shown else None,
+        start,
+        text[start:end],
     )
 
 

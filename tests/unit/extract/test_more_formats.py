@@ -87,10 +87,10 @@ def test_cards_are_people() -> None:
 def test_subtitles_say_when_it_is_said(name: str, data: str) -> None:
     got = extract(name, data)
     assert pieces(got) == [
-        ("paragraph", "[0:00:01] The tide turns at noon."),
-        ("paragraph", "[1:02:03] Later."),
+        ("paragraph", "The tide turns at noon."),
+        ("paragraph", "Later."),
     ]
-    assert [element.place.link for element in got.elements] == ["#t=1", "#t=3723"]
+    assert [element.place.seconds[0] for element in got.elements] == [1.0, 3723.0]
     assert got.metadata["duration"] == 3724.0
 
 
@@ -100,7 +100,30 @@ def test_a_voice_of_subtitles_is_a_speaker() -> None:
         "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ann>Tide?\n\n00:02.500 --> 00:04.000\n<v Bo>Noon.\n",
     )
     assert [element.place.authors for element in got.elements] == [("Ann",), ("Bo",)]
-    assert "[0:00:02] Bo: Noon." in got.text
+    assert "Bo: Noon." in got.text
+
+
+def test_timed_text_markup_is_subtitles() -> None:
+    """Its times: W3C TTML2, section 12.3.1 (clock times with fractions or frames, offsets)."""
+    got = extract(
+        "talk.ttml",
+        """<tt xml:lang="en" xmlns="http://www.w3.org/ns/ttml" ttp:frameRate="25"
+        xmlns:ttm="http://www.w3.org/ns/ttml#metadata"
+        xmlns:ttp="http://www.w3.org/ns/ttml#parameter"><head><metadata>
+        <ttm:agent xml:id="a" type="person"><ttm:name type="full">Ann</ttm:name></ttm:agent>
+        </metadata></head><body><div>
+        <p begin="00:00:01.500" end="00:00:03" ttm:agent="a">The tide<br/>turns
+        <span>at noon.</span></p><p begin="00:01:00:05" dur="2s">Later.</p>
+        <p begin="3600.25s">Much later.</p></div></body></tt>""",
+    )
+    assert pieces(got) == [
+        ("paragraph", "Ann: The tide turns at noon."),
+        ("paragraph", "Later."),
+        ("paragraph", "Much later."),
+    ]
+    seconds = [element.place.seconds for element in got.elements]
+    assert seconds == [(1.5, 3.0), (60.2, 62.2), (3600.25, 3600.25)]
+    assert (got.language, got.media_type) == ("en", "application/ttml+xml")
 
 
 RST = """

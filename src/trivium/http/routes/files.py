@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -204,6 +205,9 @@ def _outcome(server: Server, caller: Caller, outcome: Outcome) -> OutcomeAnswer:
     )
 
 
+PLAYED = ("audio/", "video/")
+_RANGE = re.compile(r"bytes=(\d{1,15})-(\d{1,15})?")
+_PART = 4 << 20  # bytes at once; a player asks for the next
 _HANGS = "The archive with the original file didn't answer in time."
 _HANGS_FIX = "Try again. If it keeps happening, check the archive's disk or object store."
 _NOT_MODIFIED = {304: {"description": "Not changed since `If-None-Match`."}}
@@ -216,6 +220,8 @@ _NOT_MODIFIED = {304: {"description": "Not changed since `If-None-Match`."}}
     | _NOT_MODIFIED
     | {
         200: {"content": {"application/octet-stream": {}}, "description": "The file."},
+        206: {"description": "The part of a recording that `Range` asks for."},
+        416: {"description": "`Range` begins behind its end."},
         307: {"description": "A link to it in the object store, valid for some seconds."},
     },
 )
@@ -231,6 +237,26 @@ async def download_original(
     etag = tag(found, "original", interpretation or found.interpretation)
     if not_modified(request, etag):
         return Response(status_code=304, headers=etag.headers)
+    name = quote(safe_name(found.uri))
+    headers = {
+        **etag.headers,
+        **_HARMLESS,
+        "Content-Disposition": f"attachment; filename*=UTF-8''{name}",
+    }
+    media_type = "application/octet-stream"
+    if found.media_type.startswith(PLAYED):
+        # Chrome plays QuickTime files under the name of MP4, which is nearly the same.
+        media_type = "video/mp4" if found.media_type == "video/quicktime" else found.media_type
+        headers["Accept-Ranges"] = "bytes"
+        asked = _RANGE.fullmatch(request.headers.get("range", ""))
+        if asked is not None and interpretation is None:
+            start = int(asked[1])
+            end = min(int(asked[2]) + 1 if asked[2] else found.size, start + _PART, found.size)
+            if start >= found.size:
+                return Response(status_code=416, headers={"Content-Range": f"bytes */{found.size}"})
+            data = await server.read(partial(library.history.part, id, start, end, within))
+            headers["Content-Range"] = f"bytes {start}-{end - 1}/{found.size}"
+            return Response(data, 206, headers, media_type)
     lasting = server.settings.archive_link_seconds
     if lasting:
         link = await server.read(
@@ -244,13 +270,7 @@ async def download_original(
         )
     except DeadlinePassed:
         raise ArchiveAway(_HANGS, fix=_HANGS_FIX) from None
-    name = quote(safe_name(found.uri))
-    disposition = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
-    return Response(
-        data,
-        media_type="application/octet-stream",
-        headers={**etag.headers, **disposition, **_HARMLESS},
-    )
+    return Response(data, media_type=media_type, headers=headers)
 
 
 @router.get(

@@ -225,6 +225,9 @@ class MemoryOriginals:
             raise OriginalMissing(f"The archive doesn't have {address}.")
         return self._held.originals[address]
 
+    def part(self, address: str, start: int, end: int) -> bytes:
+        return self.get(address)[start:end]
+
     def link(self, address: str, seconds: int) -> str | None:
         return None
 

@@ -75,6 +75,15 @@ class RowBlobs:
             raise OriginalDamaged(f"The file {address} in the database has changed.")
         return bytes(found)
 
+    def part(self, address: str, start: int, end: int) -> bytes:
+        query = text("SELECT substring(data FROM :first FOR :count) FROM blobs WHERE address = :at")
+        with self._engine.connect() as connection:
+            told = {"first": start + 1, "count": end - start, "at": address}
+            found = connection.scalar(query, told)
+        if found is None:
+            raise OriginalMissing(f"The database doesn't have {address}.")
+        return bytes(found)
+
     def size(self, address: str) -> int | None:
         with self._engine.connect() as connection:
             query = text("SELECT length(data) FROM blobs WHERE address = :address")

@@ -137,7 +137,8 @@ def _stands(passages: FromClause, condition: Compare | Exists) -> ColumnElement[
     for, a database answers neither yes nor no: that is no."""
     place = passages.c.place
     sheet = func.coalesce(place[FOLDED_SHEET].as_string(), func.lower(place["sheet"].as_string()))
-    first, last = (place[("rows", end)].as_float() for end in (0, 1))
+    ranges = "seconds" if condition.field == "at" else "rows"
+    first, last = (place[(ranges, end)].as_float() for end in (0, 1))
     test: ColumnElement[bool]
     match condition:
         case Exists("sheet"):

@@ -182,6 +182,8 @@ def place_of(held: Mapping[str, Any]) -> Place:
         heading_starts=tuple(
             HeadingStart(one["start"], tuple(one["path"])) for one in held.get("heading_starts", ())
         ),
+        seconds=tuple(held["seconds"]) if "seconds" in held else None,
+        spoken=tuple((start, second) for start, second in held.get("spoken", ())),
     )
 
 

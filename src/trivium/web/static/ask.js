@@ -1,5 +1,6 @@
 /** Asks without leaving the page: shows the answer as it is written, then the finished turn. */
 import { alertOf, clearAlert, say } from "./app.js";
+import { attach } from "./player.js";
 import { events, problem } from "./stream.js";
 
 const form = /** @type {HTMLFormElement} */ (document.getElementById("ask-form"));
@@ -112,11 +113,13 @@ async function openSource(link) {
   opener = link;
   source.hidden = false;
   document.getElementById("main")?.classList.add("with-source");
+  attach();
   (place.querySelector("#here mark") ?? place.querySelector("#here"))?.scrollIntoView({ block: "center" });
   source.focus({ preventScroll: true });
 }
 
 function closeSource() {
+  /** @type {HTMLMediaElement | null} */ (source.querySelector("audio, video"))?.pause();
   source.hidden = true;
   document.getElementById("main")?.classList.remove("with-source");
   opener?.removeAttribute("aria-current");

@@ -25,8 +25,6 @@ class PostgresMachine(BackendMachine):
     """A library that two processes have open: nothing that one remembers of words, documents and
     models survives a change by the other."""
 
-    exact = True
-
     @staticmethod
     def make() -> tuple[Backend, Backend]:
         opened = ExitStack()

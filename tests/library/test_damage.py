@@ -187,6 +187,39 @@ def test_rot_in_passages_is_named_and_mended(library: Library, files: Path, tmp_
     assert library.documents.text(2).startswith("b.md")
 
 
+def test_a_search_shows_no_text_that_changed_on_disk(
+    library: Library, files: Path, tmp_path: Path
+) -> None:
+    for name in ("a", "b"):
+        (files / f"{name}.md").write_text(f"# {name}\n\nA lantern burns in harbour {name}.")
+    library.add(files)
+    changed = "UPDATE chunks SET text = replace(text, 'burns', 'turns') WHERE id = 1"
+    rot(tmp_path / "library", changed)
+    found = library.search("lantern")
+    assert [result.found.document.id for result in found] == [2]
+    assert found.notes == (
+        "Left out 1 passages of documents #1: they have changed on disk."
+        " `trivium doctor --repair` restores them.",
+    )
+    library.upkeep.repair()
+    found = library.search("lantern")
+    assert (len(found), found.notes) == (2, ())
+
+
+def test_a_search_says_that_a_vector_changed_on_disk(
+    library: Library, files: Path, tmp_path: Path
+) -> None:
+    for n in range(3):
+        (files / f"{n}.md").write_text(f"# Note {n}\n\nA lantern burns {n} times in the harbour.")
+    library.add(files)
+    rot_vector(tmp_path / "library", "embeddings", "vector", FIRST)
+    library.upkeep.rebuild()
+    (note,) = library.search("lantern").notes
+    assert note.startswith("Vectors of 1 results have changed on disk")
+    library.upkeep.repair()
+    assert library.search("lantern").notes == ()
+
+
 def test_a_passage_that_cannot_be_read_is_named(
     library: Library, files: Path, tmp_path: Path
 ) -> None:

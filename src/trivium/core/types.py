@@ -6,7 +6,7 @@ or a file format.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
@@ -376,6 +376,13 @@ class StoredChunk:
     id: ChunkId
     document: Document
     chunk: Chunk
+    # Compares its row with the row's checksum; None: the store has none.
+    verify: Callable[[], bool] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_intact(self) -> bool:
+        """False if its row has changed on disk since it was written."""
+        return self.verify is None or self.verify()
 
     @property
     def link(self) -> str:

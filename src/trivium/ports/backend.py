@@ -280,6 +280,10 @@ class Signals(Protocol):
         """Token vectors of this model, for late interaction; leaves out unknown chunks."""
         ...
 
+    def changed_vectors(self, ids: Sequence[ChunkId]) -> list[ChunkId]:
+        """Those of these chunks whose indexed vector is no longer the one that was stored."""
+        ...
+
     def sample(self, most: int, where: Where) -> tuple[int, list[ChunkId]]:
         """How many active chunks pass, and up to `most` of them, spread evenly."""
         ...

@@ -27,13 +27,21 @@ def surrounding(
 ) -> dict[ChunkId, Neighbours]:
     """Up to `before` and `after` chunks around each. On a side where a message has no more chunks,
     up to `messages` other messages."""
-    near = dict(documents.around([one.id for one in found], before, after, where))
+    near = {
+        id_: Neighbours(_intact(around.before), _intact(around.after))
+        for id_, around in documents.around([one.id for one in found], before, after, where).items()
+    }
     for one in found:
         own, prefix = near.get(one.id), conversation_of(one.document)
         if prefix and own is not None and not (own.before and own.after):
             said = documents.beside(one.document, prefix, messages, where)
             near[one.id] = Neighbours(own.before or said.before, own.after or said.after)
     return near
+
+
+def _intact(chunks: tuple[StoredChunk, ...]) -> tuple[StoredChunk, ...]:
+    """None of them if one has changed on disk: the others may not be beside the passage."""
+    return chunks if all(chunk.is_intact for chunk in chunks) else ()
 
 
 def conversation_of(document: Document) -> str:

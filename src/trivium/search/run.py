@@ -91,6 +91,14 @@ _NOT_READ = (
 )
 _TOO_SLOW = "Reranked without the cross-encoder: it judged no result within {seconds:g} s."
 _NOT_RERANKED = "Not reranked: what the reranker needs is spread over all database nodes."
+_CHANGED_TEXT = (
+    "Left out {count} passages of documents {which}: they have changed on disk."
+    " `trivium doctor --repair` restores them."
+)
+_CHANGED_VECTORS = (
+    "Vectors of {count} results have changed on disk, so their ranks by meaning may be wrong."
+    " `trivium doctor --repair` restores them."
+)
 _DEEPEST = 1000  # hits of a signal; any further ones have nothing to do with the query
 
 
@@ -160,7 +168,8 @@ class Searcher:
             query = " ".join(asked.words.meaning for asked, _ in prepared)
             pool = candidates[: request.pool]
             candidates = self._reranked(request, request.rerank, pool, query, progress)
-        candidates = _enough_match(request, candidates[: request.limit], progress)
+        candidates = self._intact(candidates, request.limit, progress)
+        candidates = _enough_match(request, candidates, progress)
         shown = [candidate.found for candidate in candidates]
         if note := weak_language(shown, request.languages, answers[0].analysis.weights):
             progress.tell(note)
@@ -440,6 +449,29 @@ class Searcher:
             done, of = len(judgment.scores), len(passages)
             progress.tell(f"The cross-encoder read {done} of {of} results in {rerank.seconds:g} s.")
         return deepen(order, judgment.scores, share)
+
+    def _intact(
+        self, candidates: list[Candidate], limit: int, progress: Progress
+    ) -> list[Candidate]:
+        """Without passages that have changed on disk since they were written: nobody is shown a
+        text that no document has. What the vector signal made of changed vectors is told."""
+        changed: list[StoredChunk] = []
+        intact: list[Candidate] = []
+        for candidate in candidates:
+            if len(intact) == limit:
+                break
+            if candidate.found.is_intact:
+                intact.append(candidate)
+            else:
+                changed.append(candidate.found)
+        if changed:
+            which = ", ".join(sorted({f"#{passage.document.id}" for passage in changed}))
+            progress.tell(_CHANGED_TEXT.format(count=len(changed), which=which))
+        by_meaning = [c.found.id for c in intact if Signal.VECTOR in c.signals]
+        if wrong := self._backend.signals.changed_vectors(by_meaning):
+            progress.tell(_CHANGED_VECTORS.format(count=len(wrong)))
+        progress.clock.lap("verify")
+        return intact
 
     def _results(
         self, request: SearchRequest, candidates: Sequence[Candidate], progress: Progress

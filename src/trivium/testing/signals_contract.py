@@ -52,6 +52,30 @@ class SignalsContract:
         assert [d.uri for d in backend.documents.all(player)] == ["p.md"]
         assert backend.documents.all(Where(None, collections=frozenset())) == []
 
+    @pytest.mark.parametrize("act", ["rebuild", "compact"])
+    def test_upkeep_changes_no_score(self, backend: Backend, act: str) -> None:
+        """Words that only removed documents have take part in nothing, rebuilt or not."""
+        put(backend, sample("a.md", "the harbour at night"), sample("b.md", "a lamp, a die"))
+        (gone,) = put(backend, sample("c.md", "harbor harbours lampe dice"))
+        backend.writer.remove([gone])
+        queries = ("harbor", "harbr lampe", "lamp dice", "harbour -lamp")
+
+        def told() -> list[object]:
+            return [
+                *(
+                    backend.signals.search(signal, probe(query), OWNER, ALL)
+                    for query in queries
+                    for signal in Signal
+                ),
+                backend.signals.spellings(["harbor", "lampe", "dice"], OWNER),
+                backend.signals.completions("har", OWNER, 5),
+            ]
+
+        before = told()
+        with backend.writer.writing():
+            getattr(backend.upkeep, act)()
+        assert told() == before
+
     def test_hidden_documents_change_no_score(self, backend: Backend) -> None:
         put(backend, sample("a.md", "the harbour at night", "take it over there", "a lamp, a die"))
         player = Where(frozenset())

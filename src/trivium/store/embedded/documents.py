@@ -14,10 +14,20 @@ from typing import Any, TypeAlias, TypeVar
 
 from sqlalchemy import Dialect, Engine
 
-from trivium.core.types import OWNER, Chunk, ChunkId, Document, Label, StoredChunk, Where
+from trivium.core.types import (
+    OWNER,
+    Chunk,
+    ChunkId,
+    Document,
+    DocumentId,
+    Label,
+    StoredChunk,
+    Where,
+)
 from trivium.store.embedded.database import read_rows, sequence_of
+from trivium.store.sql.checksums import passage_check
 from trivium.store.sql.documents import SqlDocuments, chunks_by_id
-from trivium.store.sql.rows import CHUNK_COLUMNS, document_of, place_of
+from trivium.store.sql.rows import CHECKED_COLUMNS, document_of, place_of
 from trivium.text.filters import looks_at_passages
 
 Row: TypeAlias = tuple[Any, ...]
@@ -91,8 +101,9 @@ class _Reading:
         columns = list(chunks_by_id(OWNER).selected_columns)
         kinds = [column.type.dialect_impl(dialect) for column in columns]
         readers = [kind.result_processor(dialect, None) for kind in kinds]
-        self._split = 1 + len(CHUNK_COLUMNS)
-        of_chunk = dict(zip(("id", *CHUNK_COLUMNS), readers, strict=False))
+        self._split = 1 + len(CHECKED_COLUMNS)
+        of_chunk = dict(zip(("id", *CHECKED_COLUMNS), readers, strict=False))
+        self._of_chunk = list(of_chunk.items())
         self._headings = _parsed(of_chunk["headings"], tuple)
         self._place = _parsed(of_chunk["place"], place_of)
         self._names = [column.name for column in columns[self._split :]]
@@ -102,10 +113,17 @@ class _Reading:
 
     def chunk(self, row: Row) -> StoredChunk:
         number, index, start, end, text, headings, section, *others = row[: self._split]
-        header, paragraph, tokens, place = others
+        header, paragraph, tokens, place, _, _ = others
         told, at = self._headings(headings), self._place(place)
         chunk = Chunk(index, start, end, text, told, section, header, paragraph, tokens, at)
-        return StoredChunk(number, self._document(row[self._split :]), chunk)
+        document = self._document(row[self._split :])
+        return StoredChunk(number, document, chunk, lambda: self._is_sound(row, document.id))
+
+    def _is_sound(self, row: Row, document: DocumentId) -> bool:
+        values = zip(self._of_chunk, row, strict=False)
+        return passage_check(
+            {name: read(value) if read else value for (name, read), value in values}, document
+        )()
 
     def _made(self, row: Row) -> Document:
         values = [read(v) if read else v for read, v in zip(self._readers, row, strict=True)]

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import numpy as np
 
 from trivium.core.errors import IndexDamaged, ModelChanged
 from trivium.core.types import (
-    OWNER,
     ChunkId,
     Hit,
     Probe,
@@ -32,6 +32,7 @@ from trivium.store.embedded.snapshots import Snapshot, Snapshots
 from trivium.store.embedded.writing import Writing
 from trivium.store.signals import PlannedSignals, spread
 from trivium.store.sql.census import Allowed
+from trivium.store.sql.statements import vector_bytes
 from trivium.store.sql.vectors import SqlVectors
 from trivium.store.visible import Visible
 from trivium.text.keywords import KeywordPlan, Run
@@ -107,6 +108,19 @@ class EmbeddedSignals:
     ) -> Mapping[ChunkId, TokenVectors]:
         return self._vectors.tokens_of_chunks(ids, where, model)
 
+    def changed_vectors(self, ids: Sequence[ChunkId]) -> list[ChunkId]:
+        snapshot = self._snapshots.latest()
+        index, model = snapshot.indexes.vectors, snapshot.indexes.model
+        if index is None or not index.count or not ids:
+            return []
+        wanted = np.array(sorted(ids), np.int64)
+        places = np.minimum(np.searchsorted(index.ids, wanted), index.count - 1)
+        held, rows = index.rows_at(places)
+        indexed = {int(i): row for i, row in zip(held, rows, strict=True)}
+        with translated(self._folder):
+            stored = self._vectors.checksums(sorted(indexed.keys() & set(ids)), model)
+        return [i for i, sum_ in stored.items() if sum_ != crc32(vector_bytes(indexed[i]))]
+
     def sample(self, most: int, where: Where) -> tuple[int, list[ChunkId]]:
         with translated(self._folder):
             snapshot = self._snapshots.current()
@@ -140,8 +154,9 @@ class _FolderPostings:
 
     @property
     def vocabulary(self) -> WordList:
-        visible = self._visible
-        return visible.vocabulary if self.where.access == OWNER else visible.words
+        """Without words that only removed chunks have, for the owner too: rebuilding drops
+        those, and must change no score."""
+        return self._visible.words
 
     @property
     def languages(self) -> tuple[str, ...]:

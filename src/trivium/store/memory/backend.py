@@ -26,7 +26,6 @@ from trivium.store.memory.jobs import Books, MemoryJobs, MemoryQueue
 from trivium.store.memory.models import MemoryModels
 from trivium.store.memory.signals import MemorySignals
 from trivium.store.memory.writer import MemoryWriter
-from trivium.text.trigrams import Vocabulary
 
 
 def open_memory(*, incoming: int | None = None) -> Backend:
@@ -58,7 +57,7 @@ def open_memory(*, incoming: int | None = None) -> Backend:
 
 
 class MemoryUpkeep:
-    """Little to check: only the vocabulary is derived."""
+    """Nothing to check or to rebuild: nothing is derived."""
 
     def __init__(self, held: Held) -> None:
         self._held = held
@@ -74,7 +73,7 @@ class MemoryUpkeep:
             "words": len(entries),
             "vectors": sum(entry.vector is not None for entry in entries),
             "leftovers": 0,
-            "vocabulary": len(self._held.vocabulary),
+            "vocabulary": len({word for entry in entries for word in entry.spellings}),
         }
 
     def examine(self, hash_of: Hash | None = None) -> list[Finding]:
@@ -84,13 +83,9 @@ class MemoryUpkeep:
         return []
 
     def rebuild(self) -> None:
-        """Know only the words that are there now."""
-        self._held.vocabulary = Vocabulary()
-        for entry in self._held.entries.values():
-            self._held.vocabulary.add(entry.spellings)
+        """Nothing to do."""
 
     def compact(self, waiting: Waiting | None = None) -> Compacted:
-        self.rebuild()
         return Compacted(0, 0, 0, held_back=False)
 
     def backup(self, target: Path, on_progress: Progress = lambda *_: None) -> Backup:

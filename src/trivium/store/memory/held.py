@@ -12,7 +12,6 @@ from trivium.core.history import Interpretation
 from trivium.core.types import Chunk, ChunkId, Document, DocumentId, TokenVectors, Where
 from trivium.core.work import KeptSource, SyncFailure, SyncPoint
 from trivium.store.where import matches
-from trivium.text.trigrams import Vocabulary
 
 if TYPE_CHECKING:
     from trivium.core.types import Vector
@@ -48,7 +47,6 @@ class Held:
     entries: dict[ChunkId, Entry] = field(default_factory=dict)
     # By content, summariser and sender.
     summaries: dict[tuple[str, str, str], str] = field(default_factory=dict)
-    vocabulary: Vocabulary = field(default_factory=Vocabulary)  # of everything ever added
     chunkers: dict[str, str] = field(default_factory=dict)  # by collection
     originals: dict[str, bytes] = field(default_factory=dict)  # by address
     turns: list[tuple[str, KeptTurn]] = field(default_factory=list)  # with the conversation's name

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trivium.core.types import OWNER, ChunkId, Hit, Probe, TokenVectors, Where
+from trivium.core.types import ChunkId, Hit, Probe, TokenVectors, Where
 from trivium.store.bm25 import K1, idf, saturation
 from trivium.store.memory.documents import MemoryDocuments
 from trivium.store.memory.held import Entry, Held
@@ -40,6 +40,10 @@ class MemorySignals(PlannedSignals):
         keys = {c.id: (model, self._held.entries[c.id].embedded) for c in seen}
         return {i: self._held.tokens[key] for i, key in keys.items() if key in self._held.tokens}
 
+    def changed_vectors(self, ids: Sequence[ChunkId]) -> list[ChunkId]:
+        """Nothing is on a disk."""
+        return []
+
     def sample(self, most: int, where: Where) -> tuple[int, list[ChunkId]]:
         seen = self._documents.chunks(sorted(self._held.entries), where)
         return spread(np.array([chunk.id for chunk in seen], np.int64), most)
@@ -48,15 +52,12 @@ class MemorySignals(PlannedSignals):
         """Nothing to do: there is one process and no derived index."""
 
     def _postings(self, where: Where) -> _MemoryPostings:
-        """All that the caller may see, filtered out or not. The owner's vocabulary also knows words
-        of documents that are gone, as on the other stores."""
+        """All that the caller may see, filtered out or not."""
         held = self._documents.all(where.access)
         ids = {document.id for document in held}
         entries = {i: e for i, e in self._held.entries.items() if e.document in ids}
-        vocabulary = self._held.vocabulary
-        if where.access != OWNER:
-            vocabulary = Vocabulary()
-            vocabulary.add(word for entry in entries.values() for word in entry.spellings)
+        vocabulary = Vocabulary()
+        vocabulary.add(word for entry in entries.values() for word in entry.spellings)
         passing = {i: e for i, e in entries.items() if self._held.passes(e, where)}
         languages = sorted({document.language for document in held})
         return _MemoryPostings(self._held, entries, passing, vocabulary, languages)

@@ -117,7 +117,6 @@ class MemoryWriter:
         self._held.documents[document.id] = document
         for chunk, embedded in new.chunks:
             spellings = words(f"{chunk.context}\n{chunk.text}")
-            self._held.vocabulary.add(spellings)
             self._held.last_chunk += 1
             self._held.entries[self._held.last_chunk] = Entry(
                 document.id,

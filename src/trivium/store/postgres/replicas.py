@@ -104,6 +104,9 @@ class ReplicatedSignals:
     ) -> Mapping[ChunkId, TokenVectors]:
         return self._asked(lambda signals: signals.token_vectors(ids, where, model))
 
+    def changed_vectors(self, ids: Sequence[ChunkId]) -> list[ChunkId]:
+        return self._primary.signals.changed_vectors(ids)
+
     def sample(self, most: int, where: Where) -> tuple[int, list[ChunkId]]:
         return self._asked(lambda signals: signals.sample(most, where))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trivium.core.errors import LibraryNotFound, ModelChanged
-from trivium.core.types import OWNER, ChunkId, Hit, Probe, TokenVectors, Where
+from trivium.core.types import ChunkId, Hit, Probe, TokenVectors, Where
 from trivium.store.postgres.snapshots import Snapshot, Snapshots
 from trivium.store.postgres.vectors import ServedModel, VectorTables
 from trivium.store.signals import PlannedSignals, spread
@@ -46,6 +46,10 @@ class PostgresSignals(PlannedSignals):
         self, ids: Sequence[ChunkId], where: Where, model: str
     ) -> Mapping[ChunkId, TokenVectors]:
         return self._vectors.tokens_of_chunks(ids, where, model)
+
+    def changed_vectors(self, ids: Sequence[ChunkId]) -> list[ChunkId]:
+        """The server verifies its own pages (data checksums), and there is no file of ours."""
+        return []
 
     def sample(self, most: int, where: Where) -> tuple[int, list[ChunkId]]:
         snapshot = self._snapshots.current()
@@ -82,7 +86,7 @@ class RowPostings:
 
     @property
     def vocabulary(self) -> WordList:
-        return self.snapshot.vocabulary if self.where.access == OWNER else self._visible.words
+        return self._visible.words
 
     @property
     def languages(self) -> tuple[str, ...]:

@@ -33,10 +33,11 @@ from trivium.core.types import (
 )
 from trivium.ports import Summarised
 from trivium.store.neighbours import neighbours
+from trivium.store.sql.checksums import passage_check
 from trivium.store.sql.conditions import visible, visible_passages, visible_then
 from trivium.store.sql.names import all_names, named, seen_with, within
 from trivium.store.sql.rows import (
-    CHUNK_COLUMNS,
+    CHECKED_COLUMNS,
     DOCUMENT_COLUMNS,
     chunk_of,
     document_of,
@@ -251,7 +252,15 @@ class SqlDocuments:
         for row in rows:
             if row["document_id"] not in found:
                 found[row["document_id"]] = document_of(row, "document_")
-        return [StoredChunk(row["id"], found[row["document_id"]], chunk_of(row)) for row in rows]
+        return [
+            StoredChunk(
+                row["id"],
+                found[row["document_id"]],
+                chunk_of(row),
+                passage_check(row, row["document_id"]),
+            )
+            for row in rows
+        ]
 
     def around(
         self, ids: Sequence[ChunkId], before: int, after: int, where: Where
@@ -286,7 +295,7 @@ def _visible_chunks(where: Where) -> Select[Any]:
 
 def _chunks_with_documents() -> Select[Any]:
     """Only the columns that are read: all 41 take SQLite a fifth longer."""
-    held = [chunks.c[name] for name in ("id", *CHUNK_COLUMNS)]
+    held = [chunks.c[name] for name in ("id", *CHECKED_COLUMNS)]
     of = [documents.c[name] for name in (*DOCUMENT_COLUMNS, "metadata", "names")]
     labelled = [column.label(f"document_{column.name}") for column in of]
     joined = select(*held, *labelled).join(documents, chunks.c.document == documents.c.id)

@@ -38,6 +38,9 @@ CHUNK_COLUMNS = (
     "place",
 )  # fmt: skip
 
+# And what its checksum needs besides.
+CHECKED_COLUMNS = (*CHUNK_COLUMNS, "embedding", "checksum")
+
 _NOWHERE = Place()
 
 

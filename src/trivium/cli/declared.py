@@ -10,8 +10,9 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 import click
 
 from trivium.cli.output import pairs
-from trivium.core.types import MetaScalar, Signal
-from trivium.operations.declaring import Option, kinds_of, option_of, options_of
+from trivium.core.conditions import MetaScalar
+from trivium.core.modes import Signal
+from trivium.operations.declaring import DEFAULTS, Option, kinds_of, option_of, options_of, shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -93,9 +94,7 @@ def _usual(option: Option) -> str:
     """The setting behind an option, and its default, for the help."""
     if not option.setting:
         return ""
-    from trivium.config import described
-
-    value = next(default for name, default, *_ in described() if name == option.setting)
+    value = shown(DEFAULTS[option.setting])
     return f"  [setting {option.setting}{': ' + value if value else ''}]"
 
 

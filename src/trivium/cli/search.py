@@ -9,7 +9,7 @@ import click
 
 from trivium.cli.declared import declared
 from trivium.cli.output import Shell, pass_shell, shared_options
-from trivium.core.types import Combine
+from trivium.core.modes import Combine
 from trivium.operations.searching import Filters, Search, SearchOptions
 
 

@@ -23,6 +23,7 @@ from trivium.core.places import LibraryPlace, place_of
 from trivium.models.endpoint import check_address, key_variable
 from trivium.operations.asking import AskSettings
 from trivium.operations.declaring import setting as _setting
+from trivium.operations.declaring import shown as shown
 
 APP = "trivium"
 _PREFIX = "TRIVIUM_"
@@ -295,11 +296,6 @@ class Settings(AskSettings):
         "filters that raise or lower scores, separated by `;`: `collection:rules*2;"
         " section:methods*1.5`",
     )
-    analysis_strength: float = _setting(
-        "analysis.strength",
-        1.0,
-        "how strongly the words of a query change the weights; 0: not at all",
-    )
     fusion_method: str = _setting(
         "fusion.method",
         "scores",
@@ -522,8 +518,9 @@ def described() -> list[tuple[str, str, str, str]]:
 @cache
 def _grouped() -> list[Field[Any]]:
     """Settings group by group (`search.…`), as the class above begins them."""
-    own = [one.partition("_")[0] for one in Settings.__annotations__]
-    order = {group: place for place, group in enumerate(dict.fromkeys(own))}
+    named = [*Settings.__annotations__, *(f.name for f in fields(Settings))]
+    groups = dict.fromkeys(name.partition("_")[0] for name in named)
+    order = {group: place for place, group in enumerate(groups)}
     return sorted(fields(Settings), key=lambda f: order[f.name.partition("_")[0]])
 
 
@@ -637,13 +634,6 @@ def variable(name: str) -> str:
 def config_file() -> Path:
     chosen = os.environ.get(f"{_PREFIX}CONFIG")
     return Path(chosen) if chosen else Path(platformdirs.user_config_dir(APP)) / "config.toml"
-
-
-def shown(value: Any) -> str:
-    """A value as it would be typed."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return "" if value is None else str(value)
 
 
 def _from_file(path: Path) -> dict[str, str]:

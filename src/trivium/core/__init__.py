@@ -2,6 +2,7 @@
 
 types        library, document, interpretation, element, chunk, signal, audience
 conditions   filters, and `Where`, which every read needs
+modes        the choices of a search
 access       access tokens and callers: who asks, and what they may see
 places       where a library is
 results      what a search returns

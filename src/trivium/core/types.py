@@ -22,6 +22,10 @@ from trivium.core.conditions import MetaScalar as MetaScalar
 from trivium.core.conditions import Not as Not
 from trivium.core.conditions import Operator as Operator
 from trivium.core.conditions import Where as Where
+from trivium.core.modes import Combine as Combine
+from trivium.core.modes import Granularity as Granularity
+from trivium.core.modes import Mode as Mode
+from trivium.core.modes import Signal as Signal
 from trivium.core.work import SyncPoint, TaskEnd
 
 if TYPE_CHECKING:
@@ -55,46 +59,6 @@ class Told:
 def says(description: str) -> Mapping[str, str]:
     """The metadata of a field, as schemas show it."""
     return {"description": description}
-
-
-class Signal(StrEnum):
-    """A way of finding chunks. Listed in the order in which they are always shown."""
-
-    VECTOR = "vector"
-    KEYWORD = "keyword"
-    TRIGRAM = "trigram"
-
-    @property
-    def told(self) -> str:
-        """Its name for people; programs read the value."""
-        return {"vector": "meaning", "keyword": "words", "trigram": "spelling"}[self]
-
-
-class Mode(StrEnum):
-    """Which signals a search uses."""
-
-    HYBRID = "hybrid"
-    SEMANTIC = "semantic"
-    KEYWORD = "keyword"
-    FUZZY = "fuzzy"
-
-
-class Granularity(StrEnum):
-    """What a result is: a passage, a document, or a thread of messages."""
-
-    PASSAGE = "passage"  # every chunk on its own
-    DOCUMENT = "document"  # a document once, with its best chunk
-    THREAD = "thread"  # a chat's thread once, with its best message; other documents as above
-
-
-class Combine(StrEnum):
-    """How the scores of several queries become one. With the first three only what every query
-    finds counts (AND), with the last whatever any of them finds (OR)."""
-
-    MINIMUM = "minimum"
-    PRODUCT = "product"  # the geometric mean
-    AVERAGE = "average"
-    MAXIMUM = "maximum"
 
 
 # --- reading -------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from trivium.core.types import MetaScalar
+from trivium.core.conditions import MetaScalar
 from trivium.operations.declaring import Carried, like, option, requests
 from trivium.operations.searching import MOST_NAMES, Name
 

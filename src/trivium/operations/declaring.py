@@ -26,6 +26,7 @@ T = TypeVar("T")
 _OPTION = "option"
 # What a field tells FastAPI of a parameter.
 BOUNDS = ("description", "ge", "gt", "le", "lt", "min_length", "max_length")
+DEFAULTS: dict[str, Any] = {}  # of the settings declared so far, by their names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +107,15 @@ def usual(kind: type, name: str, default: Any) -> Any:
 
 def setting(name: str, default: Any, help_: str) -> Any:
     """A field of a dataclass of settings."""
+    DEFAULTS[name] = default
     return field(default=default, metadata={"name": name, "help": help_})
+
+
+def shown(value: Any) -> str:
+    """A value of a setting as you would type it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "" if value is None else str(value)
 
 
 def requests(*examples: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -11,8 +11,18 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Annotated, Literal, TypeAlias
 
-from trivium.core.types import Combine, Condition, Granularity, MetaScalar, Mode, Signal
-from trivium.operations.declaring import Box, Carried, OneIsAList, like, option, requests, usual
+from trivium.core.conditions import Condition, MetaScalar
+from trivium.core.modes import Combine, Granularity, Mode, Signal
+from trivium.operations.declaring import (
+    Box,
+    Carried,
+    OneIsAList,
+    like,
+    option,
+    requests,
+    setting,
+    usual,
+)
 
 LONGEST_QUERY = 10_000  # characters: some four pages
 LONGEST_FILTER = 10_000
@@ -276,4 +286,9 @@ class SearchSettings:
     search_every_word: bool = usual(SearchOptions, "every_word", False)
     search_strict: bool = usual(SearchOptions, "strict", False)
     search_prefer: str = usual(SearchOptions, "prefer", "")
+    analysis_strength: float = setting(
+        "analysis.strength",
+        1.0,
+        "how strongly the words of a query change the weights; 0: not at all",
+    )
     search_half_life: float = usual(SearchOptions, "half_life", 365.0)

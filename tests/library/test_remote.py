@@ -24,6 +24,7 @@ from trivium.library import Library, Report, embedder_for, generator_for, remote
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
 from trivium.models.remote_embedder import RemoteEmbedder
+from trivium.models.retrying import Clock
 from trivium.operations.searching import SearchOptions
 from trivium.ports import SourceItem
 from trivium.store.embedded.backend import open_embedded
@@ -63,7 +64,7 @@ def toy(seen: Seen) -> Reply:
 
 def remote(url: str, seconds: float = 20.0, batch: int = 100) -> RemoteEmbedder:
     endpoint = Endpoint("embed", url, "toy", KEY, seconds=seconds, patience=seconds)
-    client = Client(endpoint, wait=lambda pause: None)
+    client = Client(endpoint, clock=Clock(lambda pause: None))
     return RemoteEmbedder(client, query_seconds=seconds, batch=batch)
 
 

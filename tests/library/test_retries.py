@@ -15,6 +15,7 @@ from trivium.library import Library
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
 from trivium.models.remote_embedder import RemoteEmbedder
+from trivium.models.retrying import Clock
 from trivium.operations.searching import SearchOptions
 from trivium.ports import SourceItem
 from trivium.store.embedded.backend import open_embedded
@@ -48,7 +49,7 @@ class Server:
 
 def opened(place: Path, url: str, seconds: float = 20.0) -> Library:
     endpoint = Endpoint("embed", url, "toy", "", seconds=seconds, patience=seconds)
-    client = Client(endpoint, wait=lambda seconds: None)
+    client = Client(endpoint, clock=Clock(lambda seconds: None))
     embedder = RemoteEmbedder(client, batch=2, parallel=2)
     return Library(open_embedded(place), embedder, Settings())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from trivium.answer.agent import Limits
@@ -29,23 +29,15 @@ from trivium.text.values import check_text
 LONGEST_NAME = 200  # characters of a conversation's name
 
 
+@dataclass(frozen=True)
 class Answering:
-    def __init__(
-        self,
-        backend: Backend,
-        model: CurrentModel,
-        scope: Scope,
-        searching: Searching,
-        documents: Documents,
-        history: History,
-    ) -> None:
-        self._backend = backend
-        self._model = model
-        self._scope = scope
-        self._searching = searching
-        self._documents = documents
-        self._history = history
-        self._words = WordVectors()
+    _backend: Backend
+    _model: CurrentModel
+    _scope: Scope
+    _searching: Searching
+    _documents: Documents
+    _history: History
+    _words: WordVectors = field(default_factory=WordVectors)
 
     def ask(
         self,
@@ -121,13 +113,8 @@ class Answering:
         request = request_for(settings, model, (question,), within, first)
         request.check()
         limits = Limits(settings.ask_steps, settings.ask_seconds, settings.ask_tokens)
-        box = LibraryToolbox(
-            self._searching,
-            self._documents,
-            self._history,
-            within=within,
-            options=replace(options, limit=None),
-        )
+        any_number = replace(options, limit=None)
+        box = LibraryToolbox(self._searching, self._documents, self._history, within, any_number)
         answerer = Answerer(
             lambda asked: self._model.following(lambda: self._model.searcher.search(asked)),
             self._backend,

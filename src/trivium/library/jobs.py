@@ -91,8 +91,8 @@ class Jobs:
         on_outcome: Callable[[Outcome], None] | None = None,
         on_wait: Waiting | None = None,
     ) -> Report:
-        """Add whatever a source offers. What only this process can offer waits until no other
-        one writes, and is not gone on with if it dies."""
+        """Add everything a source offers. Items that only this process can offer wait until no
+        other process writes, and are not resumed if it dies."""
         if isinstance(source, LastingSource):
             job = self.enqueue(source, labels)
             return self.work(job.id, on_outcome=on_outcome, on_wait=on_wait)

@@ -7,23 +7,16 @@ everyday tasks have short methods here.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from types import TracebackType
+from collections.abc import Callable, Sequence
+from types import MethodType, TracebackType
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 from trivium.config import Settings, load
-from trivium.core.answers import Answer, AnswerEvent, Depth, Quotation, Turn
 from trivium.core.errors import ModelUnavailable
 from trivium.core.places import place_of
-from trivium.core.results import Results, Suggestion
 from trivium.core.types import (
-    OWNER,
-    ChunkId,
-    Document,
-    DocumentId,
-    Granularity,
     Labels,
     Metadata,
-    Where,
 )
 from trivium.core.work import Priority
 from trivium.ingest.progress import Outcome
@@ -40,19 +33,34 @@ from trivium.library.model import embedder_or_missing, refuse_another, settings_
 from trivium.library.models import Models
 from trivium.library.queries import Alerts, LogMode, Queries
 from trivium.library.quoting import Quoting
-from trivium.library.report import Report, Shown
+from trivium.library.report import Report
 from trivium.library.searching import Searching
 from trivium.library.sync import Sync
 from trivium.library.tokens import Tokens
 from trivium.library.upkeep import Upkeep
 from trivium.library.uploads import Uploads
 from trivium.models.missing import MissingEmbedder
-from trivium.operations.searching import Filters, SearchOptions
-from trivium.ports import Backend, Embedder, Source, Waiting
-from trivium.search.decide import Heard
+from trivium.ports import Backend, Embedder, Waiting
 from trivium.store.opening import open_backend
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class _Of(Generic[P, R]):
+    """A method of one of the library's parts, for everyday use: the same options, the same text."""
+
+    def __init__(self, part: str, method: Callable[Concatenate[Any, P], R]) -> None:
+        self._part = part
+        self._method = method
+
+    def __get__(self, library: Library | None, _kind: type) -> Callable[P, R]:
+        if library is None:
+            return cast("Callable[P, R]", self._method)  # for people who ask for help
+        return MethodType(self._method, getattr(library, self._part))
 
 
 class Library:
@@ -174,152 +182,21 @@ class Library:
         job = self.jobs.enqueue(source, labels, what=told_of(listed), priority=priority)
         return self.jobs.work(job.id, on_outcome=on_outcome, on_wait=on_wait)
 
-    def add_from(
-        self,
-        source: Source,
-        labels: Labels,
-        *,
-        on_outcome: Callable[[Outcome], None] | None = None,
-        on_wait: Waiting | None = None,
-    ) -> Report:
-        """Add everything a source offers. Items that only this process can offer wait until no
-        other process writes, and are not resumed if it dies."""
-        return self.jobs.add_from(source, labels, on_outcome=on_outcome, on_wait=on_wait)
-
-    def remove(
-        self,
-        documents: Iterable[DocumentId | str],
-        *,
-        within: Where = OWNER,
-        on_wait: Waiting | None = None,
-    ) -> list[Document]:
-        """Remove documents with chunks, vectors and text. If one doesn't exist, removes none."""
-        return self.documents.remove(documents, within=within, on_wait=on_wait)
-
-    def restore(
-        self,
-        document: DocumentId | str,
-        number: int,
-        *,
-        within: Where = OWNER,
-        on_wait: Waiting | None = None,
-    ) -> Document:
-        """Make an old interpretation's text the active one again: see `history.restore`."""
-        return self.history.restore(document, number, within=within, on_wait=on_wait)
-
-    def show(
-        self,
-        document: DocumentId | str,
-        within: Where = OWNER,
-        *,
-        interpretation: int | None = None,
-    ) -> Shown:
-        """A document in full, now or in the interpretation (version) of this number."""
-        return self.documents.show(document, within, interpretation=interpretation)
+    add_from = _Of("jobs", Jobs.add_from)
+    remove = _Of("documents", Documents.remove)
+    restore = _Of("history", History.restore)
+    show = _Of("documents", Documents.show)
 
     # --- asking
 
-    def search(
-        self,
-        query: str | Sequence[str],
-        limit: int | None = None,
-        *,
-        options: SearchOptions = SearchOptions(),
-        filters: Filters = Filters(),
-        within: Where = OWNER,
-    ) -> Results:
-        """The best passages or documents for a query, or for two to four combined queries, with
-        the reason for every rank.
-
-        `limit` overrides that of the options. `within`: what the caller may see; no filter widens
-        it. The first search `as_of` a day builds indexes for that day.
-        """
-        return self._searching.search(query, limit, options=options, filters=filters, within=within)
-
-    def similar(
-        self,
-        document: DocumentId | str,
-        limit: int | None = None,
-        *,
-        passage: int | None = None,
-        by: Granularity | str | None = None,
-        filters: Filters = Filters(),
-        within: Where = OWNER,
-    ) -> Results:
-        """Similar documents; with the number of a passage, similar passages."""
-        return self._searching.similar(
-            document, limit, passage=passage, by=by, filters=filters, within=within
-        )
-
-    def quote(
-        self,
-        text: str,
-        limit: int = 3,
-        *,
-        filters: Filters = Filters(),
-        within: Where = OWNER,
-    ) -> Quotation:
-        """Find the document, page and paragraph that a pasted sentence or paragraph comes from, and
-        the words that were changed. No places: it is not in the documents."""
-        return self._quoting.find(text, limit, filters=filters, within=within)
-
-    def suggest(self, typed: str, limit: int = 8, within: Where = OWNER) -> tuple[Suggestion, ...]:
-        """Suggest completions, in words of documents the caller may see."""
-        return self._searching.suggest(typed, limit, within)
-
-    def ask(
-        self,
-        question: str,
-        *,
-        history: Sequence[Turn] = (),
-        limit: int | None = None,
-        filters: Filters = Filters(),
-        within: Where = OWNER,
-        conversation: str | None = None,
-        depth: Depth | str | None = None,
-    ) -> Answer:
-        """Answer a question from at most `limit` passages, with citations for every statement;
-        `depth` says how far to search. `ask_stream` gives the same as events."""
-        return self._answering.ask(
-            question,
-            history=history,
-            limit=limit,
-            filters=filters,
-            within=within,
-            conversation=conversation,
-            depth=depth,
-        )
-
-    def ask_stream(
-        self,
-        question: str,
-        *,
-        history: Sequence[Turn] = (),
-        limit: int | None = None,
-        filters: Filters = Filters(),
-        within: Where = OWNER,
-        conversation: str | None = None,
-        depth: Depth | str | None = None,
-        deep: bool = False,
-    ) -> Generator[AnswerEvent, None, None]:
-        """The same as a stream of events; the last one is `Done`. See `answering`."""
-        return self._answering.ask_stream(
-            question,
-            history=history,
-            limit=limit,
-            filters=filters,
-            within=within,
-            conversation=conversation,
-            depth=depth,
-            deep=deep,
-        )
+    search = _Of("_searching", Searching.search)
+    similar = _Of("_searching", Searching.similar)
+    suggest = _Of("_searching", Searching.suggest)
+    quote = _Of("_quoting", Quoting.find)
+    ask = _Of("_answering", Answering.ask)
+    ask_stream = _Of("_answering", Answering.ask_stream)
 
     # --- for evaluation and tuning
 
-    def hear(self, query: str, depth: int) -> Heard:
-        """The raw results of every signal, as the owner, before weighting."""
-        return self._searching.hear(query, depth)
-
-    def judge(self, query: str, chunks: Sequence[ChunkId]) -> Mapping[ChunkId, float]:
-        """How well passages answer a query, by the reranker, as the owner; waits for it."""
-        return self._searching.judge(query, chunks)
+    hear = _Of("_searching", Searching.hear)
+    judge = _Of("_searching", Searching.judge)

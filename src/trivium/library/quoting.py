@@ -44,8 +44,8 @@ class Quoting:
         filters: Filters = Filters(),
         within: Where = OWNER,
     ) -> Quotation:
-        """The places that a text was quoted from, the nearest first; none if it isn't in the
-        documents. `limit`: of places, if several documents have it."""
+        """Find the document, page and paragraph that a pasted sentence or paragraph comes from, and
+        the words that were changed; the nearest first. No places: it isn't in the documents."""
         words, whole = quoted_words(text[:LONGEST_QUOTE])
         if len(words) < FEWEST_WORDS:
             raise BadValue(

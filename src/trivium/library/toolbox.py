@@ -5,7 +5,7 @@ library as the caller would, so none shows more than a search of theirs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from trivium.answer.passages import counted
 from trivium.answer.tools import MOST_FOUND, Given
@@ -47,23 +47,15 @@ def table_of(passages: Sequence[StoredChunk], index: int) -> list[StoredChunk]:
     return list(passages[first : last + 1])
 
 
+@dataclass(frozen=True, slots=True)
 class LibraryToolbox:
-    """A `Toolbox`. `within`: what the caller may see and asked for; no tool widens it."""
+    """A `Toolbox`."""
 
-    def __init__(
-        self,
-        searching: Searching,
-        documents: Documents,
-        history: History,
-        *,
-        within: Where,
-        options: SearchOptions,
-    ) -> None:
-        self._searching = searching
-        self._documents = documents
-        self._history = history
-        self._within = within
-        self._options = options
+    _searching: Searching
+    _documents: Documents
+    _history: History
+    _within: Where  # what the caller may see and asked for; no tool widens it
+    _options: SearchOptions
 
     def search(
         self, queries: Sequence[str], *, mode: str, collection: str, where: str, as_of: str

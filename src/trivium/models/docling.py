@@ -4,8 +4,6 @@ the REST interface under `/v1`, nothing of the document."""
 from __future__ import annotations
 
 import base64
-import time
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
@@ -21,16 +19,9 @@ class Docling:
 
     name = NAME
 
-    def __init__(
-        self,
-        client: Client,
-        *,
-        wait: Callable[[float], None] = time.sleep,
-        now: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, client: Client) -> None:
         self._client = client
-        self._wait = wait
-        self._now = now
+        self._wait, self._now = client.clock.wait, client.clock.now
 
     def analyse(self, data: bytes) -> Any:
         """The DoclingDocument of a file. Raises ModelUnavailable."""

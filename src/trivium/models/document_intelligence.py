@@ -7,8 +7,6 @@ configured address, whatever address the service names for the answer.
 from __future__ import annotations
 
 import base64
-import time
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,16 +20,9 @@ MOST_BYTES = 50 << 20  # what goes into one request; the service itself takes up
 class DocumentIntelligence:
     """One model behind one address. Threads may share it."""
 
-    def __init__(
-        self,
-        client: Client,
-        *,
-        wait: Callable[[float], None] = time.sleep,
-        now: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, client: Client) -> None:
         self._client = client
-        self._wait = wait
-        self._now = now
+        self._wait, self._now = client.clock.wait, client.clock.now
 
     @property
     def name(self) -> str:

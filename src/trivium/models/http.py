@@ -11,7 +11,7 @@ import json
 import logging
 import time
 import weakref
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from threading import Lock
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from trivium.core.errors import ModelBusy, ModelFailing, ModelUnavailable
 from trivium.models.endpoint import Endpoint
-from trivium.models.retrying import ATTEMPTS, Passing, Retrying
+from trivium.models.retrying import ATTEMPTS, Clock, Passing, Retrying
 from trivium.models.tokenising import encodable
 
 if TYPE_CHECKING:
@@ -39,13 +39,12 @@ class Client:
         self,
         endpoint: Endpoint,
         *,
-        wait: Callable[[float], None] = time.sleep,
-        now: Callable[[], float] = time.monotonic,
+        clock: Clock = Clock(),
         max_bytes: int = MAX_BYTES,
     ) -> None:
         self.endpoint = endpoint
-        self._retrying = Retrying(endpoint.seconds, wait, now)
-        self._now = now
+        self.clock = clock
+        self._retrying = Retrying(endpoint.seconds, clock)
         self._max_bytes = max_bytes
         self._lock = Lock()
         self._opened: httpx2.Client | None = None
@@ -108,7 +107,7 @@ class Client:
     def _read(
         self, method: str, address: str, body: Mapping[str, Any] | None, seconds: float
     ) -> tuple[Any, float]:
-        until = self._now() + seconds
+        until = self.clock.now() + seconds
         data = bytearray()
         with self._sent(method, address, body, seconds) as response:
             told = response.headers.get("Retry-After", "")
@@ -116,14 +115,14 @@ class Client:
                 data += piece
                 if len(data) > self._max_bytes:
                     raise self.endpoint.nonsense(f"returned more than {self._max_bytes:,} bytes")
-                if self._now() > until:  # a read's own limit counts from one piece to the next
+                if self.clock.now() > until:  # a read's own limit counts from one piece to the next
                     raise Passing(self.endpoint.late(seconds))
         return self._parsed(bytes(data)), retry_after(told)
 
     def _events(
         self, path: str, body: Mapping[str, Any], seconds: float
     ) -> Generator[Any, None, None]:
-        until = self._now() + seconds
+        until = self.clock.now() + seconds
         with self._sent("POST", self.endpoint.address(path), body, seconds) as response:
             for line in self._lines(response):
                 name, _, value = line.partition(b":")
@@ -131,8 +130,8 @@ class Client:
                     return
                 if name == b"data":
                     yield self._parsed(value)
-                    until = self._now() + seconds
-                elif self._now() > until:  # comments keep a connection open, and say nothing
+                    until = self.clock.now() + seconds
+                elif self.clock.now() > until:  # comments keep a connection open, and say nothing
                     raise Passing(self.endpoint.late(seconds))
 
     def _lines(self, response: httpx2.Response) -> Iterator[bytes]:

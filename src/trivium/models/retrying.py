@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from trivium.core.errors import ModelUnavailable
@@ -29,18 +30,20 @@ class Passing(Exception):
         self.after = after  # seconds that the server asks to wait
 
 
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The time, for those who wait and try again."""
+
+    wait: Callable[[float], None] = time.sleep
+    now: Callable[[], float] = time.monotonic
+
+
 class Retrying:
     """An attempt gets the seconds it may take: `seconds`, or the rest of the patience."""
 
-    def __init__(
-        self,
-        seconds: float,
-        wait: Callable[[float], None] = time.sleep,
-        now: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, seconds: float, clock: Clock) -> None:
         self._seconds = seconds
-        self._wait = wait
-        self._now = now
+        self._wait, self._now = clock.wait, clock.now
 
     def persist(
         self, attempt: Callable[[float], _Answer], attempts: int, patience: float

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,26 +27,17 @@ if TYPE_CHECKING:
     from trivium.core.types import Vector
 
 
+@dataclass(frozen=True, slots=True)
 class Matching:
     """The `Matcher` of one search."""
 
-    def __init__(
-        self,
-        backend: Backend,
-        embedder: Embedder,
-        request: SearchRequest,
-        fits: Fits,
-        asked: Sequence[ReadyQuery],
-        progress: Progress,
-        passages: Passages,
-    ) -> None:
-        self._backend = backend
-        self._embedder = embedder
-        self._request = request
-        self._fits = fits
-        self._asked = asked
-        self._progress = progress
-        self._passages = passages
+    _backend: Backend
+    _embedder: Embedder
+    _request: SearchRequest
+    _fits: Fits
+    _asked: Sequence[ReadyQuery]
+    _progress: Progress
+    _passages: Passages
 
     def __call__(self, at: int, candidates: Sequence[Candidate]) -> list[Candidate]:
         if not candidates:

@@ -10,6 +10,7 @@ from trivium.core.answers import Turn, Usage
 from trivium.models.endpoint import Endpoint
 from trivium.models.generator import RemoteGenerator
 from trivium.models.http import Client
+from trivium.models.retrying import Clock
 
 SAID = (
     Turn("Where was the crown found?", "Divers raised the crown from the harbour of Port Amble."),
@@ -27,7 +28,7 @@ def rewritten(
 ) -> tuple[Rewritten, list[Seen]]:
     with ScriptedEndpoint(answer) as server:
         endpoint = Endpoint("generate", server.url, "writer", seconds=20.0, patience=20.0)
-        generator = RemoteGenerator(Client(endpoint, wait=lambda pause: None), 4096)
+        generator = RemoteGenerator(Client(endpoint, clock=Clock(lambda pause: None)), 4096)
         return stand_alone("And who wore it?", SAID, generator, seconds), server.requests
 
 

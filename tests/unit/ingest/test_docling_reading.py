@@ -15,6 +15,7 @@ from trivium.library.assembly import remote_reader_for
 from trivium.models.docling import Docling
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
+from trivium.models.retrying import Clock
 from trivium.ports import Blob
 
 PDF = Blob("ferry.pdf", printed(["Local words on a page."]))
@@ -99,7 +100,7 @@ def server(*states: object, result: object = None) -> Callable[[Seen], Reply]:
 
 def service(url: str) -> Docling:
     there = Endpoint("read", url, "docling", "secret", "X-Api-Key", 5.0, 9.0)
-    return Docling(Client(there, wait=lambda _: None), wait=lambda _: None)
+    return Docling(Client(there, clock=Clock(lambda _: None)))
 
 
 def test_a_docling_document_becomes_text_with_structure_and_places() -> None:

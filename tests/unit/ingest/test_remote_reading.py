@@ -16,6 +16,7 @@ from trivium.ingest.remote_reading import RemoteReading
 from trivium.models.document_intelligence import DocumentIntelligence
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
+from trivium.models.retrying import Clock
 from trivium.ports import Blob
 
 PDF = Blob("ferry.pdf", printed(["Local words on a page."]))
@@ -71,7 +72,7 @@ def service(url: str) -> DocumentIntelligence:
         "read", url, "prebuilt-layout", "secret", "Ocp-Apim-Subscription-Key", 5.0, 9.0
     )
     waits: list[float] = []
-    made = DocumentIntelligence(Client(there, wait=waits.append), wait=waits.append)
+    made = DocumentIntelligence(Client(there, clock=Clock(waits.append)))
     made.waits = waits  # type: ignore[attr-defined]
     return made
 

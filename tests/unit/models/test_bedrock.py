@@ -43,7 +43,7 @@ from trivium.models.bedrock.client import BedrockClient, BedrockEndpoint
 from trivium.models.bedrock.embedder import LONGEST_V3, BedrockEmbedder
 from trivium.models.bedrock.generator import BedrockGenerator
 from trivium.models.bedrock.reranker import BedrockReranker
-from trivium.models.retrying import ATTEMPTS
+from trivium.models.retrying import ATTEMPTS, Clock
 from trivium.ports import Generated, Message
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, sample
@@ -69,7 +69,7 @@ def client(
     role: str, model: str, seconds: float = 20.0, wait: Callable[[float], None] | None = None
 ) -> BedrockClient:
     endpoint = BedrockEndpoint(role, URL, model, seconds=seconds, patience=seconds * 3)
-    return BedrockClient(endpoint, wait=Pauses() if wait is None else wait)
+    return BedrockClient(endpoint, Clock(Pauses() if wait is None else wait))
 
 
 @contextmanager

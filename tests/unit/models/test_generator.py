@@ -16,6 +16,7 @@ from trivium.core.errors import (
 from trivium.models.endpoint import Endpoint
 from trivium.models.generator import RemoteGenerator
 from trivium.models.http import Client
+from trivium.models.retrying import Clock
 from trivium.ports import Generated, Message
 
 ASKED = (Message("system", "Be brief."), Message("user", "What is fog?"))
@@ -27,7 +28,7 @@ SOON = 5.0  # seconds of a silence that is waited out, and that a good answer ma
 
 def generator(url: str, seconds: float = 20.0, **more: Any) -> RemoteGenerator:
     endpoint = Endpoint("generate", url, "writer", seconds=seconds, patience=60.0)
-    return RemoteGenerator(Client(endpoint, wait=lambda pause: None, **more), 8192)
+    return RemoteGenerator(Client(endpoint, **{"clock": Clock(lambda pause: None), **more}), 8192)
 
 
 def whole(text: object) -> Reply:
@@ -170,7 +171,9 @@ def test_comments_alone_are_no_answer() -> None:
     """They keep the connection open, as slow servers mean them to, but not forever."""
     now = iter(range(100_000))
     with ScriptedEndpoint(lambda seen: Reply(b": wait\n" * 10_000)) as server:
-        writing = generator(server.url, 5.0, now=lambda: float(next(now)))
+        writing = generator(
+            server.url, 5.0, clock=Clock(lambda pause: None, lambda: float(next(now)))
+        )
         with pytest.raises(ModelTimeout):
             next(writing.stream(ASKED, 50))
 

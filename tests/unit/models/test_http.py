@@ -24,7 +24,7 @@ from trivium.core.errors import (
 )
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client, retry_after
-from trivium.models.retrying import ATTEMPTS
+from trivium.models.retrying import ATTEMPTS, Clock
 
 KEY = "sk-very-secret"
 
@@ -45,7 +45,7 @@ class Pauses:
 def client(url: str, *, pauses: Pauses | None = None, seconds: float = 60.0, **more: int) -> Client:
     endpoint = Endpoint("embed", url, "small", KEY, seconds=seconds, patience=60.0)
     pauses = pauses or Pauses()
-    return Client(endpoint, wait=pauses.wait, now=pauses.now, **more)
+    return Client(endpoint, clock=Clock(pauses.wait, pauses.now), **more)
 
 
 def test_a_question_and_its_answer() -> None:
@@ -195,7 +195,7 @@ def test_a_server_that_drips_for_ever_is_late() -> None:
     endpoint = Endpoint("embed", "http://127.0.0.1", "small", seconds=2.0, patience=4.0)
     with ScriptedEndpoint(lambda seen: Reply(b" " * 5_000_000 + b"{}")) as server:
         object.__setattr__(endpoint, "url", server.url)
-        asking = Client(endpoint, now=lambda: float(next(now)), wait=lambda seconds: None)
+        asking = Client(endpoint, clock=Clock(lambda seconds: None, lambda: float(next(now))))
         with pytest.raises(ModelTimeout):
             asking.post("/x", {})
 

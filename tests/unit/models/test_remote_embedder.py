@@ -22,12 +22,12 @@ from trivium.core.errors import (
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
 from trivium.models.remote_embedder import RemoteEmbedder
-from trivium.models.retrying import HURRIED
+from trivium.models.retrying import HURRIED, Clock
 
 
 def client(url: str, seconds: float = 20.0) -> Client:
     endpoint = Endpoint("embed", url, "small", seconds=seconds, patience=seconds)
-    return Client(endpoint, wait=lambda pause: None)
+    return Client(endpoint, clock=Clock(lambda pause: None))
 
 
 def vector(text: str) -> list[float]:

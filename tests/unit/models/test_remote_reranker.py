@@ -11,6 +11,7 @@ from trivium.core.types import OWNER, StoredChunk
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
 from trivium.models.remote_reranker import RemoteReranker, scaled
+from trivium.models.retrying import Clock
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, sample
 
@@ -23,7 +24,7 @@ def passages(*texts: str) -> list[StoredChunk]:
 
 
 def reranker(url: str) -> RemoteReranker:
-    return RemoteReranker(Client(Endpoint("rerank", url, "judge"), wait=lambda pause: None))
+    return RemoteReranker(Client(Endpoint("rerank", url, "judge"), clock=Clock(lambda pause: None)))
 
 
 def cohere(seen: Seen) -> Reply:

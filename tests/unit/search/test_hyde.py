@@ -10,6 +10,7 @@ from tests.language_model import KEY, NAME
 from trivium.models.endpoint import Endpoint
 from trivium.models.generator import RemoteGenerator
 from trivium.models.http import Client
+from trivium.models.retrying import Clock
 from trivium.ports import Generated, Message
 from trivium.search.hyde import MOST_TOKENS, hypothesise
 
@@ -18,7 +19,7 @@ PATIENCE = 120.0  # seconds: for a machine that is busy with other things
 
 def generator(url: str) -> RemoteGenerator:
     endpoint = Endpoint("generate", url, "writer", KEY, seconds=20.0, patience=20.0)
-    return RemoteGenerator(Client(endpoint, wait=lambda pause: None), 4096)
+    return RemoteGenerator(Client(endpoint, clock=Clock(lambda pause: None)), 4096)
 
 
 def piece(text: str, finish: str | None = None) -> dict[str, Any]:

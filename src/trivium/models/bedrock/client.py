@@ -8,7 +8,6 @@ ours does (`retrying`), so boto3 itself shall not. Knows nothing of what is aske
 from __future__ import annotations
 
 import json
-import time
 import weakref
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -26,7 +25,7 @@ from trivium.core.errors import (
 )
 from trivium.models.endpoint import BEDROCK, Endpoint
 from trivium.models.http import MAX_BYTES, retry_after
-from trivium.models.retrying import ATTEMPTS, Passing, Retrying
+from trivium.models.retrying import ATTEMPTS, Clock, Passing, Retrying
 from trivium.models.tokenising import encodable
 
 RUNTIME, AGENTS = "bedrock-runtime", "bedrock-agent-runtime"
@@ -80,15 +79,9 @@ class BedrockEndpoint(Endpoint):
 class BedrockClient:
     """Asks one model. Threads may share it; connections are kept open between calls."""
 
-    def __init__(
-        self,
-        endpoint: BedrockEndpoint,
-        *,
-        wait: Callable[[float], None] = time.sleep,
-        now: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, endpoint: BedrockEndpoint, clock: Clock = Clock()) -> None:
         self.endpoint = endpoint
-        self._retrying = Retrying(endpoint.seconds, wait, now)
+        self._retrying = Retrying(endpoint.seconds, clock)
         self._lock = Lock()
         self._session: Any = None
         self._opened: dict[tuple[str, float], Any] = {}

@@ -41,6 +41,10 @@ USERS: dict[str, dict[str, Any]] = {
 
 
 OUTSIDERS = ("UGUEST", "USINGLE", "UOTHER", "USTRANGER", "UBOT", "UNKNOWN")
+# Who is in a channel, beside the one who asks: in those below someone only reads.
+READERS = {f"C{user}": ["U1", user] for user in OUTSIDERS if user != "UBOT"} | {
+    "CB": ["U1", "UBOT"]
+}
 DIRECT = {"type": "message", "channel_type": "im"}
 
 
@@ -66,16 +70,20 @@ def library() -> Iterator[Library]:
 
 
 @pytest.fixture
-def slack() -> Iterator[tuple[Server, list[dict[str, Any]]]]:
+def slack() -> Iterator[tuple[Server, list[dict[str, Any]]]]:  # noqa: C901
     posted: list[dict[str, Any]] = []
 
-    def answer(asked: Asked) -> Reply:
+    def answer(asked: Asked) -> Reply:  # noqa: C901
         if asked.path.endswith("users.conversations"):
             if not asked.params.get("cursor"):
                 return Reply(
                     {"ok": True, "channels": [], "response_metadata": {"next_cursor": "more"}}
                 )
             return Reply({"ok": True, "channels": [{"id": "G1"}]})
+        if asked.path.endswith("users.list"):
+            return Reply({"ok": True, "members": [*USERS.values()]})
+        if asked.path.endswith("conversations.members"):
+            return Reply({"ok": True, "members": READERS.get(asked.params["channel"], ["U1"])})
         if asked.path.endswith("users.info"):
             user = USERS.get(asked.params["user"])
             return Reply({"ok": True, "user": user} if user else
@@ -132,6 +140,8 @@ def test_it_answers_in_the_thread_with_citations(
     [
         ({"channel": "C1"}, {"all", "finance"}),
         ({"channel": "C9"}, {"all"}),  # shared with another organisation
+        ({"channel": "CB"}, {"all", "finance"}),  # with a bot of the workspace's own
+        *(({"channel": channel}, {"all"}) for channel in READERS if channel != "CB"),
         ({"channel": "G2"}, {"all", "finance", "slack/G2"}),
         ({"channel": "D1", **DIRECT}, {"all", "finance", "slack/G1"}),
         *(({"channel": "G2", "user": user}, {"all", "slack/G2"}) for user in OUTSIDERS),

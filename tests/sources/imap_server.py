@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 import socketserver
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -19,6 +20,8 @@ class Mail:
     capabilities: str = "IMAP4rev1 AUTH=PLAIN"  # after signing in
     flags: dict[str, str] = field(default_factory=dict)  # of folders, such as \\All
     labels: dict[int, str] = field(default_factory=dict)  # of Gmail, as it writes them
+    tls: ssl.SSLContext | None = None  # after STARTTLS
+    heard: list[tuple[str, bool]] = field(default_factory=list)  # commands; whether encrypted
     drafts: set[int] = field(default_factory=set)
     broken: set[int] = field(default_factory=set)  # UIDs that the server can't give
     closed: set[str] = field(default_factory=set)  # folders that nobody may open
@@ -40,13 +43,35 @@ class Handler(socketserver.StreamRequestHandler):
     disable_nagle_algorithm = True
     wbufsize = -1  # an answer in one piece
 
-    def handle(self) -> None:
+    def _encrypt(self, tag: str) -> bool:
+        """False: the client doesn't trust us."""
+        assert self.mail.tls
+        self.wfile.write(f"{tag} OK begin\r\n".encode())
+        self.wfile.flush()
+        try:
+            self.connection = self.mail.tls.wrap_socket(self.connection, server_side=True)
+        except OSError:
+            return False
+        self.rfile = self.connection.makefile("rb")
+        self.wfile = self.connection.makefile("wb")
+        return True
+
+    def finish(self) -> None:
+        super().finish()
+        self.connection.close()
+
+    def handle(self) -> None:  # noqa: C901 (one loop, one story)
         self.wfile.write(b"* OK ready\r\n")
         self.wfile.flush()
         chosen = ""
-        for line in self.rfile:
+        while line := self.rfile.readline():
             tag, _, rest = line.decode().strip().partition(" ")
             verb, _, told = rest.partition(" ")
+            self.mail.heard.append((verb.upper(), self.request is not self.connection))
+            if verb.upper() == "STARTTLS" and self.mail.tls:
+                if not self._encrypt(tag):
+                    return
+                continue
             if verb.upper() == "EXAMINE":
                 chosen = told.strip().removeprefix('"').removesuffix('"')
                 chosen = re.sub(r"\\(.)", r"\1", chosen)
@@ -78,7 +103,8 @@ class Handler(socketserver.StreamRequestHandler):
     def _answer(self, verb: str, told: str, chosen: str) -> tuple[list[bytes], str]:
         match verb:
             case "CAPABILITY":
-                return [f"* CAPABILITY {self.mail.capabilities}".encode()], "OK done"
+                starts = " STARTTLS" if self.mail.tls else ""
+                return [f"* CAPABILITY {self.mail.capabilities}{starts}".encode()], "OK done"
             case "AUTHENTICATE":
                 known = ("PLAIN \0ada\0geheim ö", "XOAUTH2 user=ada\1auth=Bearer good\1\1")
                 return [], "OK in" if told in known else "NO AUTHENTICATE failed."

@@ -5,16 +5,23 @@ extensions (X-GM-LABELS, XOAUTH2 with its second, empty answer) describe them.
 """
 
 import socketserver
+import ssl
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address
 from pathlib import Path
 from threading import Thread
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 from tests.sources.imap_server import Handler, Mail
 
 from trivium import config
-from trivium.core.errors import BadSetting, SourceNonsense, SourceRefused
+from trivium.core.errors import BadSetting, SourceNonsense, SourceRefused, SourceUnreachable
 from trivium.ports import Failed, Put, SourceAsked, SyncSource
 from trivium.sources.imap import KIND, Account, ImapSource, _uids_of
 from trivium.sources.mbox import MboxSource
@@ -166,3 +173,44 @@ def test_words_that_begin_with_from_do_not_split_a_mail(tmp_path: Path) -> None:
     subjects = [data.partition(b"Subject: ")[2].partition(b"\n")[0] for data in found]
     assert subjects == [b"One", b"Two", b"Three"]
     assert b"this came, too." in found[0]
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """Of 127.0.0.1, signed by itself, with its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))]), critical=False
+        )
+        .sign(key, hashes.SHA256())
+    )
+    plain = serialization.NoEncryption()
+    form = serialization.PrivateFormat.PKCS8
+    place = tmp_path / "certificate.pem"
+    place.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, form, plain)
+        + made.public_bytes(serialization.Encoding.PEM)
+    )
+    return place
+
+
+def test_starttls(mail: Mail, certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A password goes out only once the connection is encrypted, to a server that is trusted."""
+    mail.deliver("INBOX", "Letter")
+    account = Account("127.0.0.1", "ada", "secret", mail.port, False, starttls=True)  # type: ignore[attr-defined]
+    with pytest.raises(SourceNonsense, match="as a mail server"):  # it offers no STARTTLS
+        puts(ImapSource(account))
+    mail.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    mail.tls.load_cert_chain(certificate)
+    with pytest.raises(SourceUnreachable, match="certificate"):
+        puts(ImapSource(account))
+    assert "LOGIN" not in dict(mail.heard)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    assert puts(ImapSource(account)).keys() == {"INBOX/7/1"}
+    assert dict(mail.heard)["LOGIN"], "in the clear"

@@ -14,7 +14,7 @@ from tests.sources.server import Reply, Server, serving
 
 from trivium.core.errors import SourceRefused, SourceUnreachable
 from trivium.core.types import Extraction
-from trivium.ports import Change, Failed, Gone, Put
+from trivium.ports import Change, Checkpoint, Failed, Gone, Put
 from trivium.sources.notion import NotionSource
 from trivium.sources.service import Service
 
@@ -36,9 +36,9 @@ def server(notion: Notion) -> Iterator[Server]:
         yield made
 
 
-def pages_of(server: Server) -> NotionSource:
+def pages_of(server: Server, *, on_blocks: bool = False) -> NotionSource:
     headers = {"Authorization": "Bearer good", "Notion-Version": "2025-09-03"}
-    return NotionSource(Service("Notion", server.url, headers))
+    return NotionSource(Service("Notion", server.url, headers), on_blocks=on_blocks)
 
 
 def puts(changes: Iterator[Change]) -> dict[str, Put]:
@@ -257,3 +257,18 @@ def test_without_the_right_to_read_comments_the_pages_are_read(
     assert puts(iter(changes)).keys() == {"p1", "p2", "row-1"}
     assert not failures(changes)
     assert len([one for one in server.asked if one.path == "/comments"]) == 1
+    notion.refused = {}
+    notion.comments["p1"] = [{"object": "comment", "id": "c1", **rich("Why?")}]
+    assert isinstance(changes[-1], Checkpoint)
+    later = list(pages_of(server).changes(changes[-1].cursor))
+    assert text(puts(iter(later))["p1"]).endswith("Why?"), "now that they may be read"
+    assert isinstance(later[-1], Checkpoint)
+    assert "p1" not in puts(pages_of(server).changes(later[-1].cursor)), "only once"
+
+
+def test_comments_on_blocks_are_read_if_you_ask(notion: Notion, server: Server) -> None:
+    notion.comments["p1-0"] = [{"object": "comment", "id": "c1", **rich("Which lamp?")}]
+    first = notion.blocks["p1"][0]["paragraph"]["rich_text"][0]["plain_text"]
+    assert "Which lamp?" not in text(puts(pages_of(server).changes(""))["p1"])
+    page = puts(pages_of(server, on_blocks=True).changes(""))["p1"]
+    assert text(page).startswith(f"{first}\n\nWhich lamp?")

@@ -5,24 +5,23 @@
 from __future__ import annotations
 
 import re
-from email.utils import parsedate_to_datetime
 from xml.etree.ElementTree import Element
 
 from trivium.core.types import Extraction, Place
 from trivium.extract.charsets import decode_text
 from trivium.extract.code import language_of
 from trivium.extract.composer import Composer, describe
+from trivium.extract.feed_entries import FeedEntry, read_feed
 from trivium.extract.html_tree import TreeReader, parse_html
 from trivium.extract.package import parse_xml
-from trivium.extract.properties import iso
 from trivium.extract.sniff import binary_kind
 from trivium.extract.xml_documents import book, diagram, drawing, outline
 from trivium.ports import Blob
 
 _BEGINNING = re.compile(
-    rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*"
-    rb"<(?:\?xml\s|(?:rss|feed|opml|svg|mxfile|mxGraphModel|FictionBook)[\s>]|!DOCTYPE\s+(?!html))",
-    re.I,
+    rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*(?:<!--.*?-->\s*)*"
+    rb"<(?:\?xml\s|(?:rss|feed|rdf:RDF|opml|svg|mxfile|mxGraphModel|FictionBook)[\s>]|!DOCTYPE\s+(?!html))",
+    re.I | re.S,
 )
 _DECLARATION = re.compile(r"\A\ufeff?\s*<\?xml[^>]*\?>")
 _KNOWN = {
@@ -32,35 +31,37 @@ _KNOWN = {
     "mxfile": (diagram, "application/vnd.jgraph.mxfile"),
     "mxGraphModel": (diagram, "application/vnd.jgraph.mxfile"),
 }
-_BODIES = ("encoded", "content", "description", "summary")
+_FEED = re.compile(rb"<(?:\w+:)?(?:rss|feed|RDF|channel)[\s>]", re.I)
+_HEAD = 4096  # bytes in which a feed begins, after its comments and stylesheets
 
 
 class XmlExtractor:
     """Takes what begins as XML does, whatever its name, and is no web page or source code: list it
     after the reader of HTML."""
 
-    version = "xml/2"
+    version = "xml/3"
 
     def accepts(self, blob: Blob) -> bool:
         begins = _BEGINNING.match(blob.data[:1024].replace(b"\x00", b""))
         return bool(begins) and not language_of(blob) and not binary_kind(blob.data)
 
     def extract(self, blob: Blob) -> Extraction:
-        root = parse_xml(_narrow(blob.data), blob.name)
         out = Composer(blob.name)
-        entries = [element for element in root.iter() if element.tag in ("item", "entry")]
-        if root.tag in ("rss", "feed", "RDF") and entries:
-            channel = root.find("channel")
-            head = root if channel is None else channel
-            for entry in entries:
+        head = blob.data[:_HEAD].replace(b"\x00", b"")
+        feed = read_feed(blob.data) if _FEED.search(head) else None
+        if feed is not None:
+            if not feed.entries:
+                out.add("paragraph", feed.title)
+            for entry in feed.entries:
                 _entry(out, entry)
             return out.finish(
                 blob,
-                titles=(head.findtext("title") or "", out.first_heading),
-                media_type=f"application/{'atom' if root.tag == 'feed' else 'rss'}+xml",
-                language=head.findtext("language") or "",
-                metadata=describe({"entries": len(entries)}),
+                titles=(feed.title, out.first_heading),
+                media_type=feed.media_type,
+                language=feed.language,
+                metadata=describe({"entries": len(feed.entries)}),
             )
+        root = parse_xml(_narrow(blob.data), blob.name)
         if root.tag in _KNOWN:
             read, media_type = _KNOWN[root.tag]
             named, known = read(out, root)
@@ -88,20 +89,10 @@ def _narrow(data: bytes) -> bytes:
     return _DECLARATION.sub("", decode_text(data), count=1).encode()
 
 
-def _entry(out: Composer, entry: Element) -> None:
-    author = entry.findtext("creator") or entry.findtext("author/name") or entry.findtext("author")
-    address = entry_link(entry)
-    place = Place(
-        authors=(author.strip(),) if author and author.strip() else (),
-        time=entry_time(entry),
-        link=address,
-    )
-    out.heading(2, entry.findtext("title") or address or "Entry", place)
-    bodies = (
-        "".join(found.itertext()) for name in _BODIES if (found := entry.find(name)) is not None
-    )
-    body = max(bodies, key=len, default="")  # the summary repeats the beginning of the content
-    tree = parse_html(body) if body.strip() else None
+def _entry(out: Composer, entry: FeedEntry) -> None:
+    place = Place(authors=tuple(entry.authors), time=entry.time, link=entry.link)
+    out.heading(2, entry.title, place)
+    tree = parse_html(entry.body) if entry.body.strip() else None
     if tree is not None:
         for heading in tree.iter("h1", "h2"):
             heading.tag = "h3"  # below the entry's own
@@ -116,23 +107,3 @@ def _document(out: Composer, element: Element) -> None:
         return
     for child in element:
         _document(out, child)
-
-
-def entry_link(entry: Element) -> str:
-    """The address of what an entry is about; Atom may give others beside it."""
-    found = entry.findall("link")
-    main = next((one for one in found if one.get("rel", "alternate") == "alternate"), None)
-    link = main if main is not None else next(iter(found), None)
-    return "" if link is None else (link.text or link.get("href") or "").strip()
-
-
-def entry_time(entry: Element) -> str:
-    for name in ("pubDate", "published", "updated", "date"):
-        if text := entry.findtext(name):
-            if found := iso(text):
-                return found
-            try:
-                return parsedate_to_datetime(text).isoformat()
-            except (ValueError, TypeError):
-                continue
-    return ""

@@ -3,7 +3,7 @@
 What it answers from is what everyone who reads the reply may see: in a channel, what is public and
 what was said in that channel itself; in a direct conversation, what the person who asks may see.
 Guests, people of other organisations and people whom Slack doesn't know never get the labels of the
-sources, and neither does a channel that is shared with another organisation.
+sources, and neither does a channel that one of them reads.
 Hears of messages by Socket Mode, so it needs no address that others can reach. Needs
 the extra `slack`. Knows nothing of stores or of how answers are made.
 """
@@ -16,6 +16,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterator, Mapping
 from threading import Event
+from time import monotonic
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -33,11 +34,12 @@ log = logging.getLogger("trivium.slack")
 _MENTION = re.compile(r"<@[A-Z0-9]+(?:\|[^>]*)?>")
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 # As users.info marks who isn't a full member: docs.slack.dev/reference/objects/user-object.
-_OUTSIDE = ("deleted", "is_bot", "is_restricted", "is_ultra_restricted", "is_stranger")
+_OUTSIDE = ("deleted", "is_restricted", "is_ultra_restricted", "is_stranger")
 _NONE = {"None", ""}
 _MOST_TEXT = 39_000  # characters; Slack refuses 40,000
 _MOST_THREADS = 500  # whose earlier turns are remembered
 _MOST_TURNS = 5
+_REMEMBERED = 600.0  # seconds for which the bot knows who is a guest
 _MOST_EVENTS = 1_000  # remembered, since Slack tells of some twice
 _AGAIN_SECONDS = 5.0  # until a connection that broke is made again
 T = TypeVar("T")
@@ -55,6 +57,8 @@ class SlackBot:
         self._sleep = sleep
         self._turns: OrderedDict[tuple[str, str], list[Turn]] = OrderedDict()
         self._team: set[str] = set()  # ids of the bot's own workspace and organisation
+        self._inside: frozenset[str] = frozenset()
+        self._inside_at = 0.0
         self._heard: OrderedDict[str, None] = OrderedDict()
 
     # --- hearing
@@ -159,12 +163,16 @@ class SlackBot:
         nobody whom Slack doesn't tell about."""
         try:
             told = self._call(self._bot, "GET", "users.info", {"user": user}).get("user") or {}
-            if not self._team:
-                about = self._call(self._bot, "GET", "auth.test")
-                self._team = {str(about.get(one)) for one in ("team_id", "enterprise_id")} - _NONE
+            return not told.get("is_bot") and self._is_inside(told)
         except TriviumError as error:
             log.warning("Slack doesn't say who %s is: %s", user, error)
             return False
+
+    def _is_inside(self, told: Mapping[str, Any]) -> bool:
+        """Of the workspace or its organisation, and not a guest."""
+        if not self._team:
+            about = self._call(self._bot, "GET", "auth.test")
+            self._team = {str(about.get(one)) for one in ("team_id", "enterprise_id")} - _NONE
         if any(told.get(one) for one in _OUTSIDE):
             return False
         homes = {str(told.get("team_id"))}
@@ -174,23 +182,41 @@ class SlackBot:
         return bool(homes & self._team)
 
     def _is_ours(self, channel: str) -> bool:
-        """Not shared with another organisation."""
+        """Not shared with another organisation, and nobody in it is a guest or unknown."""
         try:
             told = self._call(self._bot, "GET", "conversations.info", {"channel": channel})
+            about = told.get("channel") or {}
+            if about.get("is_ext_shared") or about.get("is_pending_ext_shared"):
+                return False
+            inside = self._insiders()
+            readers = self._pages("conversations.members", "members", {"channel": channel})
+            return all(str(one) in inside for one in readers)
         except TriviumError as error:
             log.warning("Slack doesn't say who is in %s: %s", channel, error)
             return False
-        about = told.get("channel") or {}
-        return not (about.get("is_ext_shared") or about.get("is_pending_ext_shared"))
+
+    def _insiders(self) -> frozenset[str]:
+        """Everyone of the workspace but guests; asked for again after a while."""
+        if not self._inside or monotonic() - self._inside_at > _REMEMBERED:
+            people = self._pages("users.list", "members", {})
+            self._inside = frozenset(str(one.get("id")) for one in people if self._is_inside(one))
+            self._inside_at = monotonic()
+        return self._inside
 
     def _shared_with(self, user: str) -> Iterator[str]:
         """The private channels that this person and the bot are in."""
-        asked = {"user": user, "types": "private_channel,mpim", "limit": 200, "cursor": None}
+        asked = {"user": user, "types": "private_channel,mpim"}
+        for one in self._pages("users.conversations", "channels", asked):
+            yield str(one["id"])
+
+    def _pages(self, method: str, part: str, asked: Mapping[str, Any]) -> Iterator[Any]:
+        cursor = None
         while True:
-            found = self._call(self._bot, "GET", "users.conversations", asked)
-            yield from (str(one["id"]) for one in found.get("channels", ()))
-            asked["cursor"] = (found.get("response_metadata") or {}).get("next_cursor")
-            if not asked["cursor"]:
+            sent = {**asked, "limit": 200, "cursor": cursor}
+            found = self._call(self._bot, "GET", method, sent)
+            yield from found.get(part) or ()
+            cursor = (found.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
                 return
 
     def _remember(self, channel: str, thread: str, turn: Turn) -> None:

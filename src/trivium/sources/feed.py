@@ -9,14 +9,10 @@ from __future__ import annotations
 
 import html
 import json
-import re
 import zlib
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Generator, Iterator, Sequence
 from functools import partial
 from hashlib import sha256
-from io import BytesIO
-from typing import Any
 from urllib.parse import urljoin, urlsplit
 from urllib.robotparser import RobotFileParser
 from xml.etree.ElementTree import Element
@@ -33,6 +29,7 @@ from trivium.core.errors import (
 )
 from trivium.core.types import EVERYONE
 from trivium.extract.composer import describe
+from trivium.extract.feed_entries import FeedEntry, read_feed
 from trivium.extract.package import parse_xml
 from trivium.ports import Change, Checkpoint, Failed, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
@@ -45,7 +42,6 @@ _SECONDS = 60.0
 _MOST_SEEN = 20_000  # entries that a cursor keeps
 _MOST_PAGES = 100_000
 _DEEPEST = 3  # sitemaps of sitemaps
-_TAGS = re.compile(r"<[^<>]*>")
 
 
 class Pages:
@@ -127,74 +123,43 @@ class FeedSource:
 
     def _entries(self) -> Iterator[tuple[str, str, Put]]:
         """Each with a mark that changes when the entry does."""
-        import feedparser
-
         try:
             got = self._pages.get(self._url)
         except (UrlFailed, UrlRefused) as reason:
             raise SourceUnreachable(reason.message) from reason
         except ReadError as reason:
             raise SourceNonsense(f"{self._url} can't be read: {reason.message}") from reason
-        headers = {"content-type": got.media_type} if got.media_type else {}
-        # As a file: given bytes, feedparser would open a file or address of that name.
-        feed = feedparser.parse(BytesIO(got.data), response_headers=headers)
-        if not feed.entries and not feed.get("version"):
+        feed = read_feed(got.data, announced=got.media_type, base=self._url)
+        if feed is None:
             raise SourceNonsense(f"{self._url} isn't a feed.", fix="Check its address.")
         for entry in feed.entries:
-            put = self._put(entry, _plain(feed.feed.get("title_detail")))
-            assert callable(put.content)
-            mark = sha256(repr((put.title, put.metadata, put.content())).encode()).hexdigest()
+            put, page = self._put(entry, feed.title)
+            mark = sha256(repr((put.title, put.metadata, page)).encode()).hexdigest()
             yield put.id, mark[:16], put
 
-    def _put(self, entry: Mapping[str, Any], feed: str) -> Put:
-        link = urljoin(self._url, entry["link"]) if entry.get("link") else ""
-        title = _plain(entry.get("title_detail")) or link or "Entry"
-        parts = [*(entry.get("content") or ()), entry.get("summary_detail")]
-        body = max((_html(one) for one in parts), key=len, default="") or html.escape(title)
+    def _put(self, entry: FeedEntry, feed: str) -> tuple[Put, bytes]:
+        title = html.escape(entry.title)
         page = (
-            f'<!doctype html><meta charset="utf-8"><title>{html.escape(title)}</title>'
-            f"<body>{body}</body>"
+            f'<!doctype html><meta charset="utf-8"><title>{title}</title>'
+            f"<body>{entry.body or title}</body>"
         ).encode("utf-8", "replace")
-        people = [one.get("name") or one.get("email") for one in entry.get("authors") or ()]
-        when = entry.get("published_parsed") or entry.get("updated_parsed")
         about = {
-            "authors": [str(one) for one in people if one] or [str(entry.get("author") or "")],
-            "date": _time(when) or str(entry.get("published") or entry.get("updated") or ""),
-            "link": link,
+            "authors": entry.authors,
+            "date": entry.time,
+            "link": entry.link,
             "feed": feed,
-            "tags": [str(one.get("term") or "") for one in entry.get("tags") or ()],
+            "tags": entry.tags,
         }
-        return Put(
-            " ".join(str(entry.get("id") or link or title).split()),
+        put = Put(
+            entry.id,
             "entry.html",
             partial(bytes, page),
-            title=title,
+            title=entry.title,
             metadata=describe(about),
             audience=EVERYONE,
             size=len(page),
         )
-
-
-def _html(part: object) -> str:
-    """A text of a feed, as HTML."""
-    if not isinstance(part, dict):
-        return ""
-    value = str(part.get("value") or "")
-    return html.escape(value) if part.get("type") == "text/plain" else value
-
-
-def _plain(part: object) -> str:
-    """A title, which may be HTML."""
-    return " ".join(html.unescape(_TAGS.sub("", _html(part))).split())
-
-
-def _time(when: Any) -> str:
-    """ISO 8601 in UTC; empty if it isn't a time."""
-    try:
-        year, month, day, hour, minute, second = when[:6]
-        return datetime(year, month, day, hour, minute, second, tzinfo=UTC).isoformat()
-    except (ValueError, TypeError, OverflowError):
-        return ""
+        return put, page
 
 
 def _none() -> Generator[Wait, None, None]:

@@ -157,15 +157,7 @@ class ImapSource:
     def _opened(self) -> Iterator[imaplib.IMAP4]:
         account = self._account
         try:
-            if account.encrypted:
-                context = ssl.create_default_context()
-                server: imaplib.IMAP4 = imaplib.IMAP4_SSL(
-                    account.host, account.port, ssl_context=context, timeout=_SECONDS
-                )
-            else:
-                server = imaplib.IMAP4(account.host, account.port, timeout=_SECONDS)
-                if account.starttls:
-                    server.starttls(ssl.create_default_context())
+            server = _connected(account)
         except OSError as reason:
             raise SourceUnreachable(f"Couldn't connect to {account.host}: {reason}.") from reason
         except imaplib.IMAP4.error as reason:
@@ -312,6 +304,21 @@ class _Group:
             metadata=describe(metadata),
             size=len(data),
         )
+
+
+def _connected(account: Account) -> imaplib.IMAP4:
+    context = ssl.create_default_context()
+    if account.encrypted:
+        return imaplib.IMAP4_SSL(account.host, account.port, ssl_context=context, timeout=_SECONDS)
+    server = imaplib.IMAP4(account.host, account.port, timeout=_SECONDS)
+    try:
+        if account.starttls:
+            server.starttls(context)
+    except (OSError, imaplib.IMAP4.error):
+        with suppress(OSError):
+            server.shutdown()
+        raise
+    return server
 
 
 def _sign_in(server: imaplib.IMAP4, account: Account) -> None:

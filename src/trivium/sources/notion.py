@@ -55,11 +55,15 @@ _NOT_GIVEN = (Forbidden, NotThere, Refused)
 class NotionSource:
     deletions: Deletions = "compared"
 
-    def __init__(self, service: Service, *, comments: bool = True) -> None:
+    def __init__(self, service: Service, *, comments: bool = True, on_blocks: bool = False) -> None:
+        """`comments`: those on pages as a whole; `on_blocks`: and on each of their blocks, for
+        which Notion must be asked one by one."""
         self._service = service
         self._known = Known()
         self._reads_comments = comments
+        self._on_blocks = on_blocks
         self._is_nameless = False  # Notion doesn't say who people are
+        self._is_speechless = False  # nor what they commented
 
     def changes(self, cursor: str) -> Iterator[Change]:
         """A listing shows the newest first, so a cursor keeps what it has reported until the end.
@@ -71,8 +75,12 @@ class NotionSource:
         told: dict[str, str] = dict(before.get("told", {}))
         newest: dict[str, str] = dict(before.get("newest", {}))
         yield from self._learn()
-        if before.get("nameless") and not self._is_nameless:
-            since, told, newest = {}, {}, {}  # now that names are known: report all again
+        if before.get("speechless"):
+            yield from self._try_comments()
+        if (before.get("nameless") and not self._is_nameless) or (
+            before.get("speechless") and not self._is_speechless
+        ):
+            since, told, newest = {}, {}, {}  # now that they are given: report all again
         for listing in ("", *self._known.sources):
             for page in self._listed(listing, since.get(listing, "")):
                 if isinstance(page, Failed):
@@ -92,8 +100,18 @@ class NotionSource:
         yield Checkpoint(json.dumps({"since": since | newest} | self._lacks()))
 
     def _lacks(self) -> dict[str, bool]:
-        """Pages were reported without the names of people."""
-        return {"nameless": True} if self._is_nameless else {}
+        """Pages were reported without the names of people, or their comments."""
+        lacks = {"nameless": self._is_nameless, "speechless": self._is_speechless}
+        return {name: True for name, is_so in lacks.items() if is_so}
+
+    def _try_comments(self) -> Iterator[Wait]:
+        """Whether they may be read by now."""
+        for page in self._listed("", ""):
+            if isinstance(page, Wait):
+                yield page
+            elif not isinstance(page, Failed):
+                yield from self._comments(str(page["id"]))
+                return
 
     def ids(self) -> Iterator[str | Wait | Failed]:
         yield from self._learn()
@@ -307,6 +325,8 @@ class NotionSource:
                 continue
             if line := line_of(child):
                 lines.append("  " * depth + line if line.startswith("- ") else line)
+            if self._on_blocks:
+                lines += yield from self._comments(str(child.get("id")))
             for inner in below(child) if depth < _DEEPEST else ():
                 try:
                     lines += yield from self._lines(inner, depth + 1, room, not_read)
@@ -315,12 +335,12 @@ class NotionSource:
         return lines
 
     def _comments(self, id_: str) -> Generator[Wait, None, list[str]]:
-        """On the page as a whole. An integration without the right to read them gets none."""
+        """On a page as a whole, or on a block. An integration without the right to read them gets
+        none."""
         lines: list[str] = []
+        asked = self._reads_comments and not self._is_speechless
         try:
-            for one in (
-                self._pages("GET", "comments", {"block_id": id_}) if (self._reads_comments) else ()
-            ):
+            for one in self._pages("GET", "comments", {"block_id": id_}) if asked else ():
                 if isinstance(one, Wait):
                     yield one
                 elif said := plain(one.get("rich_text")):
@@ -329,7 +349,7 @@ class NotionSource:
                     author = self._known.person(one.get("created_by")) or name
                     lines.append(f"{author}: {said}" if author else said)
         except Forbidden:
-            self._reads_comments = False
+            self._is_speechless = True
         except (NotThere, Refused):
             pass
         return lines
@@ -362,7 +382,10 @@ def _make(asked: SourceAsked) -> NotionSource:
     token = needed_secret(asked, "notion", "token")
     headers = {"Authorization": f"Bearer {token}", "Notion-Version": VERSION}
     service = Service("Notion", asked.option("url", URL), headers)
-    return NotionSource(service, comments=asked.on("comments", True))
+    on_blocks = asked.option("comments").lower() == "blocks"
+    return NotionSource(
+        service, comments=on_blocks or asked.on("comments", True), on_blocks=on_blocks
+    )
 
 
 KIND = SourceKind(
@@ -370,7 +393,8 @@ KIND = SourceKind(
     "pages and database rows that your Notion integration can read",
     _make,
     {
-        "comments": "off: skip comments on pages (one request a page fewer)",
+        "comments": "off: skip comments (saves a request a page); blocks: also read those on single"
+        " blocks (a request for each block)",
         "url": "address of the API, if not Notion's own",
     },
     secrets=("token",),

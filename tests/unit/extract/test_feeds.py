@@ -49,3 +49,15 @@ def test_hostile_xml() -> None:
         extract('<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "x">]><a>&b;</a>')
     with pytest.raises(FileDamaged, match="levels deep"):
         extract("<?xml version='1.0'?>" + "<a>" * 5000 + "</a>" * 5000)
+
+
+def test_feeds_that_are_not_well_formed() -> None:
+    """As feedparser reads them: entities without a DOCTYPE, a bare ampersand, a comment first."""
+    result = extract(
+        "<!-- made by hand --><rss><channel><title>Caf&eacute;</title>"
+        "<item><title>Fish & chips</title><description>Cr&egrave;me</description></item>"
+        "</channel></rss>"
+    )
+    assert pieces(result) == [("heading", "Fish & chips"), ("paragraph", "Crème")]
+    assert result.title == "Café"
+    assert extract("<rss><channel><title>Nothing yet</title></channel></rss>").text == "Nothing yet"

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
 from trivium.cli.declared import declared
 from trivium.cli.output import Shell, pass_shell, shared_options
 from trivium.operations.searching import Filters
+
+if TYPE_CHECKING:
+    from trivium.core.access import Quota
+    from trivium.library.quotas import Use
 
 
 @click.command("collections")
@@ -30,6 +35,8 @@ def collections_command(shell: Shell, audiences: tuple[str, ...] | None) -> None
     strategy = shell.settings().settings.chunk_strategy
     with shell.library() as library:
         found = library.documents.collections(where(Filters(audiences=audiences)))
+        limits = library.quotas.collections
+        used = library.quotas.used()[1] if limits else {}
     if shell.json:
         listed = [replace(one, chunker=one.chunker or strategy) for one in found]
         shell.emit({"collections": listed})
@@ -37,8 +44,19 @@ def collections_command(shell: Shell, audiences: tuple[str, ...] | None) -> None
     if not found:
         shell.note("The library is empty; `trivium add PATH` adds documents.")
         return
+    titles = ["collection", ">documents", ">chunks", "chunker"]
     rows = [
-        (one.name, f"{one.documents:,}", f"{one.chunks:,}", one.chunker or f"{strategy} (setting)")
+        [one.name, f"{one.documents:,}", f"{one.chunks:,}", one.chunker or f"{strategy} (setting)"]
         for one in found
     ]
-    shell.table(("collection", ">documents", ">chunks", "chunker"), rows)
+    if limits:
+        titles.append("used of limit")
+        rows = [[*row, _limited(limits.get(row[0]), used.get(row[0]))] for row in rows]
+    shell.table(titles, rows)
+
+
+def _limited(quota: Quota | None, use: Use | None) -> str:
+    if quota is None or use is None:
+        return ""
+    held = (("documents", use.documents, quota.documents), ("bytes", use.bytes, quota.bytes))
+    return ", ".join(f"{have:,} of {most:,} {what}" for what, have, most in held if most)

@@ -13,7 +13,7 @@ from trivium.core.shapes import TokenAnswer, as_json
 from trivium.operations.managing import CreateToken
 
 if TYPE_CHECKING:
-    from trivium.core.access import AccessToken
+    from trivium.core.access import AccessToken, Quota
 
 
 @click.group("token", invoke_without_command=True)
@@ -50,6 +50,7 @@ def create_command(shell: Shell, /, **given: Any) -> None:
             rights=asked.rights,
             expires=asked.expires,
             name=asked.name,
+            quota=asked.quota,
         )
     if shell.json:
         shell.emit({"token": text, **as_json(TokenAnswer.of(kept))})
@@ -64,19 +65,25 @@ def create_command(shell: Shell, /, **given: Any) -> None:
 def list_command(shell: Shell) -> None:
     """List tokens and what each can see and do. The secrets are not stored."""
     with shell.library() as library:
-        found = library.tokens.all()
+        found = library.quotas.of_tokens(library.tokens.all())
     if shell.json:
-        shell.emit({"tokens": [TokenAnswer.of(token) for token in found]})
+        shell.emit({"tokens": [TokenAnswer.of(token, quota, use) for token, quota, use in found]})
         return
     if not found:
         shell.note("No tokens; `trivium token create` creates one.")
         return
-    names = ("id", "name", "audiences", "collections", "rights", "created", "expires")
-    shell.table(names, [_row(token) for token in found])
+    names = ("id", "name", "audiences", "collections", "rights", "created", "expires", "used")
+    shell.table(names, [_row(*one) for one in found])
 
 
-def _row(token: AccessToken) -> tuple[str, ...]:
+def _row(token: AccessToken, quota: Quota, use: dict[str, int]) -> tuple[str, ...]:
     told = TokenAnswer.of(token)
+    limits = {"documents": quota.documents, "bytes": quota.bytes}
+    used = [
+        f"{use[what]:,}{f' of {most:,}' if most else ''} {what}" for what, most in limits.items()
+    ]
+    if quota.searches:
+        used.append(f"{quota.searches:,} searches a minute")
 
     def listed(values: Sequence[str] | None) -> str:
         return "(all)" if values is None else ", ".join(values)
@@ -89,6 +96,7 @@ def _row(token: AccessToken) -> tuple[str, ...]:
         listed(told.rights),
         token.created_at,
         token.expires_at or "never",
+        ", ".join(used),
     )
 
 

@@ -444,6 +444,21 @@ class Settings(AskSettings):
     signin_expires: str = _setting(
         "signin.expires", "8h", "how long a person stays signed in: 30m, 8h, 7d"
     )
+    quota_documents: int = _setting(
+        "quota.documents", 0, "documents that a token without a limit of its own may add; 0: any"
+    )
+    quota_bytes: int = _setting(
+        "quota.bytes", 0, "bytes that a token without a limit of its own may add; 0: any"
+    )
+    quota_searches: int = _setting(
+        "quota.searches", 0, "searches a minute of a token without a limit of its own; 0: any"
+    )
+    quota_collections: str = _setting(
+        "quota.collections",
+        "",
+        "how much tokens may add to collections, a line for each:"
+        " `NAME = 1000 documents, 5000000000 bytes`",
+    )
     serve_incoming_folder: str = _setting(
         "serve.incoming_folder",
         "",

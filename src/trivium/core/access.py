@@ -22,7 +22,7 @@ from trivium.core.types import EVERYONE, AllOf, Condition, Where
 PREFIX = "trv"
 _TOKEN = re.compile(rf"{PREFIX}_([0-9a-f]{{12}})_([A-Za-z0-9_-]{{43}})")
 _SECRET_BYTES = 32
-_MOST = 10**15  # of anything that a quota limits
+MOST_OF_QUOTA = 10**15  # of anything that a quota limits
 _LABEL = re.compile(r"[^\x00-\x1f\x7f]{1,200}")  # of an audience or a collection
 _PERIOD = re.compile(r"(\d{1,6})(m|h|d|w)")
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -46,10 +46,10 @@ class Quota:
 
     def __post_init__(self) -> None:
         for name in ("documents", "bytes", "searches"):
-            if not 0 <= getattr(self, name) <= _MOST:
+            if not 0 <= getattr(self, name) <= MOST_OF_QUOTA:
                 raise BadSetting(
                     f"A limit of {name} can't be {getattr(self, name)}.",
-                    fix=f"Give 0 (no limit) to {_MOST}.",
+                    fix=f"Give 0 (no limit) to {MOST_OF_QUOTA}.",
                 )
 
     def or_(self, other: Quota) -> Quota:
@@ -75,6 +75,12 @@ class AccessToken:
     expires_at: str = ""  # ISO 8601; empty: never
     person: str = ""  # whose session it is, by an id; empty: a token for programs
     quota: Quota = Quota()
+
+    @property
+    def caller(self) -> Caller:
+        """Who uses it. A person's conversations and uploads outlast a session."""
+        id_ = self.person or self.id
+        return Caller(id_, self.name, self.audiences, self.collections, self.rights, self.quota)
 
     def is_over(self, now: datetime | None = None) -> bool:
         return bool(self.expires_at) and self.expires_at <= _stamp(now or datetime.now(UTC))
@@ -212,8 +218,7 @@ def caller_of(text: str, kept: AccessToken | None, now: datetime | None = None) 
         raise TokenRefused("The token is unknown or was revoked.")
     if kept.is_over(now):
         raise TokenRefused(f"The token expired at {kept.expires_at}.")
-    id_ = kept.person or kept.id  # a person's conversations and uploads outlast a session
-    return Caller(id_, kept.name, kept.audiences, kept.collections, kept.rights, kept.quota)
+    return kept.caller
 
 
 def _hashed(secret: str) -> str:

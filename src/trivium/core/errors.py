@@ -17,6 +17,7 @@
      │   ├─ TokenNotFound          token.not_found
      │   ├─ RightMissing           token.right_missing
      │   ├─ SignInRefused          signin.refused
+     │   ├─ QuotaExceeded          quota.exceeded
      │   ├─ RequestInvalid         request.invalid
      │   ├─ RequestRefused         request.refused
      │   ├─ RequestTooLarge        request.too_large
@@ -188,6 +189,11 @@ class TokenNotFound(InputError):
 class RightMissing(InputError):
     code = "token.right_missing"
     fix = "Ask the owner of the library for a token with this right."
+
+
+class QuotaExceeded(InputError):
+    code = "quota.exceeded"
+    fix = "Remove documents, or ask the owner of the library for a higher limit."
 
 
 class SignInRefused(InputError):

@@ -26,7 +26,7 @@ from trivium.core.results import (
 from trivium.core.types import Combine, MetaScalar, Signal, Told, says
 
 if TYPE_CHECKING:
-    from trivium.core.access import AccessToken
+    from trivium.core.access import AccessToken, Quota
     from trivium.core.results import Result, Results
     from trivium.core.types import Document, StoredChunk
     from trivium.core.work import KeptSource
@@ -181,9 +181,17 @@ class TokenAnswer(Shape):
     rights: Sequence[str]
     created_at: str
     expires_at: str = said("Empty: never.")
+    session: bool = said("Whether someone got it by signing in.")
+    quota: Mapping[str, int] = said("Limits of documents, bytes and searches a minute; 0: none.")
+    used: Mapping[str, int] = said("What counts towards them; searches: of this process.")
 
     @classmethod
-    def of(cls, token: AccessToken, /, **more: Any) -> Self:
+    def of(
+        cls, token: AccessToken, /, quota: Quota | None = None, used: Any = None, **more: Any
+    ) -> Self:
+        """`quota`: in force, if not the token's own."""
+        limits = quota or token.quota
+        counted = {"documents": 0, "bytes": 0, "searches": 0} | (used or {})
         return cls(
             id=token.id,
             name=token.name,
@@ -192,6 +200,9 @@ class TokenAnswer(Shape):
             rights=sorted(token.rights),
             created_at=token.created_at,
             expires_at=token.expires_at,
+            session=bool(token.person),
+            quota={name: getattr(limits, name) for name in counted},
+            used=counted,
             **more,
         )
 

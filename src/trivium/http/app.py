@@ -126,7 +126,12 @@ def _server(
         library=library,
         settings=s,
         # Each worker sees its share of the requests only.
-        door=Door(library, open_to_all=open_to_all, rate=s.serve_rate / max(1, s.serve_workers)),
+        door=Door(
+            library,
+            open_to_all=open_to_all,
+            rate=s.serve_rate / max(1, s.serve_workers),
+            processes=s.serve_workers,
+        ),
         # No token takes all places, however slow its requests are.
         reading=Gate(parallel, s.serve_waiting, s.serve_seconds, share=parallel * 3 // 4),
         writing=Gate(

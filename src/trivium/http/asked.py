@@ -123,6 +123,13 @@ def _may(right: Right) -> Callable[[Caller], Awaitable[Caller]]:
     return check
 
 
+async def _searcher(
+    request: Request, caller: Annotated[Caller, Depends(_may(Right.SEARCH))]
+) -> Caller:
+    (await server_of(request)).door.count_search(caller)
+    return caller
+
+
 async def _owner(caller: Annotated[Caller, Depends(_may(Right.MANAGE))]) -> Caller:
     """A caller who may see everything, for answers that name documents of every audience."""
     if not caller.is_owner:
@@ -133,6 +140,7 @@ async def _owner(caller: Annotated[Caller, Depends(_may(Right.MANAGE))]) -> Call
 Here = Annotated[Server, Depends(server_of)]
 Anyone = Annotated[Caller, Depends(_caller)]
 Reader = Annotated[Caller, Depends(_may(Right.SEARCH))]
+Searcher = Annotated[Caller, Depends(_searcher)]  # counts as a search
 Adder = Annotated[Caller, Depends(_may(Right.ADD))]
 Keeper = Annotated[Caller, Depends(_may(Right.MANAGE))]
 Owner = Annotated[Caller, Depends(_owner)]

@@ -34,6 +34,11 @@ class Assistants:
             refused.headers["Allow"] = "POST"
             await refused(scope, receive, send)
             return
+        try:
+            self._door.count_search(caller)
+        except TriviumError as error:
+            await problem(error, scope)(scope, receive, send)
+            return
         asker.set(caller.id)
         scope.setdefault("state", {})[CALLER] = caller
         await self._mounted(scope, receive, send)

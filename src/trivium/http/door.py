@@ -5,7 +5,7 @@ Knows the library's tokens, nothing of routes.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
@@ -17,6 +17,7 @@ from trivium.library import Library
 
 _SCHEME = "bearer "
 _BURST = 2.0  # seconds' worth of requests that may come at once
+_MINUTE = 60.0  # seconds
 _REMEMBERED = 10_000  # callers; who was not seen for so long has a full bucket anyway
 
 
@@ -53,11 +54,45 @@ class Buckets:
             return 0.0
 
 
+class Minutes:
+    """Counts the searches of each caller in the last minute, of callers with a limit. Threads may
+    share it."""
+
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        self._now = now
+        self._lock = Lock()
+        self._known: dict[str, deque[float]] = {}
+
+    def take(self, who: str, most: int) -> float:
+        """0 if one more search is fine now, else the seconds to wait."""
+        with self._lock:
+            seen = self._recent(who)
+            if len(seen) >= most:
+                return seen[-most] + _MINUTE - self._now()
+            seen.append(self._now())
+            return 0.0
+
+    def used(self) -> dict[str, int]:
+        with self._lock:
+            return {who: len(self._recent(who)) for who in list(self._known)}
+
+    def _recent(self, who: str) -> deque[float]:
+        seen = self._known.setdefault(who, deque())
+        while seen and seen[0] <= self._now() - _MINUTE:
+            seen.popleft()
+        return seen
+
+
 class Door:
     """`open_to_all`: anyone who reaches the server is its owner. For loopback, or on command."""
 
-    def __init__(self, library: Library, *, open_to_all: bool, rate: float) -> None:
+    def __init__(
+        self, library: Library, *, open_to_all: bool, rate: float, processes: int = 1
+    ) -> None:
+        """`processes`: that share the callers' searches among them."""
         self._library = library
+        self._processes = max(1, processes)
+        self.searches = Minutes()
         self._buckets = Buckets(rate)
         self.open_to_all = open_to_all
 
@@ -78,6 +113,14 @@ class Door:
             error.retry_after = wait
             raise error
         return caller
+
+    def count_search(self, caller: Caller) -> None:
+        """One more of a caller's searches in this minute. Raises RateExceeded."""
+        most = self._library.quotas.of(caller).searches
+        if most and (wait := self.searches.take(caller.id, max(1, most // self._processes))):
+            error = RateExceeded(f"You may search {most:,} times a minute.", fix="Wait a moment.")
+            error.retry_after = wait
+            raise error
 
     def recognise(self, authorization: str) -> Caller:
         """The owner of the token in the header; doesn't count as a request. Raises TokenRefused."""

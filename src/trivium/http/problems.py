@@ -44,6 +44,7 @@ _STATUS: tuple[tuple[type[TriviumError], int], ...] = (
     (errors.RightMissing, 403),
     (errors.RequestRefused, 403),
     (errors.SignInRefused, 403),
+    (errors.QuotaExceeded, 403),
     (errors.RequestTooSlow, 408),
     (errors.DocumentExists, 409),
     (errors.SourceExists, 409),

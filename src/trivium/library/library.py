@@ -32,6 +32,7 @@ from trivium.library.jobs import Jobs, told_of
 from trivium.library.model import embedder_or_missing, refuse_another, settings_for, with_model
 from trivium.library.models import Models
 from trivium.library.queries import Alerts, LogMode, Queries
+from trivium.library.quotas import Quotas
 from trivium.library.quoting import Quoting
 from trivium.library.report import Report
 from trivium.library.searching import Searching
@@ -79,7 +80,8 @@ class Library:
         self.documents = Documents(backend, model, scope)
         self.history = History(backend, model, self.documents)
         self.jobs = Jobs(backend, model, self.documents)
-        self.uploads = Uploads(backend, model, self.documents, self.jobs)
+        self.quotas = Quotas(backend, settings)
+        self.uploads = Uploads(backend, model, self.documents, self.jobs, self.quotas)
         self.folders = Folders(backend, self.jobs)
         self.sync = Sync(backend, model)
         self.models = Models(backend, model)

@@ -22,6 +22,7 @@ from trivium.ingest.progress import Fate, Outcome
 from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
 from trivium.library.jobs import Jobs
+from trivium.library.quotas import Quotas, Use
 from trivium.library.report import Report
 from trivium.ports import Backend
 from trivium.sources.spool import SpoolSource, spool_key, spool_name
@@ -50,8 +51,14 @@ class Wanted:
 
 class Uploads:
     def __init__(
-        self, backend: Backend, model: CurrentModel, documents: Documents, jobs: Jobs
+        self,
+        backend: Backend,
+        model: CurrentModel,
+        documents: Documents,
+        jobs: Jobs,
+        quotas: Quotas,
     ) -> None:
+        self._quotas = quotas
         self._backend = backend
         self._model = model
         self._documents = documents
@@ -131,7 +138,10 @@ class Uploads:
     ) -> tuple[Job, str]:
         """The job, and where the spool has the file."""
         labels = self._labels(caller, uri, wanted)
-        self._make_room(caller, _size(file))
+        size = _size(file)
+        before = self._backend.documents.find(uri, labels.collection)
+        self._quotas.check(caller, labels.collection, size, before, self._waiting(caller))
+        self._make_room(caller, size)
         kept = self._backend.spool.keep(file, limited=not caller.is_owner)
         try:
             source = SpoolSource(self._backend.spool, [spool_key(kept, uri, name)])
@@ -166,6 +176,16 @@ class Uploads:
             return report
         notes = self._documents.near_notes(_fresh(report), caller.within())
         return replace(report, notes=tuple(notes))
+
+    def _waiting(self, caller: Caller) -> Use:
+        """What they have sent that isn't added yet."""
+        sizes = self._backend.spool.sizes()
+        kept = [
+            spool_name(one.key)
+            for one in self._backend.jobs.retryable(UPLOAD)
+            if one.by == caller.id and not one.ended
+        ]
+        return Use(len(kept), sum(sizes.get(name, 0) for name in kept))
 
     def _make_room(self, caller: Caller, size: int) -> None:
         """Drop the oldest failed uploads while there is too much: the token's own, then any. Each

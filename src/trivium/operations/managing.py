@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from trivium.core.access import Right
+from trivium.core.access import MOST_OF_QUOTA, Quota, Right
 from trivium.core.errors import RequestInvalid
 from trivium.operations.adding import Text
 from trivium.operations.declaring import Carried, NotBlank, option, requests
@@ -52,6 +52,19 @@ class CreateToken:
     expires: str = option(
         "When it expires: after 12h, 30d, 8w. Default: never.", "", metavar="PERIOD", max_length=20
     )
+    max_documents: int = option(
+        "Documents it may add; 0: the setting quota.documents.", 0, ge=0, le=MOST_OF_QUOTA
+    )
+    max_bytes: int = option(
+        "Bytes it may add; 0: the setting quota.bytes.", 0, ge=0, le=MOST_OF_QUOTA
+    )
+    max_searches: int = option(
+        "Searches a minute; 0: the setting quota.searches.", 0, ge=0, le=MOST_OF_QUOTA
+    )
+
+    @property
+    def quota(self) -> Quota:
+        return Quota(self.max_documents, self.max_bytes, self.max_searches)
 
     @property
     def labels(self) -> Sequence[str] | None:

@@ -84,6 +84,16 @@ class Unembedded:
     text: str  # the embedded text itself
 
 
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a sender has in a collection."""
+
+    sender: str  # empty: the owner
+    collection: str
+    documents: int
+    bytes: int
+
+
 class Documents(Protocol):
     """The registry: documents, their names, their texts and their history."""
 
@@ -124,6 +134,10 @@ class Documents(Protocol):
     def collections(self, where: Where) -> list[Collection]:
         """Collections, by name, with a document that passes `where`. The owner without a condition
         also gets those that have a chunker but no document yet."""
+        ...
+
+    def usage(self, *, sender: str | None = None, collection: str | None = None) -> list[Usage]:
+        """What senders have in collections, or only this sender, or this collection."""
         ...
 
     def chunker(self, collection: str) -> str:

@@ -19,7 +19,7 @@ from trivium.core.types import (
     Signal,
     Where,
 )
-from trivium.ports import Backend, Summarised
+from trivium.ports import Backend, Summarised, Usage
 from trivium.testing.samples import (
     ALL,
     TOY,
@@ -44,6 +44,24 @@ class DocumentsContract:
     @pytest.fixture
     def backend(self) -> Backend:
         raise NotImplementedError("give the suite a backend")
+
+    def test_what_senders_have_in_collections(self, backend: Backend) -> None:
+        sent = [
+            sample("u1.md", "One.", collection="used", sender="a"),
+            sample("u2.md", "Two, longer.", collection="used", sender="a"),
+            sample("u3.md", "Three.", collection="used", sender="b"),
+            sample("u4.md", "Four.", collection="used too", sender="a"),
+        ]
+        with backend.writer.writing():
+            one, two, three, four = backend.writer.put(sent, TOY.fingerprint)
+        first = Usage("a", "used", 2, one.size + two.size)
+        second, third = Usage("a", "used too", 1, four.size), Usage("b", "used", 1, three.size)
+        assert backend.documents.usage(sender="a") == [first, second]
+        assert backend.documents.usage(collection="used") == [first, third]
+        assert [u for u in backend.documents.usage() if u.sender] == [first, second, third]
+        with backend.writer.writing():
+            backend.writer.remove([two.id, four.id])
+        assert backend.documents.usage(sender="a") == [Usage("a", "used", 1, one.size)]
 
     def test_changes_are_numbered_as_they_become_visible(self, backend: Backend) -> None:
         last, _ = backend.documents.changed(0, OWNER)

@@ -35,7 +35,7 @@ from trivium.core.answers import (
 )
 from trivium.core.errors import ConversationNotFound, RequestInvalid, TriviumError
 from trivium.core.shapes import to_json
-from trivium.http.asked import Here, Reader, Server, is_foreign
+from trivium.http.asked import Here, Reader, Searcher, Server, is_foreign
 from trivium.http.streaming import Tell, stream
 from trivium.operations.asking import LONGEST_NAME, EarlierTurn
 from trivium.operations.searching import LONGEST_QUERY, Filters
@@ -150,7 +150,7 @@ async def show(
 
 
 @router.post("/ask")
-async def ask(request: Request, server: Here, caller: Reader, asked: AskedForm) -> Response:
+async def ask(request: Request, server: Here, caller: Searcher, asked: AskedForm) -> Response:
     """The whole answer in one piece."""
     before = await server.read(partial(_before, server, caller, asked))
     try:
@@ -163,7 +163,9 @@ async def ask(request: Request, server: Here, caller: Reader, asked: AskedForm) 
 
 
 @router.post("/ask/stream")
-async def ask_stream(request: Request, server: Here, caller: Reader, asked: AskedForm) -> Response:
+async def ask_stream(
+    request: Request, server: Here, caller: Searcher, asked: AskedForm
+) -> Response:
     """Streams `step` and `token`, then `done` with the finished turn."""
     events = await _begun(server, caller, asked)
 

@@ -161,6 +161,8 @@ async def search(request: Request, server: Here, caller: Reader) -> Response:
     """Search, by the address alone; without a query, show the collections."""
     state = SearchState.of(request.query_params)
     try:
+        if state.queries:
+            server.door.count_search(caller)
         view = await server.read(partial(_look, server, state, caller.within()))
     except InputError as error:
         if PART in request.headers:  # a script keeps the page that it is on

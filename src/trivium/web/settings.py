@@ -13,9 +13,10 @@ from starlette.responses import RedirectResponse, Response
 from trivium import __version__
 from trivium.chunk.choose import STRATEGIES
 from trivium.config import config_file, described, names, shown
-from trivium.core.access import Caller, Right
+from trivium.core.access import MOST_OF_QUOTA, Caller, Quota, Right
 from trivium.core.errors import BadSetting, InputError, TriviumError
 from trivium.http.asked import Here, Owner, Server
+from trivium.http.routes.tokens import tokens_with_use
 from trivium.operations.searching import MOST_NAMES
 from trivium.web.pages import PageRoute, page
 
@@ -23,6 +24,7 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 PERIODS = {"": "never", "1d": "in a day", "30d": "in 30 days", "52w": "in a year"}
 _Text = Annotated[str, Form(max_length=200)]
+_Limit = Annotated[int, Form(ge=0, le=MOST_OF_QUOTA)]
 _Names = Annotated[list[str] | None, Form(max_length=MOST_NAMES)]
 
 
@@ -103,6 +105,9 @@ async def create_token(
     collection: _Names = None,
     right: _Names = None,
     expires: _Text = "",
+    documents: _Limit = 0,
+    bytes: _Limit = 0,  # noqa: A002
+    searches: _Limit = 0,
 ) -> Response:
     """Show the new token in this answer only: no address leads back to it."""
     labels = [label.strip() for label in audiences.split(",") if label.strip()]
@@ -118,11 +123,13 @@ async def create_token(
             rights=right or (),
             expires=expires,
             name=name.strip(),
+            quota=Quota(documents, bytes, searches),
         )
         kept, text = await server.read(call)
     except InputError as error:
         typed = {"name": name, "audiences": audiences, "every": every, "expires": expires}
         typed |= {"collection": collection or (), "right": right or ()}
+        typed |= {"documents": documents, "bytes": bytes, "searches": searches}
         return await _tokens(request, server, caller, error=error, typed=typed)
     return await _tokens(request, server, caller, made=(kept.name or kept.id, text))
 
@@ -145,9 +152,10 @@ async def _tokens(
     typed: Mapping[str, object] | None = None,
 ) -> Response:
     fresh = {"name": "", "audiences": "", "every": False, "expires": "30d"}
+    fresh |= {"documents": 0, "bytes": 0, "searches": 0}
     values = {
         "typed": typed or {**fresh, "collection": (), "right": (Right.SEARCH,)},
-        "tokens": await server.read(server.library.tokens.all),
+        "tokens": await server.read(partial(tokens_with_use, server)),
         "collections": await server.read(server.library.documents.collections),
         "rights": list(Right),
         "periods": PERIODS,
@@ -161,6 +169,8 @@ async def _tokens(
 async def collections(request: Request, server: Here, caller: Owner) -> Response:
     values = {
         "collections": await server.read(server.library.documents.collections),
+        "used": (await server.read(server.library.quotas.used))[1],
+        "limits": server.library.quotas.collections,
         "strategies": STRATEGIES,
         "otherwise": server.settings.chunk_strategy,
     }

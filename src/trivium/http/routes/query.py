@@ -14,7 +14,7 @@ from starlette.responses import Response
 from trivium.core.answers import Answer, AnswerEvent, Done
 from trivium.core.types import Told
 from trivium.http.answers import Answered, ConversationsAnswer, ForgottenAnswer, TurnsAnswer
-from trivium.http.asked import Here, Reader
+from trivium.http.asked import Here, Reader, Searcher
 from trivium.http.problems import responses
 from trivium.http.streaming import Tell, described, stream
 from trivium.operations.asking import LONGEST_NAME, Ask
@@ -34,7 +34,7 @@ _EVENTS = (
     responses=responses(408, 413)
     | described(_EVENTS, "step", "token", "citation", "usage", "done", "error"),
 )
-async def ask(server: Here, caller: Reader, request: Request, body: Ask) -> Response:
+async def ask(server: Here, caller: Searcher, request: Request, body: Ask) -> Response:
     """Answer a question from the documents, with citations for every statement. Without a language
     model the answer quotes the documents, and says so."""
     b, name = body, body.conversation

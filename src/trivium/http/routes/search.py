@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from trivium.core.answers import Quotation
 from trivium.core.results import Results
 from trivium.http.answers import Answered, CollectionsAnswer, SearchAnswer, SuggestAnswer
-from trivium.http.asked import Here, Reader
+from trivium.http.asked import Here, Reader, Searcher
 from trivium.http.problems import responses
 from trivium.operations.quoting import Quote
 from trivium.operations.searching import Search
@@ -20,7 +20,7 @@ router = APIRouter(prefix="/v1", tags=["search"])
 
 
 @router.post("/search", response_model=SearchAnswer, responses=responses(408, 413))
-async def search(server: Here, caller: Reader, body: Search) -> Answered:
+async def search(server: Here, caller: Searcher, body: Search) -> Answered:
     """Search by meaning, words and spelling at once."""
     call = partial(
         server.library.search,
@@ -40,7 +40,7 @@ def answer(results: Results, *, explain: bool) -> SearchAnswer:
 
 
 @router.post("/quote", response_model=Quotation, responses=responses(408, 413))
-async def quote(server: Here, caller: Reader, body: Quote) -> Answered:
+async def quote(server: Here, caller: Searcher, body: Quote) -> Answered:
     """Find the document, page and paragraph that a pasted text comes from, and what was changed in
     it. No places: it is not in the documents."""
     call = partial(

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
+from trivium.core.access import AccessToken, Quota
 from trivium.core.shapes import TokenAnswer
 from trivium.http.answers import Answered, NewTokenAnswer, RevokedAnswer, TokensAnswer
 from trivium.http.asked import Here, Owner, Server
@@ -19,8 +20,14 @@ router = APIRouter(prefix="/v1", tags=["tokens"])
 @router.get("/tokens", response_model=TokensAnswer, responses=responses())
 async def list_tokens(server: Here, caller: Owner) -> Answered:
     """List tokens and what each may see and do. The secrets are not stored."""
-    found = await server.read(server.library.tokens.all)
-    return Answered(TokensAnswer([TokenAnswer.of(token) for token in found], _needed(server)))
+    found = await server.read(partial(tokens_with_use, server))
+    told = [TokenAnswer.of(token, quota, use) for token, quota, use in found]
+    return Answered(TokensAnswer(told, _needed(server)))
+
+
+def tokens_with_use(server: Server) -> list[tuple[AccessToken, Quota, dict[str, int]]]:
+    library = server.library
+    return library.quotas.of_tokens(library.tokens.all(), server.door.searches.used())
 
 
 @router.post(
@@ -36,6 +43,7 @@ async def create_token(server: Here, caller: Owner, body: CreateToken) -> Answer
         rights=b.rights,
         expires=b.expires,
         name=b.name,
+        quota=b.quota,
     )
     kept, text = await server.read(call)
     told = NewTokenAnswer.of(kept, token=text, needed=_needed(server))

@@ -19,7 +19,7 @@ from trivium.core.types import (
     StoredChunk,
     Where,
 )
-from trivium.ports import Summarised
+from trivium.ports import Summarised, Usage
 from trivium.store.identity import is_within
 from trivium.store.memory.held import Held, Kept
 from trivium.store.neighbours import neighbours
@@ -87,6 +87,13 @@ class MemoryDocuments:
             own = [d.chunks for d in held if d.collection == name]
             found.append(Collection(name, len(own), sum(own), self.chunker(name)))
         return found
+
+    def usage(self, *, sender: str | None = None, collection: str | None = None) -> list[Usage]:
+        held: dict[tuple[str, str], list[int]] = {}
+        for one in self.all(OWNER):
+            if sender in (None, one.sender) and collection in (None, one.collection):
+                held.setdefault((one.sender, one.collection), []).append(one.size)
+        return [Usage(*of, len(sizes), sum(sizes)) for of, sizes in sorted(held.items())]
 
     def chunker(self, collection: str) -> str:
         return self._held.chunkers.get(collection, "")

@@ -31,7 +31,7 @@ from trivium.core.types import (
     StoredChunk,
     Where,
 )
-from trivium.ports import Summarised
+from trivium.ports import Summarised, Usage
 from trivium.store.neighbours import neighbours
 from trivium.store.sql.checksums import passage_check
 from trivium.store.sql.conditions import visible, visible_passages, visible_then
@@ -123,6 +123,18 @@ class SqlDocuments:
         if where == OWNER:
             found = {n: Collection(n, 0, 0, chunker) for n, chunker in given.items()} | found
         return [found[n] for n in sorted(found)]
+
+    def usage(self, *, sender: str | None = None, collection: str | None = None) -> list[Usage]:
+        of = documents.c
+        query = select(of.sender, of.collection, func.count(), func.sum(of.size))
+        query = query.where(of.interpretation > 0).group_by(of.sender, of.collection)
+        if sender is not None:
+            query = query.where(of.sender == sender)
+        if collection is not None:
+            query = query.where(of.collection == collection)
+        with self._engine.connect() as connection:
+            rows = connection.execute(query.order_by(of.sender, of.collection))
+            return [Usage(row[0], row[1], row[2], int(row[3])) for row in rows]
 
     def chunker(self, collection: str) -> str:
         query = select(collections.c.chunker).where(collections.c.name == collection)

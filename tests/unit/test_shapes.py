@@ -83,6 +83,8 @@ def test_what_is_the_library_s_own_is_not_told() -> None:
     assert json.loads(to_json(TokenAnswer.of(token))) == {
         "id": "id", "name": "ann", "audiences": None, "collections": None,
         "rights": ["add", "manage", "search"], "created_at": "now", "expires_at": "",
+        "session": False, "quota": dict.fromkeys(("documents", "bytes", "searches"), 0),
+        "used": dict.fromkeys(("documents", "bytes", "searches"), 0),
     }  # fmt: skip
 
 

@@ -64,7 +64,7 @@ class CreateToken:
 
     @property
     def quota(self) -> Quota:
-        return Quota(self.max_documents, self.max_bytes, self.max_searches)
+        return Quota(self.max_documents or 0, self.max_bytes or 0, self.max_searches or 0)
 
     @property
     def labels(self) -> Sequence[str] | None:

@@ -21,6 +21,7 @@ CHUNKS = "300"
 # RESULTS mean folders of the test, SERVER the address of its database.
 QUICK: dict[str, tuple[str, ...]] = {
     "bench.damage": ("--flips", "2"),
+    "bench.contradictions": (),
     "bench.chat": ("--queries", "2", "--data", "DATA"),
     "bench.sync": ("--messages", "60"),
     "bench.quote": ("--sentences", "2", "--papers", "2", "--data", "DATA"),

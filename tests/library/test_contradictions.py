@@ -9,6 +9,7 @@ from tests.library.chat import Chat, asked
 
 from trivium.core.types import Where
 from trivium.extract.bibliography import CSL
+from trivium.library import Library
 from trivium.testing.samples import sample
 
 AXE = sample("axe.md", "The battle axe of the guard deals 8 points of damage.", title="Axe")
@@ -50,3 +51,37 @@ def test_entries_of_a_bibliography_are_not_compared(tmp_path: Path) -> None:
     ]
     with asked(tmp_path, Chat(), entries) as library:
         assert library.contradictions.find() == []
+
+
+NOTES = [
+    ("ada.md", "Ada Quill", "She was a weaver's child. Ada Quill was born in 1815 in Hest."),
+    ("people.md", "People of the valley", "Tom Brandt mends nets. Ada Quill, born in 1817, sings."),
+    ("hest.md", "Hest", "The mayor of Hest is Ines Vale. The town smells of herring."),
+    ("news.md", "News", "A storm broke the mast. Pell Marrow is the mayor of Hest."),
+    ("falcon.md", "Falcon", "We build a gate. Project Falcon has a budget of 40,000 euros."),
+    ("money.md", "Money", "The budget of project Falcon is 55,000 euros. Heron has none."),
+]
+
+
+def test_two_notes_give_one_person_two_birth_years(library: Library, files: Path) -> None:
+    """And one town two mayors, one project two budgets; a name is enough to compare two notes."""
+    for name, title, text in NOTES:
+        (files / name).write_text(f"# {title}\n\n{text}")
+    library.add([files])
+    assert {one.why for one in library.contradictions.find()} == {
+        "dates differ: 1815 and 1817",
+        "names differ: Ines Vale and Pell Marrow",
+        "numbers differ: 40,000 euros and 55,000 euros",
+    }
+
+
+def test_the_language_model_looks_for_pairs_too(tmp_path: Path) -> None:
+    """It sees what no rule sees; a sentence that isn't there doesn't count."""
+    salt = sample("salt.md", "The sea around the island is sweet water.", title="Salt")
+    fish = sample("fish.md", "Only salt-water fish live around the island.", title="Fish")
+    first, second = salt.extraction.text, fish.extraction.text
+    for said_first, expected in ((first, [True]), ("The sea is red.", [])):
+        chat = Chat()
+        chat.answer = said(f"FIRST: {said_first}\nSECOND: {second}")
+        with asked(tmp_path / said_first[:12], chat, [salt, fish]) as library:
+            assert [one.judged for one in library.contradictions.find()] == expected

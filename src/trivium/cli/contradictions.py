@@ -22,8 +22,9 @@ MOST = 50
 def contradictions_command(shell: Shell, limit: int, collection: tuple[str, ...] | None) -> None:
     """List pairs of passages that may disagree. They are hints: read both before you decide.
 
-    Compares passages of similar meaning by their numbers, dates, names and negations. If a language
-    model is set up, it judges each pair, and pairs it rejects are left out.
+    Compares passages that are similar or name the same person, place or thing by their numbers,
+    dates, names and negations. If a language model is set up, it judges each pair, and pairs it
+    rejects are left out; it also looks for pairs itself.
 
     \b
     trivium contradictions

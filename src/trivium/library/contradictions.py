@@ -1,29 +1,41 @@
 """Pairs of passages about the same thing that may disagree: hints for a person to check.
 
-Rules (`text.disagree`) compare neighbours by meaning, sentence by sentence. If a language model is
-set up, it judges each pair that the rules found, and pairs it rejects are left out.
+Rules (`text.disagree`) compare passages that are near in meaning or have a name in common, sentence
+by sentence. If a language model is set up, it judges each pair that the rules found, and pairs it
+rejects are left out; it also reads the nearest passages itself and reports what the rules miss.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from trivium.core.errors import ModelError, NotEmbedded
-from trivium.core.types import OWNER, StoredChunk, Where
+from trivium.core.types import OWNER, Mode, StoredChunk, Where
 from trivium.extract.bibliography import BIBTEX, CSL
 from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
 from trivium.library.searching import Searching
+from trivium.operations.searching import SearchOptions
 from trivium.ports import Message
 from trivium.text.disagree import Claim, claims, disagreement, says
 
 NEIGHBOURS = 5  # similar passages that each one is compared with
+_MOST_NAMES = 3  # of a passage, whose other passages are compared with it
+_READ = 2  # similar passages that the language model reads beside each one
 _MOST_PASSAGES = 20_000  # of one run: each asks for its neighbours, some ms
 _JUDGING = (
     "Do these two statements contradict each other? Answer with one word, yes or no.\n\n"
     "First: {one}\nSecond: {other}\n"
 )
+_READING = (
+    "Does a sentence of the second text contradict a sentence of the first? If so, copy the first"
+    " such pair word by word, one sentence on each line:\nFIRST: ...\nSECOND: ...\nIf not, answer"
+    " NONE.\n\nFirst text: {one}\n\nSecond text: {other}\n"
+)
+_READ_PAIR = re.compile(r"FIRST:\s*(?P<one>.+?)\s*\n\s*SECOND:\s*(?P<other>.+)")
+_SEEN = "the language model sees a contradiction"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +55,7 @@ class Contradictions:
         self._model = model
         self._searching = searching
         self._documents = documents
+        self._naming: dict[str, list[StoredChunk]] = {}  # of one run
 
     def find(
         self,
@@ -56,6 +69,7 @@ class Contradictions:
         total = min(_MOST_PASSAGES, sum(one.chunks for one in documents))
         found: list[Contradiction] = []
         met: set[tuple[str, str]] = set()
+        self._naming: dict[str, list[StoredChunk]] = {}
         done = 0
         for document in documents:
             for passage in self._documents.passages(document.id, within):
@@ -75,15 +89,12 @@ class Contradictions:
         mine = _claims(passage)
         if not mine:
             return []
-        try:
-            near = self._searching.similar(
-                passage.document.id, NEIGHBOURS, passage=passage.chunk.index, within=within
-            )
-        except NotEmbedded:
-            return []
-        pairs = []
-        for result in near:
-            other = result.found
+        near = self._near(passage, within)
+        pairs = [pair for other in near[:_READ] if (pair := self._read(passage, other))]
+        named = {name for claim in mine for name in claim.statement.names}
+        for name in sorted(named, key=lambda name: (-len(name), name))[:_MOST_NAMES]:
+            near += self._who_name(name, within)
+        for other in {one.id: one for one in near if one.id != passage.id}.values():
             theirs = _claims(other)
             pairs += [
                 Contradiction(passage, one.text, other, two.text, why, judged=False)
@@ -93,10 +104,41 @@ class Contradictions:
             ]
         return pairs
 
+    def _near(self, passage: StoredChunk, within: Where) -> list[StoredChunk]:
+        try:
+            near = self._searching.similar(
+                passage.document.id, NEIGHBOURS, passage=passage.chunk.index, within=within
+            )
+        except NotEmbedded:
+            return []
+        return [result.found for result in near]
+
+    def _who_name(self, name: str, within: Where) -> list[StoredChunk]:
+        """Passages with a name: two notes on one person may be far apart in meaning."""
+        if name not in self._naming:
+            options = SearchOptions(mode=Mode.KEYWORD, limit=NEIGHBOURS, correct=False)
+            found = self._searching.search(f'"{name}"', options=options, within=within)
+            self._naming[name] = [result.found for result in found]
+        return self._naming[name]
+
+    def _read(self, passage: StoredChunk, other: StoredChunk) -> Contradiction | None:
+        """What the language model sees itself. Only sentences that are there count."""
+        generator = self._model.generator
+        if generator is None or passage.id > other.id:  # each pair once
+            return None
+        asked = _READING.format(one=passage.chunk.text, other=other.chunk.text)
+        try:
+            said = _READ_PAIR.search(generator.generate([Message("user", asked)], 200).text)
+        except ModelError:
+            return None
+        if said is None or not _has(passage, said["one"]) or not _has(other, said["other"]):
+            return None
+        return Contradiction(passage, said["one"], other, said["other"], _SEEN, judged=True)
+
     def _judged(self, pair: Contradiction) -> Contradiction | None:
         """None: the language model says that they agree. If it fails, the hint stays."""
         generator = self._model.generator
-        if generator is None:
+        if generator is None or pair.judged:
             return pair
         asked = _JUDGING.format(one=pair.first, other=pair.second)
         try:
@@ -106,6 +148,10 @@ class Contradictions:
         if said.strip().lower().startswith("no"):
             return None
         return Contradiction(pair.one, pair.first, pair.other, pair.second, pair.why, judged=True)
+
+
+def _has(passage: StoredChunk, sentence: str) -> bool:
+    return " ".join(sentence.split()) in " ".join(passage.chunk.text.split())
 
 
 def _claims(passage: StoredChunk) -> list[Claim]:

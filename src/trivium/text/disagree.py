@@ -19,6 +19,7 @@ from trivium.text.lexicon.negation import denies, negation
 from trivium.text.lexicon.quantities import Quantity, quantities
 from trivium.text.lexicon.words import lexicon as lexicon_of
 from trivium.text.normalise import fold
+from trivium.text.roles import Statement, both_name_it, differing, shared_names, statement
 from trivium.text.stems import content_words, stem
 
 # Of all words that carry the topic of two sentences, the share that both must have. A denial or
@@ -50,6 +51,7 @@ class Claim:
     months: frozenset[str]
     names: frozenset[str]
     negated: bool
+    statement: Statement
 
 
 def claims(text: str, language: str, title: str = "", section: str = "") -> list[Claim]:
@@ -61,8 +63,10 @@ def claims(text: str, language: str, title: str = "", section: str = "") -> list
         sentence = " ".join(text[start:end].split()).replace("’", "'")
         if len(sentence) > _LONGEST or sentence.endswith("?") or _MACHINE.search(sentence):
             continue
-        claim = _claim(sentence, language, *about)
-        if len(claim.topic) >= _FEWEST_SHARED and len(claim.numbers) <= _MOST_NUMBERS:
+        claim = _claim(sentence, language, *about, f"{title}. {section}")
+        named = claim.topic and (claim.statement.names or claim.statement.first)
+        enough = named or len(claim.topic) >= _FEWEST_SHARED
+        if enough and len(claim.numbers) <= _MOST_NUMBERS:
             found.append(claim)
     return found
 
@@ -73,7 +77,9 @@ def _stems(text: str, language: str) -> frozenset[str]:
     return frozenset(stem([word for word in words if word not in _ARTICLES], language))
 
 
-def _claim(sentence: str, language: str, title: frozenset[str], section: frozenset[str]) -> Claim:
+def _claim(
+    sentence: str, language: str, title: frozenset[str], section: frozenset[str], about: str
+) -> Claim:
     words = [fold(word) for word in _WORD.findall(sentence)]
     names = frozenset(name.casefold() for name in _NAME.findall(sentence))
     of_names = {fold(word) for name in names for word in _WORD.findall(name)}
@@ -90,13 +96,22 @@ def _claim(sentence: str, language: str, title: frozenset[str], section: frozens
         frozenset(word for word in words if word in lexicon.months),
         names,
         denies(sentence, language),
+        statement(sentence, language, about),
     )
 
 
 def disagreement(one: Claim, other: Claim) -> str:
     """Why two claims may disagree, in a few words; empty: they don't."""
+    named = shared_names(one.statement, other.statement)
+    if named:
+        return _of_one_name(one, other, len(named))
     shared = one.topic & other.topic
     alike = len(shared) / len(one.topic | other.topic)
+    mine, theirs = one.statement, other.statement
+    if mine.only_names and theirs.only_names and alike >= NEARLY_THE_SAME and len(shared) >= 2:
+        return f"names differ: {mine.may_name[0]} and {theirs.may_name[0]}"  # "The capital is …"
+    if mine.names and theirs.names and (one.numbers or other.numbers or one.months):
+        return ""  # each names another subject
     if len(shared) < _FEWEST_SHARED or alike < SAME_TOPIC or not _same_subject(one, other):
         return ""
     if one.negated != other.negated:
@@ -111,6 +126,18 @@ def disagreement(one: Claim, other: Claim) -> str:
         if mine and theirs and not mine & theirs and alike >= least:
             return f"{told} differ: {_listed(mine)} and {_listed(theirs)}"
     return ""
+
+
+def _of_one_name(one: Claim, other: Claim, named: int) -> str:
+    """The names that both have are the subject, and count as words that they share."""
+    shared, every = len(one.topic & other.topic), len(one.topic | other.topic)
+    both = both_name_it(one.statement, other.statement)
+    if not shared or (not both and shared / every < SAME_TOPIC):
+        return ""
+    if one.negated != other.negated:
+        alike = (shared + named) / (every + named)
+        return "one says the opposite of the other" if alike >= NEARLY_THE_SAME else ""
+    return differing(one.statement, other.statement)
 
 
 def _some_equal(some: Iterable[Quantity], others: Sequence[Quantity]) -> bool:

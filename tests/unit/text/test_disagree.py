@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from bench.contradictions import measure
 
 from trivium.text.disagree import claims, disagreement, says
 
@@ -114,3 +115,9 @@ def test_lines_of_programs_state_nothing(line: str) -> None:
 
 def test_questions_and_fragments_state_nothing() -> None:
     assert claims("Who raised the drowned crown in the harbour? Yes.", "en") == []
+
+
+def test_on_200_made_pairs_half_of_them_harmless() -> None:
+    precision, recall, wrong = measure()
+    assert precision >= 0.98, wrong
+    assert recall >= 0.85, wrong

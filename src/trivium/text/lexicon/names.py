@@ -49,7 +49,8 @@ def names(text: str, language: str = "", *, placed: bool = True) -> list[str]:
         parts = [part for part in match[0].split() if fold(part.strip(".,’'")) not in plain]
         if not parts:
             continue
-        first = not match.start() or text[: match.start()].rstrip()[-1:] in '.!?:"“„('
+        first = match[0].split()[0] == parts[0]  # and no "In", "Take" or "The" before it
+        first &= not match.start() or text[: match.start()].rstrip()[-1:] in '.!?:"“„('
         alone = len(parts) == 1
         if first and alone and language != "de" and text.count(parts[0]) < 2:
             continue

@@ -69,7 +69,7 @@ class Contradictions:
         total = min(_MOST_PASSAGES, sum(one.chunks for one in documents))
         found: list[Contradiction] = []
         met: set[tuple[str, str]] = set()
-        self._naming: dict[str, list[StoredChunk]] = {}
+        self._naming = {}
         done = 0
         for document in documents:
             for passage in self._documents.passages(document.id, within):

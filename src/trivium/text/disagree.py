@@ -107,10 +107,10 @@ def disagreement(one: Claim, other: Claim) -> str:
         return _of_one_name(one, other, len(named))
     shared = one.topic & other.topic
     alike = len(shared) / len(one.topic | other.topic)
-    mine, theirs = one.statement, other.statement
-    if mine.only_names and theirs.only_names and alike >= NEARLY_THE_SAME and len(shared) >= 2:
-        return f"names differ: {mine.may_name[0]} and {theirs.may_name[0]}"  # "The capital is …"
-    if mine.names and theirs.names and (one.numbers or other.numbers or one.months):
+    first, second = one.statement, other.statement
+    if first.only_names and second.only_names and alike >= NEARLY_THE_SAME and len(shared) >= 2:
+        return f"names differ: {first.may_name[0]} and {second.may_name[0]}"  # "The capital is …"
+    if first.names and second.names and (one.numbers or other.numbers or one.months):
         return ""  # each names another subject
     if len(shared) < _FEWEST_SHARED or alike < SAME_TOPIC or not _same_subject(one, other):
         return ""

@@ -117,8 +117,8 @@ def disagreement(one: Claim, other: Claim) -> str:
     if one.negated != other.negated:
         return "one says the opposite of the other" if alike >= NEARLY_THE_SAME else ""
     if one.numbers and other.numbers and not _some_equal(one.numbers, other.numbers):
-        first, second = (_listed(number.text for number in some.numbers) for some in (one, other))
-        return f"numbers differ: {first} and {second}"
+        listed = (_listed(number.text for number in some.numbers) for some in (one, other))
+        return f"numbers differ: {' and '.join(listed)}"
     for told, mine, theirs, least in (
         ("dates", one.months, other.months, SAME_TOPIC),
         ("names", one.names, other.names, NEARLY_THE_SAME),

@@ -14,8 +14,8 @@ from trivium.core.shapes import SyncAnswer, SyncFailureAnswer, SyncRunAnswer
 from trivium.operations.adding import AddSync
 
 if TYPE_CHECKING:
-    from trivium.core.work import KeptSource, SyncRun
-    from trivium.library import Checked, Library, SyncEvent
+    from trivium.core.work import SyncRun
+    from trivium.library import Checked, SyncEvent
     from trivium.ports import SourceKind
 
 _SHOWN = 20  # failures and differences; --json lists all
@@ -321,7 +321,7 @@ def status_command(shell: Shell, name: str | None = None) -> None:
     """List sources: state, items, last run, errors. With a NAME, also list what failed."""
     with shell.library() as library:
         found = library.sync.all() if name is None else [library.sync.get(name)]
-        told = [_told(library, one) for one in found]
+        told = [library.sync.told(one) for one in found]
         failures = [] if name is None else library.sync.failures(name)
     if shell.json:
         failed = [SyncFailureAnswer.of(one) for one in failures]
@@ -334,16 +334,6 @@ def status_command(shell: Shell, name: str | None = None) -> None:
     shell.table(columns, [_row(one, run.run) for one, run in zip(told, found, strict=True)])
     for one in failures[:_SHOWN]:
         shell.note(f"{one.item}: {one.message}")
-
-
-def _told(library: Library, source: KeptSource) -> SyncAnswer:
-    sync = library.sync
-    return SyncAnswer.of(
-        source,
-        running=sync.is_running(source.name),
-        items=sync.count(source.name),
-        failed=len(sync.failures(source.name)),
-    )
 
 
 def _row(told: SyncAnswer, run: SyncRun) -> tuple[str, ...]:
@@ -401,7 +391,7 @@ def verify_command(shell: Shell, name: str, ids: bool) -> None:
 def pause_command(shell: Shell, name: str) -> None:
     """Pause a source: no new run starts, and a current one stops."""
     with shell.library() as library:
-        _said(shell, _told(library, library.sync.pause(name)), "Paused")
+        _said(shell, library.sync.told(library.sync.pause(name)), "Paused")
 
 
 @sync_command.command("resume")
@@ -411,7 +401,7 @@ def pause_command(shell: Shell, name: str) -> None:
 def resume_command(shell: Shell, name: str) -> None:
     """Let a paused source run again."""
     with shell.library() as library:
-        _said(shell, _told(library, library.sync.resume(name)), "Resumed")
+        _said(shell, library.sync.told(library.sync.resume(name)), "Resumed")
 
 
 def _said(shell: Shell, told: SyncAnswer, done: str) -> None:

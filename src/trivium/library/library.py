@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from types import MethodType, TracebackType
+from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 from trivium.config import Settings, load
@@ -144,12 +144,7 @@ class Library:
     def __enter__(self) -> Library:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from secrets import token_hex
-from types import TracebackType
 
 from trivium.config import Settings
 from trivium.core.errors import BadSetting, ReembedStopped, TriviumError
@@ -114,12 +113,7 @@ class _Job:
     def __enter__(self) -> None:
         self._queue.take_up(self._worker, self._job.id)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is None:
             self._queue.leave(self._job.id, JobState.DONE)
         elif isinstance(error, ReembedStopped):

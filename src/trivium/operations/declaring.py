@@ -54,31 +54,10 @@ class Option:
     assistants: bool = True  # whether assistants get it, whose schemas stay short
 
 
-def option(
-    says: str,
-    default: Any = None,
-    *,
-    setting: str = "",
-    flags: tuple[str, ...] = (),
-    metavar: str = "",
-    repeated: str = "",
-    box: Box | None = None,
-    labels: Mapping[str, str] | None = None,
-    assistants: bool = True,
-    required: bool = False,
-    **bounds: Any,
-) -> Any:
-    """A field of a dataclass of options. `bounds`: see above."""
-    declared = Option(
-        says=says,
-        setting=setting,
-        flags=flags,
-        metavar=metavar,
-        repeated=repeated,
-        box=box,
-        labels=labels or {},
-        assistants=assistants,
-    )
+def option(says: str, default: Any = None, *, required: bool = False, **more: Any) -> Any:
+    """A field of a dataclass of options. `more`: fields of `Option`, and bounds, see above."""
+    own = {f.name: more.pop(f.name) for f in fields(Option) if f.name in more}
+    declared, bounds = Option(says=says, **own), more
     metadata = {"description": says, **bounds, _OPTION: declared}
     if required:
         return field(metadata=metadata)

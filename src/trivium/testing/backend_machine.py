@@ -97,27 +97,22 @@ _QUERIES = st.one_of(
 _READERS = st.sampled_from(["", "", "reader-1"])
 _FINGERPRINTS = st.sampled_from(["sample", "sample", "newer"])
 _DOCUMENTS: st.SearchStrategy[Processed] = st.builds(
-    lambda uri, paragraphs, collection, audience, category, metadata, reader, fingerprint: sample(
+    lambda uri, paragraphs, **told: sample(
         uri,
         *paragraphs,
-        collection=collection,
-        audience=audience,
-        category=category,
-        metadata=metadata,
-        reader=reader,
-        fingerprint=fingerprint,
+        **told,
         places=[
             Place(sheet=text[:1].upper(), rows=(n, n + 2)) for n, text in enumerate(paragraphs)
         ],
     ),
     _URIS,
     _PARAGRAPHS,
-    _COLLECTIONS,
-    _AUDIENCES,
-    _CATEGORIES,
-    _METADATA,
-    _READERS,
-    _FINGERPRINTS,
+    collection=_COLLECTIONS,
+    audience=_AUDIENCES,
+    category=_CATEGORIES,
+    metadata=_METADATA,
+    reader=_READERS,
+    fingerprint=_FINGERPRINTS,
 )
 _COPIES: st.SearchStrategy[Processed] = st.builds(
     lambda uri, text, audience, fingerprint: sample(

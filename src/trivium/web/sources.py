@@ -14,7 +14,7 @@ from trivium.core.errors import TriviumError
 from trivium.core.pace import time_left
 from trivium.core.work import KeptSource
 from trivium.http.asked import Here, Owner, Server
-from trivium.http.routes.sync import LONGEST_WAIT, told
+from trivium.http.routes.sync import LONGEST_WAIT
 from trivium.library import Checked, Verified, period_of, seconds_of
 from trivium.sources import kinds
 from trivium.web.pages import PageRoute, page
@@ -103,7 +103,7 @@ async def _page(
     def look() -> list[dict[str, object]]:
         return [
             {
-                "told": told(library, one),
+                "told": library.sync.told(one),
                 "failures": library.sync.failures(one.name)[:SHOWN],
                 "left": time_left(one.run.seconds_left),
                 "every": period_of(one.every),

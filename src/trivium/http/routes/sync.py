@@ -22,7 +22,6 @@ from trivium.http.answers import (
 )
 from trivium.http.asked import Here, Owner, Server
 from trivium.http.problems import responses
-from trivium.library import Library
 from trivium.operations.adding import AddSync, RunSync
 from trivium.sources import kinds as known
 
@@ -34,7 +33,8 @@ Name = Annotated[str, Path(min_length=1, max_length=64)]
 @router.get("/sync", response_model=SyncsAnswer, responses=responses())
 async def list_syncs(server: Here, caller: Owner) -> Answered:
     """List the synced sources with their state and last run."""
-    found = await server.read(lambda: [told(server.library, s) for s in server.library.sync.all()])
+    sync = server.library.sync
+    found = await server.read(lambda: [sync.told(source) for source in sync.all()])
     return Answered(SyncsAnswer(found))
 
 
@@ -67,7 +67,7 @@ async def add_sync(server: Here, caller: Owner, body: AddSync) -> Answered:
         body.every,
     )
     kept = await server.read(partial(server.library.sync.receive, source))
-    return Answered(await server.read(partial(told, server.library, kept)), 201)
+    return Answered(await server.read(partial(server.library.sync.told, kept)), 201)
 
 
 @router.get("/sync/{name}", response_model=SyncDetailAnswer, responses=responses(404))
@@ -76,7 +76,7 @@ async def show_sync(server: Here, caller: Owner, name: Name) -> Answered:
     def look() -> SyncDetailAnswer:
         sync = server.library.sync
         failures = [SyncFailureAnswer.of(one) for one in sync.failures(name)]
-        return SyncDetailAnswer(told(server.library, sync.get(name)), failures)
+        return SyncDetailAnswer(sync.told(sync.get(name)), failures)
 
     return Answered(await server.read(look))
 
@@ -138,14 +138,4 @@ async def remove_sync(
 
 
 async def _changed(server: Server, act: partial[KeptSource], status: int = 200) -> Answered:
-    return Answered(await server.read(lambda: told(server.library, act())), status)
-
-
-def told(library: Library, source: KeptSource) -> SyncAnswer:
-    sync = library.sync
-    return SyncAnswer.of(
-        source,
-        running=sync.is_running(source.name),
-        items=sync.count(source.name),
-        failed=len(sync.failures(source.name)),
-    )
+    return Answered(await server.read(lambda: server.library.sync.told(act())), status)

@@ -19,6 +19,7 @@ from trivium.core.errors import (
     SourcePaused,
     SourceUnreachable,
 )
+from trivium.core.shapes import SyncAnswer
 from trivium.core.types import Extraction, Labels
 from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun
 from trivium.library.current import CurrentModel
@@ -121,6 +122,16 @@ class Sync:
     def is_new(self, source: KeptSource) -> bool:
         """Whether its name is free and well formed: `add` says what is wrong."""
         return bool(_NAME.fullmatch(source.name)) and self._backend.sources.get(source.name) is None
+
+    def told(self, source: KeptSource) -> SyncAnswer:
+        """A source and its state, for callers."""
+        name = source.name
+        return SyncAnswer.of(
+            source,
+            running=self.is_running(name),
+            items=self.count(name),
+            failed=len(self.failures(name)),
+        )
 
     def is_running(self, name: str) -> bool:
         return self._backend.leases.is_held(_lease(name))

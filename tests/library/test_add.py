@@ -1,16 +1,20 @@
 import os
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from tests.unit.extract.test_pdf_maker import paper
 
 from trivium.config import Settings
-from trivium.core.errors import PathNotFound
+from trivium.core.access import LOCAL_OWNER
+from trivium.core.errors import FileLocked, PathNotFound
 from trivium.extract.markdown import MarkdownExtractor
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.extractors import extractors
 from trivium.ingest.progress import Fate
 from trivium.library import Library, worker
 from trivium.library.assembly import sandbox_for
+from trivium.library.uploads import Wanted
 from trivium.operations.searching import SearchOptions
 from trivium.ports import Blob
 from trivium.store.embedded.backend import open_embedded
@@ -218,3 +222,26 @@ def test_an_edit_of_the_first_paragraph_embeds_only_what_changed(
     assert after.summary == before.summary != ""
     assert len(after.hashes - before.hashes) == 1
     assert len(after.hashes) > 10
+
+
+def test_a_locked_file_is_added_with_its_password_which_is_kept_nowhere(
+    library: Library, files: Path
+) -> None:
+    (files / "open.md").write_text("Plain words.")
+    (files / "locked.pdf").write_bytes(paper().build(password="heron-7"))
+    without = library.add(files)
+    assert [type(one.error) for one in without.failed] == [FileLocked]
+    wrong = library.add(files, password="crane")
+    assert "isn't the password of locked.pdf" in str(wrong.failed[0].error)
+    report = library.add(files, password="heron-7")
+    assert not report.failed
+    assert report.count(Fate.ADDED) == 1
+    (hit, *_) = library.search("making indexes")
+    assert hit.found.document.uri.endswith("locked.pdf")
+    folder = library.backend.folder
+    assert folder is not None
+    stored = (path for path in folder.rglob("*") if path.is_file())
+    assert not any(b"heron-7" in path.read_bytes() for path in stored)
+    sent = BytesIO((files / "locked.pdf").read_bytes())
+    later = library.uploads.receive(LOCAL_OWNER, "mine.pdf", sent, Wanted(password="heron-7"))
+    assert not later.failed

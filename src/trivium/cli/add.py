@@ -52,6 +52,11 @@ MOST_NOTES = 20  # likewise
     type=click.Choice(("interactive", "bulk")),
     help="Priority. By default small jobs (100 documents or fewer) run first.",
 )
+@click.option(
+    "--password",
+    is_flag=True,
+    help="Ask for the password of locked files (PDF, Office, ZIP). It is kept nowhere.",
+)
 @click.option("--background", is_flag=True, help="Only queue the job; `trivium jobs run` runs it.")
 @click.option(
     "--prune",
@@ -69,6 +74,7 @@ def add_command(
     ocr: str | None,
     languages: str | None,
     priority: str | None,
+    password: bool,
     background: bool,
     prune: bool,
     force: bool,
@@ -103,6 +109,9 @@ def add_command(
     source = FolderSource(there, asked.ignore, [place] if isinstance(place, Path) else [])
     if prune and (background or not all(map(os.path.isdir, there))):
         raise click.UsageError("--prune needs folders and can't be combined with --background.")
+    if password and background:
+        raise click.UsageError("--password can't be combined with --background.")
+    secret = click.prompt("Password", hide_input=True, err=True) if password else ""
     labels = labels_of(asked)
     with shell.library(create=True) as library:
         if chunker is not None:
@@ -113,6 +122,8 @@ def add_command(
             _say_queued(shell, job)
             return
         report = work(shell, library, job.id)
+        if secret:
+            report = library.add_locked(report, labels, secret, on_wait=shell.note)
         removed = _pruned(shell, library, paths, asked, force) if prune else None
         left = [j for j in library.jobs.all(ended=False) if j.id != job.id]
     finish(shell, report, removed)

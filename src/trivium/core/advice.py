@@ -11,6 +11,7 @@ from trivium.core.errors import TriviumError
 
 ON_PAGE: dict[type[TriviumError], str] = {
     errors.PathNotFound: "Check the spelling: the path must exist on the server's machine.",
+    errors.FileLocked: "Upload it again with its password, under Locked files.",
     errors.FolderEmpty: "Check that its disk is connected. Its documents stay.",
     errors.DocumentNotFound: "It may have been removed. The page Documents lists all you can see.",
     errors.NotEmbedded: "The document has no vectors. Add the file again once a model is set up.",

@@ -365,7 +365,7 @@ class FormatUnknown(ReadError):
 
 class FileLocked(ReadError):
     code = "file.locked"
-    fix = "Save a copy without the password and add the copy."
+    fix = "Add it with its password (`trivium add FILE --password`), or a copy without one."
 
 
 class FileTimeout(ReadError):

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import PurePath, PurePosixPath
 
-from trivium.core.errors import FileDamaged, FileTooLarge
+from trivium.core.errors import FileDamaged, FileLocked, FileTooLarge
 from trivium.core.types import Enclosed, Extraction
 from trivium.extract.composer import Composer, clean, describe
 from trivium.extract.package import ZIP_ERRORS, check_sizes, is_zip, open_zip
@@ -56,6 +56,8 @@ class ZipExtractor:
             len(blob.data),
             MAX_UNPACKED,
         )
+        if members and all(member.flag_bits & 1 for member in members if not member.is_dir()):
+            raise FileLocked(f"{blob.name} is protected by a password.")
         unpacked = _Unpacked(blob.name)
         for member in members:
             link = (member.external_attr >> 16) & 0o170000 == 0o120000

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
 
@@ -38,6 +39,7 @@ from trivium.library.report import Report
 from trivium.library.searching import Searching
 from trivium.library.sync import Sync
 from trivium.library.tokens import Tokens
+from trivium.library.unlocking import add_locked
 from trivium.library.upkeep import Upkeep
 from trivium.library.uploads import Uploads
 from trivium.models.missing import MissingEmbedder
@@ -164,6 +166,7 @@ class Library:
         metadata: Metadata | None = None,
         ignore: Sequence[str] = (),
         priority: Priority | None = None,
+        password: str = "",
         on_outcome: Callable[[Outcome], None] | None = None,
         on_wait: Waiting | None = None,
     ) -> Report:
@@ -171,13 +174,22 @@ class Library:
 
         Labels you don't give come from the document's front matter, or stay as they were.
         `ignore`: .gitignore rules, in addition to .triviumignore files.
+        `password` opens locked files: PDF, Office and ZIP. It is kept nowhere.
         Adding is a job: if the process dies, `jobs.work` resumes it in any process.
         """
         listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
         labels = Labels(collection, category, audience, metadata or {})
         source = self.folders.source(listed, ignore)
         job = self.jobs.enqueue(source, labels, what=told_of(listed), priority=priority)
-        return self.jobs.work(job.id, on_outcome=on_outcome, on_wait=on_wait)
+        report = self.jobs.work(job.id, on_outcome=on_outcome, on_wait=on_wait)
+        return self.add_locked(report, labels, password, on_wait=on_wait) if password else report
+
+    def add_locked(
+        self, report: Report, labels: Labels, password: str, *, on_wait: Waiting | None = None
+    ) -> Report:
+        """Add the files that a report of `jobs.work` calls locked, opened with a password."""
+        add = partial(self.jobs.add_from, on_wait=on_wait)
+        return add_locked(report, self._model.settings, password, add, labels)
 
     add_from = _Of("jobs", Jobs.add_from)
     remove = _Of("documents", Documents.remove)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from io import SEEK_END, BytesIO
 from threading import Event
 from typing import BinaryIO
@@ -24,6 +24,7 @@ from trivium.library.documents import Documents
 from trivium.library.jobs import Jobs
 from trivium.library.quotas import Quotas, Use
 from trivium.library.report import Report
+from trivium.library.unlocking import unlock
 from trivium.ports import Backend
 from trivium.sources.spool import SpoolSource, spool_key, spool_name
 from trivium.sources.web import Fetched, fetch
@@ -47,6 +48,7 @@ class Wanted:
     category: str | None = None
     audience: str | None = None
     metadata: Metadata | None = None
+    password: str = field(default="", repr=False)  # of the file; used once
 
 
 class Uploads:
@@ -138,6 +140,8 @@ class Uploads:
     ) -> tuple[Job, str]:
         """The job, and where the spool has the file."""
         labels = self._labels(caller, uri, wanted)
+        if wanted.password:
+            file = BytesIO(unlock(self._model.settings, name, file.read(), wanted.password))
         size = _size(file)
         before = self._backend.documents.find(uri, labels.collection)
         self._quotas.check(caller, labels.collection, size, before, self._waiting(caller))

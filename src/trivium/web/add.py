@@ -47,7 +47,10 @@ async def upload(request: Request, server: Here, caller: Adder) -> Response:
                 "You chose no file, or only empty files.", fix="Choose a file first."
             )
         wanted = Wanted(
-            _given(form, "collection"), _given(form, "category"), _given(form, "audience")
+            _given(form, "collection"),
+            _given(form, "category"),
+            _given(form, "audience"),
+            password=_given(form, "password") or "",
         )
         for file in files:
             take = partial(

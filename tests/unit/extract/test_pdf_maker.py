@@ -168,7 +168,9 @@ def _file(objects: dict[int, bytes], info: int, password: str) -> bytes:
     trailer = f"/Root 1 0 R /Info {info} 0 R /ID [<{identity.hex()}> <{identity.hex()}>]"
     if password:
         number = max(objects) + 1
-        objects[number] = _lock(password, identity)
+        lock, key = _lock(password, identity)
+        objects = {n: _encrypted(data, n, key) for n, data in objects.items()}
+        objects[number] = lock
         trailer += f" /Encrypt {number} 0 R"
     out = bytearray(b"%PDF-1.4\n")
     starts = {}
@@ -183,16 +185,23 @@ def _file(objects: dict[int, bytes], info: int, password: str) -> bytes:
     return bytes(out + f"trailer\n<< /Size {size} {trailer} >>\nstartxref\n{table}\n%%EOF".encode())
 
 
-def _lock(password: str, identity: bytes) -> bytes:
-    """The encryption dictionary of the oldest kind, RC4 with 40 bits."""
+def _encrypted(data: bytes, number: int, key: bytes) -> bytes:
+    """An object with its stream encrypted, if it has one."""
+    head, mark, rest = data.partition(b"stream\n")
+    body, end, tail = rest.rpartition(b"\nendstream")
+    own = hashlib.md5(key + number.to_bytes(3, "little") + b"\0\0").digest()[:10]
+    return head + mark + _rc4(own, body) + end + tail if mark else data
+
+
+def _lock(password: str, identity: bytes) -> tuple[bytes, bytes]:
+    """The encryption dictionary of the oldest kind, RC4 with 40 bits, and its key."""
     padded = (password.encode() + _PADDING)[:32]
     owner = _rc4(hashlib.md5(padded).digest()[:5], padded)
     rights = (-44).to_bytes(4, "little", signed=True)
     key = hashlib.md5(padded + owner + rights + identity).digest()[:5]
     user = _rc4(key, _PADDING)
-    return (
-        f"<< /Filter /Standard /V 1 /R 2 /O <{owner.hex()}> /U <{user.hex()}> /P -44 >>"
-    ).encode()
+    lock = f"<< /Filter /Standard /V 1 /R 2 /O <{owner.hex()}> /U <{user.hex()}> /P -44 >>"
+    return lock.encode(), key
 
 
 def _rc4(key: bytes, data: bytes) -> bytes:

@@ -35,10 +35,7 @@ def opened(blob: Blob, *, max_pages: int = MAX_PAGES) -> Iterator[PdfDocument]:
         except PdfiumError as error:
             code = getattr(error, "err_code", None)
             if code in (_PASSWORD, _SECURITY):
-                raise FileLocked(
-                    f"{blob.name} is protected by a password.",
-                    fix="Open the file with its password and save a copy without one.",
-                ) from None
+                raise FileLocked(f"{blob.name} is protected by a password.") from None
             raise FileDamaged(f"Couldn't read {blob.name}: the file is damaged.") from None
         document.init_forms()  # before any page: the values of fields belong to it
         try:

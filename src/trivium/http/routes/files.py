@@ -55,6 +55,11 @@ _FORM: dict[str, Any] = {
             for one in options_of(LabelOptions)
         },
         "metadata": {"type": "string", "description": "A JSON object of names and values."},
+        "password": {
+            "type": "string",
+            "maxLength": 200,
+            "description": "Password of a locked PDF, Office or ZIP file. It is kept nowhere.",
+        },
     },
 }
 
@@ -156,7 +161,11 @@ def _wanted(form: FormData) -> Wanted:
     except (ValueError, ValidationError, RecursionError) as reason:
         raise RequestInvalid("body.metadata: this isn't a JSON object of plain values.") from reason
     return Wanted(
-        _label(told, "collection"), _label(told, "category"), _label(told, "audience"), metadata
+        _label(told, "collection"),
+        _label(told, "category"),
+        _label(told, "audience"),
+        metadata,
+        told.get("password", "")[:200],
     )
 
 

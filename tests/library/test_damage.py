@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,27 @@ def test_a_reader_beside_a_writer_serves_the_other_signals(tmp_path: Path) -> No
             pass  # the next writer rebuilds what a reader marked
         assert not (place / "words.damaged").exists()
         assert answers(writer) == expected
+
+
+def test_a_database_that_is_set_back_beside_a_reader(
+    library: Library, files: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """From a copy that SQLite itself made, as `sqlite3 library.db '.restore'` does."""
+    (files / "a.md").write_text("# A\n\nA lantern.")
+    library.add(files)
+    with (
+        closing(sqlite3.connect(tmp_path / "library" / "library.db")) as now,
+        closing(sqlite3.connect(":memory:")) as copy,
+    ):
+        now.backup(copy)
+        (files / "b.md").write_text("# B\n\nAnother lantern.")
+        library.add(files)
+        assert len(library.search("lantern")) == 2
+        copy.backup(now)
+    assert [result.found.document.id for result in library.search("lantern")] == [1]
+    assert "the database was set back to an earlier state" in caplog.text
+    library.add(files)
+    assert len(library.search("lantern")) == 2
 
 
 def test_a_reader_notices_that_another_has_rebuilt(tmp_path: Path) -> None:
@@ -314,6 +336,31 @@ def test_rot_that_nothing_tells_is_named(library: Library, files: Path, tmp_path
     library.backend.writer.add_name(1, "elsewhere.md")
     library.upkeep.repair()
     assert "1 rows of documents have changed" in wrong(library)["rows"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE documents SET category = 'mote' WHERE id = 1",
+        "UPDATE chunks SET headings = '[\"other\"]' WHERE id = 1",
+        "UPDATE interpretations SET tokens = 7 WHERE document = 1",
+    ],
+)
+def test_what_cannot_be_mended_is_read_again_from_its_original(
+    library: Library, files: Path, tmp_path: Path, statement: str
+) -> None:
+    (files / "a.md").write_text("# Note\n\nA lantern.")
+    library.add(files)
+    (files / "b.md").write_bytes((files / "a.md").read_bytes())
+    library.add(files)  # a second name stays
+    rot(tmp_path / "library", statement)
+    library.upkeep.repair()
+    (told,) = wrong(library).values()
+    assert "`trivium restore '#1' --original` reads a document again" in told
+    restored = library.upkeep.restore_original(1)
+    assert wrong(library) == {}
+    assert (restored.id, len(restored.names)) == (1, 1)
+    assert [r.found.chunk.text for r in library.search("lantern")] == ["Note\n\nA lantern."]
 
 
 def test_rows_of_older_libraries_get_their_checksums(

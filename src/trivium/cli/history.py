@@ -116,10 +116,16 @@ def _lines(difference: Difference) -> list[Text]:
 
 @click.command("restore")
 @click.argument("document")
-@click.argument("number", type=int)
+@click.argument("number", type=int, required=False)
+@click.option(
+    "--original",
+    is_flag=True,
+    help="Read a document that has changed on disk again from its original, in place of all its"
+    " interpretations.",
+)
 @shared_options
 @pass_shell
-def restore_command(shell: Shell, document: str, number: int) -> None:
+def restore_command(shell: Shell, document: str, number: int | None, original: bool) -> None:
     """Make an old interpretation of a document the active one again.
 
     It becomes a new interpretation, so you lose nothing and can undo this too. Nothing is read or
@@ -129,11 +135,21 @@ def restore_command(shell: Shell, document: str, number: int) -> None:
     \b
     trivium history weapons.md
     trivium restore weapons.md 1
+    trivium restore weapons.md --original
     """
+    if (number is None) is not original:
+        raise click.UsageError("Give the number of an interpretation, or --original.")
     with shell.library() as library:
-        restored = library.restore(library.documents.get(document).id, number, on_wait=shell.note)
+        id_ = library.documents.get(document).id
+        if number is None:
+            restored = library.upkeep.restore_original(id_, on_wait=shell.note)
+        else:
+            restored = library.restore(id_, number, on_wait=shell.note)
     if shell.json:
         shell.emit({"document": document_as_json(restored), "restored_from": number})
+        return
+    if number is None:
+        shell.say(printable(f"#{restored.id} {restored.title}: read again from its original."))
         return
     told = f"#{restored.id} {restored.title}: interpretation {number} is active again"
     shell.say(printable(f"{told}, as {restored.interpretation}."))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from trivium.core.errors import BadSetting, OriginalDamaged, OriginalMissing, TargetExists
-from trivium.core.types import Labels
+from trivium.core.types import OWNER, Compare, Document, DocumentId, Labels
 from trivium.core.upkeep import Backup, Compacted, Finding, LostDocument, Progress, Spread
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.identity import hash_of
@@ -96,6 +97,28 @@ class Upkeep:
     def repair(self, *, on_wait: Waiting | None = None) -> list[str]:
         """Repair what `examine` finds, if possible; returns what was done."""
         return repaired(self._backend, self._model.embedder, on_wait)
+
+    def restore_original(self, document: DocumentId, *, on_wait: Waiting | None = None) -> Document:
+        """Read a document again from its original in the archive, with the labels it has, in place
+        of all that was read of it before. Nothing changes if that fails. Raises OriginalMissing and
+        OriginalDamaged."""
+        known = self._backend.documents
+        (held,) = known.all(OWNER, after=document - 1, limit=1)
+        data = self._backend.originals.get(held.original)
+        labels = Labels(
+            held.collection, held.category, held.audience, held.metadata, sender=held.sender
+        )
+        with self._backend.writer.writing(on_wait):
+            self._backend.upkeep.distrust(document, hashlib.sha256(data).hexdigest())
+        report = self._jobs.add_from(_Archived(held.uri, data), labels, on_wait=on_wait)
+        for outcome in report.failed:
+            if outcome.error is not None:
+                raise outcome.error
+        with self._backend.writer.writing(on_wait):
+            mine = Compare("source", "eq", f"#{document}")
+            self._backend.writer.prune(OWNER.narrowed(mine), keep=1, before="")
+        (restored,) = known.all(OWNER, after=document - 1, limit=1)
+        return restored
 
     def reread(self, lost: Sequence[LostDocument], *, on_wait: Waiting | None = None) -> list[str]:
         """Add documents again from their originals in the archive, with their old labels. Names

@@ -694,6 +694,11 @@ class Upkeep(Protocol):
         """Repair what can be repaired without a model; returns what was done."""
         ...
 
+    def distrust(self, document: DocumentId, digest: str) -> None:
+        """Take a damaged document's labels as they are, and forget how it was read: adding the
+        bytes with this hash reads them again."""
+        ...
+
     def rebuild(self) -> None:
         """Rebuild everything that is derived. Only inside `writing()`."""
         ...

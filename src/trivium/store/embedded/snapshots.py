@@ -15,7 +15,7 @@ import numpy as np
 from trivium.core.errors import IndexDamaged
 from trivium.core.types import OWNER, Where
 from trivium.store.embedded.database import sequence_of
-from trivium.store.embedded.indexes import Indexes, IndexView
+from trivium.store.embedded.indexes import VECTORS, WORDS, Indexes, IndexView
 from trivium.store.embedded.words import WordView
 from trivium.store.sql.census import Allowed, Census, Passing
 from trivium.store.sql.feed import Feed
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MASKS = 256 << 20  # bytes of masks that a snapshot keeps: 25 filters at ten million chunks
+_SET_BACK = "the database was set back to an earlier state"
 _Kept = TypeVar("_Kept")
 
 
@@ -68,6 +69,10 @@ class Snapshots:
             if last is not None and last.census.sequence == self._sequence():
                 return last
             census = last.census if last else Census.empty()
+            if self._sequence() < census.sequence:  # nothing known is true any more
+                census, self._passing = Census.empty(), Passing(self._feed)
+                for part in (WORDS, VECTORS):
+                    self._indexes.distrust(IndexDamaged.of(part, _SET_BACK))
             while True:
                 census = census.after(self._feed.changes(census.sequence))
                 indexes = self._indexes.view()

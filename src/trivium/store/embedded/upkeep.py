@@ -10,6 +10,7 @@ import numpy as np
 from sqlalchemy import Engine
 
 from trivium.core.errors import IndexDamaged
+from trivium.core.types import DocumentId
 from trivium.core.upkeep import Backup, Compacted, Finding, Progress
 from trivium.ports import Hash, Waiting
 from trivium.store.embedded.asof import discard
@@ -69,6 +70,9 @@ class EmbeddedUpkeep:
             "leftovers": int((~words).sum()),  # indexed, not active: the next writer removes them
             "vocabulary": len(self._indexes.vocabulary),
         }
+
+    def distrust(self, document: DocumentId, digest: str) -> None:
+        self._checks.distrust(document, digest)
 
     def rebuild(self) -> None:
         """Rebuild every derived index from SQLite."""

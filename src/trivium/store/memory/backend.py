@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from trivium.core.errors import BadSetting
+from trivium.core.types import DocumentId
 from trivium.core.upkeep import Backup, Compacted, Finding, Progress
 from trivium.ports import Backend, Hash, Waiting
 from trivium.store.memory.beside import (
@@ -81,6 +82,9 @@ class MemoryUpkeep:
 
     def repair(self, waiting: Waiting | None = None, hash_of: Hash | None = None) -> list[str]:
         return []
+
+    def distrust(self, document: DocumentId, digest: str) -> None:
+        """Memory doesn't rot."""
 
     def rebuild(self) -> None:
         """Nothing to do."""

@@ -11,6 +11,7 @@ import numpy as np
 from sqlalchemy import Engine, text
 
 from trivium.core.errors import LibraryNotFound
+from trivium.core.types import DocumentId
 from trivium.core.upkeep import Backup, Compacted, Finding, Progress
 from trivium.ports import Hash, Waiting
 from trivium.store.embedded.backup import DATABASE, EVALUATION, write_backup
@@ -128,6 +129,9 @@ class PostgresUpkeep:
         if not all(finding.ok for finding in self._indexes()):
             self.rebuild()
             yield "Rebuilt the search indexes."
+
+    def distrust(self, document: DocumentId, digest: str) -> None:
+        self._checks.distrust(document, digest)
 
     def rebuild(self) -> None:
         with self._alone():

@@ -13,6 +13,7 @@ from trivium.store.sql.models import SqlModels
 
 # Bytes that another process has archived and not yet registered are younger than this.
 SETTLED_SECONDS = 3600.0
+_RESTORE = "`trivium restore '#{}' --original` reads a document again from its original."
 
 
 class Examination:
@@ -68,9 +69,7 @@ class Examination:
             of = _first(sorted({one.document for one in rotten}))
             told = f"{len(rotten):,} passages have changed on disk, in documents {of}."
         if lost:
-            told += (
-                f" The text in {_first(lost)} is lost: remove these documents and add them again."
-            )
+            told += f" The text in {_first(lost)} is lost. {_RESTORE.format(lost[0])}"
         mendable = len(rotten) > sum(one.text is None for one in rotten)
         yield Finding("passages", not rotten, told, "Restore their text." if mendable else "")
         unsound = self._checks.unsound()
@@ -79,6 +78,8 @@ class Examination:
             of = _first(sorted({id_ for one in unsound for id_ in one.documents}))
             held = ", ".join(sorted({one.table.name for one in unsound}))
             told = f"{len(unsound):,} rows of {held} have changed on disk, in documents {of}."
+            if left := [id_ for one in unsound if not one.is_derived for id_ in one.documents]:
+                told += f" What repairing leaves: {_RESTORE.format(left[0])}"
         unknown = self._checks.without_checksum()
         if unknown:
             told += f" {unknown:,} rows have no checksum yet: `trivium doctor --repair` adds them."

@@ -61,3 +61,19 @@ def test_a_folder_holds_what_the_map_draws_and_nothing_else(tmp_path: Path) -> N
             folder.mkdir()
             look()
     assert seen == listed() - RARE
+
+
+def test_every_module_is_named_in_the_section_of_its_package() -> None:
+    package = Path(__file__).parents[2] / "src" / "trivium"
+    prose = re.sub(r"```.*?```", "", MAP, flags=re.DOTALL)
+    parts = re.split(r"^## ", prose, flags=re.MULTILINE)
+    sections = {part.partition("/")[0]: part for part in parts}
+    unnamed = []
+    for path in sorted(package.rglob("*.py")):
+        top, *_ = path.relative_to(package).parts
+        if path.stem == "__init__" or path.parent == package:
+            continue
+        words = " ".join(re.findall(r"`([^`]+)`", sections[top]))
+        if not re.search(rf"\b{re.escape(path.stem)}\b", words):
+            unnamed.append(str(path.relative_to(package)))
+    assert unnamed == [], "name them in ARCHITECTURE.md, with what they are for"

@@ -44,6 +44,7 @@ WIDTHS = {
     for face, widths in _WIDTHS.items()
 }
 WIDTHS["Times-Italic"] = WIDTHS["Times-Roman"]  # near enough
+WIDTHS["Courier"] = dict.fromkeys(WIDTHS["Times-Roman"], 600)
 FACES = tuple(WIDTHS)
 SCRIPT = "script"  # any character below U+10000; all are `SCRIPT_WIDTH` wide, ASCII half of it
 SCRIPT_WIDTH = 1000

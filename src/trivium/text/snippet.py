@@ -24,6 +24,7 @@ ALIKE = 0.5  # word_similarity: lower marks words that no reader would call alik
 _SHORTEST_ALIKE = 4  # shorter words share their trigrams with too many others
 _FOCUS = 250  # characters: two sentences, some 15 s of speech
 _WORD = re.compile(r"[^\W_]+")
+INDENTED = 0.25  # of the lines of code, at least
 _CELLS = " | "  # between the cells of a row, as extractors write tables
 _BAR = re.compile(r"(?:^|(?<= ))\|(?= |$)")
 _RULE = re.compile(r"(?<!\S)([-=_*~#.])\1{4,}(?!\S)")  # a line drawn with characters
@@ -63,9 +64,11 @@ def snip(
 
 
 def _on_one_line(passage: str) -> str:
-    """A passage without line breaks. Rows of a table become `Longsword · 15 gp; Dagger · 2 gp`:
-    bars would run into each other. One line with a bar alone may be code, and stays. Drawn lines,
-    as receipts have them, say nothing and are left out."""
+    """A passage without line breaks, unless it is code. Rows of a table become `Longsword · 15 gp;
+    Dagger · 2 gp`: bars would run into each other. One line with a bar alone may be code, and
+    stays. Drawn lines, as receipts have them, say nothing and are left out."""
+    if _is_code(passage):
+        return "\n".join(line.rstrip() for line in passage.splitlines())
     passage = _RULE.sub("", passage)
     if _CELLS not in passage:
         return " ".join(passage.split())
@@ -79,6 +82,12 @@ def _on_one_line(passage: str) -> str:
         else:
             parts.append(" ".join(filter(None, run)))
     return " ".join(filter(None, parts)).removesuffix(";")
+
+
+def _is_code(passage: str) -> bool:
+    """Whether lines are indented, as only code is: prose comes here without its indents."""
+    lines = [line for line in passage.splitlines() if line.strip()]
+    return len(lines) > 2 and sum(line[0] in " \t" for line in lines) >= INDENTED * len(lines)
 
 
 def said_in(passages: Iterable[tuple[str, str]], words: tuple[str, ...]) -> frozenset[str]:

@@ -281,3 +281,16 @@ def test_headings_that_are_only_set_apart_are_found_with_their_level() -> None:
         (1, "PART II"),
         (2, "Item 5. Market for Shares"),
     ]
+
+
+def test_a_listing_keeps_its_lines_and_indents() -> None:
+    sheet = Sheet()
+    for row in range(6):
+        sheet.put(72, 72 + 12 * row, "The program below adds the two numbers that it is given, and")
+    for row, (indent, text) in enumerate(
+        ((0, "def add(a, b):"), (4, "total = a + b"), (4, "return total"))
+    ):
+        sheet.put(72 + indent * 6, 160 + 12 * row, text, "Courier")
+    result = read(sheet)
+    code = [result.text[e.start : e.end] for e in result.elements if e.kind == "code"]
+    assert code == ["def add(a, b):\n    total = a + b\n    return total"]

@@ -80,3 +80,9 @@ def test_drawn_lines_are_left_out() -> None:
     found = snip(receipt, ("total",), "en", 200)
     assert found.text == "TechMart Total 821 - - Returns within 30 days ... or a==b"
     assert marked(found) == ["Total"]
+
+
+def test_code_keeps_its_lines() -> None:
+    code = "def area(width, height):\n    size = width * height\n    return size\n"
+    assert snip(code, ("area",), "", 200).text == code.rstrip()
+    assert "\n" not in snip("One line\nof prose\nand another", ("prose",), "", 200).text

@@ -14,6 +14,7 @@ _KINDS: dict[str, ElementKind] = {
     "title": "heading",
     "table": "table",
     "list_item": "list_item",
+    "code": "code",
 }
 
 

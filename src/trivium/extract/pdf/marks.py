@@ -21,6 +21,7 @@ Role = Literal[
     "formula",
     "title",
     "running",
+    "code",
 ]
 
 _LETTER = re.compile(r"[^\W\d_]")

@@ -12,7 +12,7 @@ from trivium.extract.pdf.direction import runs_left
 from trivium.extract.pdf.headings import CAPTION, HeadingRules
 from trivium.extract.pdf.marks import Block, Line, Role
 from trivium.extract.pdf.tables import find_tables, is_row, table_block
-from trivium.extract.pdf.typography import Typography, join_lines
+from trivium.extract.pdf.typography import Typography, is_typewriter, join_lines
 
 BULLET = re.compile(r"(?:[•‣◦▪■●○∙·⁃–—*-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+\S")
 _ENTRY = re.compile(r"\[\w{1,12}\]\s*\S|\d{1,3}\.\s+[A-Z]")
@@ -74,6 +74,8 @@ def _goes_on(lines: list[Line], start: int, at: int, typography: Typography) -> 
     above, line = lines[at - 1], lines[at]
     if line.first or line.page != above.page or line.column is not above.column:
         return False
+    if _is_code(above, typography) and _is_code(line, typography):
+        return line.base - above.base < 3 * line.size
     if is_row(line) or is_row(above):
         return False
     gap = line.base - above.base
@@ -87,6 +89,18 @@ def _goes_on(lines: list[Line], start: int, at: int, typography: Typography) -> 
     if _marks_item(line, lines[start]):
         return False
     return not _indents(lines, start, at)
+
+
+def _is_code(line: Line, typography: Typography) -> bool:
+    return not typography.typewriter and is_typewriter(line)
+
+
+def _listing(lines: list[Line]) -> Block:
+    """A listing keeps its lines and, since its letters are all .6 of the size wide, its indents."""
+    left = min(line.left for line in lines)
+    indents = [round((line.left - left) / (0.6 * line.size)) for line in lines]
+    texts = (" " * min(n, 60) + line.text for n, line in zip(indents, lines, strict=True))
+    return Block(lines, "code", "\n".join(texts))
 
 
 def _marks_item(line: Line, first: Line) -> bool:
@@ -153,6 +167,8 @@ def _is_formula(line: Line) -> bool:
 
 
 def _paragraph(lines: list[Line], typography: Typography) -> list[Block]:
+    if len(lines) > 1 and all(_is_code(line, typography) for line in lines):
+        return [_listing(lines)]
     text = join_lines([line.text for line in lines], typography.words)
     if not text:
         return []

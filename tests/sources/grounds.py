@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import shutil
-import socketserver
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Thread
 from typing import Any
 
-from tests.sources.imap_server import Handler, Mail
+from tests.sources.imap_server import Handler, Mail, serving_mail
 from tests.sources.server import Asked, Reply, Server, nothing_there, serving
 
 from trivium.sources import feed, imap, service
@@ -43,18 +41,12 @@ class Grounds:
 
 @contextmanager
 def standing() -> Iterator[Grounds]:
-    handler = type("Serving", (Handler,), {"mail": Mail()})
-    mail = socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler)
-    mail.daemon_threads = True
-    thread = Thread(target=mail.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        with serving(nothing_there) as http, TemporaryDirectory(prefix="trivium-worlds-") as aside:
-            yield Grounds(http, handler, mail.server_address[1], Path(aside))
-    finally:
-        mail.shutdown()
-        thread.join()
-        mail.server_close()
+    with (
+        serving_mail(Mail()) as (handler, port),
+        serving(nothing_there) as http,
+        TemporaryDirectory(prefix="trivium-worlds-") as aside,
+    ):
+        yield Grounds(http, handler, port, Path(aside))
 
 
 class Place:

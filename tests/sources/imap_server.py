@@ -6,8 +6,10 @@ import base64
 import re
 import socketserver
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Thread
 
 
 @dataclass
@@ -171,3 +173,19 @@ class Handler(socketserver.StreamRequestHandler):
             return f'* LIST ({flags}) "/" {{{len(name)}}}\r\n{name}'.encode()
         escaped = name.replace("\\", "\\\\")
         return f'* LIST ({flags}) "/" "{escaped}"'.encode()
+
+
+@contextmanager
+def serving_mail(mail: Mail) -> Iterator[tuple[type[Handler], int]]:
+    """Its handler, whose `mail` may be replaced, and its port."""
+    handler = type("Serving", (Handler,), {"mail": mail})
+    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield handler, server.server_address[1]
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -3,14 +3,12 @@ page: for each service one clear sentence, and nothing changes."""
 
 from __future__ import annotations
 
-import socketserver
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from threading import Thread
 
 import pytest
 from tests.sources.github_server import Hub
-from tests.sources.imap_server import Handler, Mail
+from tests.sources.imap_server import Mail, serving_mail
 from tests.sources.linear_server import Linear
 from tests.sources.notion_server import Notion
 from tests.sources.server import Asked, Reply, Server, nothing_there, serving
@@ -27,6 +25,7 @@ from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import ToyEmbedder
 
 PAGE = Reply(b"<!DOCTYPE html><html><title>Sign in</title></html>", 200, {"Content-Type": "x/html"})
+NOTHING = "It can be reached, but holds nothing yet."
 BANNED = Reply(b"<html><body><h1>403 Forbidden</h1></body></html>", 403)
 
 
@@ -115,7 +114,7 @@ def test_a_missing_permission(kind: str, sync: Sync, server: Server) -> None:
 def test_an_empty_workspace(kind: str, sync: Sync, server: Server) -> None:
     server.answer = CASES[kind].answer
     said = sync.check(kept(kind, server, CASES[kind].good)).message
-    assert said == "It can be reached, but holds nothing yet."
+    assert said == NOTHING
 
 
 @pytest.mark.parametrize("kind", CASES)
@@ -133,28 +132,15 @@ def test_nobody_answers(kind: str, sync: Sync) -> None:
 
 def test_mail(sync: Sync) -> None:
     mail = Mail({"INBOX": {}})
-    server = socketserver.ThreadingTCPServer(
-        ("127.0.0.1", 0), type("M", (Handler,), {"mail": mail})
-    )
-    server.daemon_threads = True
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
+    with serving_mail(mail) as (_, port):
 
-    def source(password: str = "secret") -> KeptSource:
-        options = {"host": "127.0.0.1", "port": str(server.server_address[1]), "user": "ada"}
-        plain = {**options, "tls": "off"}
-        return KeptSource("it", "imap", plain, {"password": f"value:{password}"})
+        def source(password: str = "secret") -> KeptSource:
+            options = {"host": "127.0.0.1", "port": str(port), "user": "ada", "tls": "off"}
+            return KeptSource("it", "imap", options, {"password": f"value:{password}"})
 
-    try:
         assert "refuses ada" in sentence(sync, source("wrong"))
-        assert sync.check(source()) == Checked(
-            "it", "", "It can be reached, but holds nothing yet."
-        )
+        assert sync.check(source()) == Checked("it", "", NOTHING)
         mail.closed = {"INBOX"}
         assert "INBOX" in sentence(sync, source())
         mail.trouble = lambda command: "page"
-        sentence(sync, source())
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+        assert "as a mail server" in sentence(sync, source())

@@ -1,14 +1,12 @@
 """Feeds, sitemaps, IMAP and Zotero keep the contract, each against a local server or file."""
 
 import json
-import socketserver
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from threading import Thread
 
 import pytest
-from tests.sources.imap_server import Handler, Mail
+from tests.sources.imap_server import Mail, serving_mail
 from tests.sources.server import Server, serving
 from tests.sources.web_server import Site
 from tests.sources.zotero_server import SCHEMA, Zotero
@@ -122,15 +120,8 @@ def mail() -> Iterator[tuple[Mail, int]]:
     for n in range(5):
         made.deliver("INBOX", f"Letter {n}")
     made.deliver("Lists/Sch&APY-n", "Hello")
-    handler = type("Serving", (Handler,), {"mail": made})
-    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield made, server.server_address[1]
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving_mail(made) as (_, port):
+        yield made, port
 
 
 def account(port: int, password: str = "secret") -> Account:

@@ -4,21 +4,19 @@ Answers as RFC 3501 (LIST, literals), RFC 4731 (ESEARCH), RFC 6154 (\\All) and G
 extensions (X-GM-LABELS, XOAUTH2 with its second, empty answer) describe them.
 """
 
-import socketserver
 import ssl
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from tests.sources.imap_server import Handler, Mail
+from tests.sources.imap_server import Mail, serving_mail
 
 from trivium import config
 from trivium.core.errors import BadSetting, SourceNonsense, SourceRefused, SourceUnreachable
@@ -30,16 +28,9 @@ from trivium.sources.mbox import MboxSource
 @pytest.fixture
 def mail() -> Iterator[Mail]:
     made = Mail({"INBOX": {}})
-    handler = type("Serving", (Handler,), {"mail": made})
-    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    made.port = server.server_address[1]  # type: ignore[attr-defined]
-    yield made
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving_mail(made) as (_, port):
+        made.port = port  # type: ignore[attr-defined]
+        yield made
 
 
 def source(mail: Mail, **more: str) -> ImapSource:

@@ -25,7 +25,7 @@ from trivium.web.site import furnish
 
 TIME = "2016-01-04T00:01:40+00:00"
 LINK = "https://x.slack.com/archives/C1/p1451865700000200"
-PLACE = {"sheet": "", "rows": None, "authors": ["Bob"], "time": TIME, "link": LINK}
+PLACE = {"sheet": "", "rows": None, "authors": ["Bob"], "time": TIME, "link": LINK, "seconds": None}
 FILTERS = {
     "authors:bob": ["Bob"],
     "authors:ada": ["Ada", "Linear", "Notion"],

@@ -137,7 +137,12 @@ def add_command(
             raise click.UsageError(f"{kind} takes no place; see `trivium sync kinds`.")
         given.setdefault(meant[0], place)
     if sys.stdin.isatty() and not shell.json:
-        ask_for(known, given, named, lambda said: str(click.prompt(said, default="")))
+        ask_for(
+            known,
+            given,
+            named,
+            lambda said: str(click.prompt(said, default="", show_default=False)),
+        )
     called = name or _called(kind, PurePath(place or "").name)
     source = KeptSource(
         called, kind, given, named, collection, category, audience, seconds_of(every)

@@ -33,6 +33,7 @@ from trivium.extract.feed_entries import FeedEntry, read_feed
 from trivium.extract.package import parse_xml
 from trivium.ports import Change, Checkpoint, Failed, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
+from trivium.sources.listed import compared
 from trivium.sources.service import LONGEST_WAIT
 from trivium.sources.web import Fetched, fetch, is_public
 
@@ -179,20 +180,15 @@ class SitemapSource:
         before: dict[str, str] = json.loads(cursor) if cursor else {}
         listed, failed = self._listed()
         yield from failed
-        missing = {} if failed else before.keys() - listed.keys()
-        for url in sorted(missing):
-            yield Gone(url)
         # Pages of a sitemap that couldn't be read are unknown, not gone.
-        kept = {url: at for url, at in before.items() if failed and url not in listed}
-        done = {url: at for url, at in before.items() if at and listed.get(url) == at} | kept
-        fresh = [url for url in listed if url not in done]
-        for count, url in enumerate(fresh, start=1):
-            change = yield from self._page(url, listed[url])
+        unknown = {url: at for url, at in before.items() if failed and url not in listed}
+
+        def tell(url: str) -> Iterator[Change]:
+            change = (yield from self._page(url, listed[url])) if url in listed else None
             if change is not None:
                 yield change
-            done[url] = listed[url]
-            yield Checkpoint(json.dumps(done), count, len(fresh))
-        yield Checkpoint(json.dumps(done), len(fresh), len(fresh))
+
+        yield from compared(before, {**unknown, **listed}, tell, every=1)
 
     def ids(self) -> Iterator[str | Wait | Failed]:
         listed, failed = self._listed()

@@ -6,7 +6,6 @@ A file counts as changed when its size or its time of change did, as with rsync 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from trivium.core.errors import FileUnreadable, PathNotFound
@@ -37,10 +36,3 @@ def existing(path: str) -> Path:
     if not found.exists():
         raise PathNotFound(f"There is no file or folder {found}.")
     return found
-
-
-def stamps_of(told: object) -> Mapping[str, Stamp]:
-    """In the form a cursor stores."""
-    if not isinstance(told, dict):
-        return {}
-    return {str(name): (int(one[0]), int(one[1])) for name, one in told.items()}

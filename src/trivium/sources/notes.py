@@ -15,10 +15,11 @@ from pathlib import Path, PurePosixPath
 from trivium.core.errors import ReadError, SourceUnreachable
 from trivium.core.types import EVERYONE, Metadata, MetaValue
 from trivium.extract.frontmatter import parse_front_matter, split_front_matter
-from trivium.ports import Change, Checkpoint, Failed, Gone, Put, SourceAsked, SourceKind, Wait
+from trivium.ports import Change, Failed, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
-from trivium.sources.files import Stamp, existing, read, stamp_of, stamps_of
+from trivium.sources.files import Stamp, existing, read, stamp_of
 from trivium.sources.ignore import Rules
+from trivium.sources.listed import compared
 
 SUFFIXES = (".md", ".markdown")
 CANVAS = ".canvas"
@@ -47,18 +48,9 @@ class NotesSource:
         self._without = without
 
     def changes(self, cursor: str) -> Iterator[Change]:
-        before = stamps_of(json.loads(cursor)["files"]) if cursor else {}
-        now = self._files()
-        for name in sorted(before.keys() - now.keys()):
-            yield Gone(name)
-        fresh = sorted(name for name in now if before.get(name) != now[name])
-        done = {name: stamp for name, stamp in before.items() if now.get(name) == stamp}
-        for count, name in enumerate(fresh, start=1):
-            yield self._told(name)
-            done[name] = now[name]
-            if count % 256 == 0:
-                yield Checkpoint(json.dumps({"files": done}), count, len(fresh))
-        yield Checkpoint(json.dumps({"files": done}), len(fresh), len(fresh))
+        before = json.loads(cursor)["files"] if cursor else {}
+        now = {name: list(stamp) for name, stamp in sorted(self._files().items())}
+        yield from compared(before, now, lambda name: [self._told(name)], under="files")
 
     def ids(self) -> Iterator[str | Wait]:
         yield from sorted(self._files())

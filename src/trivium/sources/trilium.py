@@ -14,14 +14,14 @@ from typing import Any
 
 from trivium.core.errors import SourceError, SourceNonsense
 from trivium.extract.composer import describe
-from trivium.ports import Change, Checkpoint, Failed, Gone, Put, SourceAsked, SourceKind, Wait
+from trivium.ports import Change, Failed, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.kinds import needed_secret
+from trivium.sources.listed import compared
 from trivium.sources.service import A_PAGE, Service, is_whole_page
 
 URL = "http://127.0.0.1:8080/etapi/"
 _ALL = "note.isProtected = false"
-_PAGE = 100
 # Kinds of notes with text; the others only show these.
 _KINDS = {"text": ".html", "code": "", "mermaid": ".txt", "file": "", "image": "", "book": ".html"}
 
@@ -39,17 +39,8 @@ class TriliumSource:
     def changes(self, cursor: str) -> Iterator[Change]:
         before: dict[str, str] = json.loads(cursor) if cursor else {}
         notes = yield from self._notes()
-        for id_ in sorted(before.keys() - notes.keys()):
-            yield Gone(id_)
         changed = {id_: _changed(note) for id_, note in notes.items()}
-        done = {id_: at for id_, at in before.items() if changed.get(id_) == at}
-        fresh = [id_ for id_ in notes if id_ not in done]
-        for count, id_ in enumerate(fresh, start=1):
-            yield from self._told(id_, notes[id_])
-            done[id_] = changed[id_]
-            if count % _PAGE == 0:
-                yield Checkpoint(json.dumps(done), count, len(fresh))
-        yield Checkpoint(json.dumps(done), len(fresh), len(fresh))
+        yield from compared(before, changed, lambda id_: self._told(id_, notes[id_]))
 
     def ids(self) -> Iterator[str | Wait]:
         yield from (yield from self._notes())

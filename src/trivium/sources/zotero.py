@@ -36,13 +36,13 @@ from trivium.extract.composer import describe
 from trivium.ports import Change, Checkpoint, Gone, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.files import existing, read, stamp_of
+from trivium.sources.listed import compared
 from trivium.sources.service import A_PAGE, Service, is_whole_page, whole_number
 from trivium.sources.texts import text_put
 from trivium.sources.zotero_export import MEDIA_TYPE, SUFFIXES, ZoteroExportSource
 
 URL = "http://127.0.0.1:23119/api/"
 _PAGE = 100
-_SAVED = 100  # entries between two cursors
 
 Told = Mapping[str, Any]
 
@@ -89,18 +89,10 @@ class ZoteroSource:
             yield Checkpoint(cursor)
             return
         entries = yield from self._reading.entries()
-        for key in sorted(told.keys() - entries.keys()):
-            yield Gone(key, below=True)
-            del told[key]
-        states = {key: self._state(entry) for key, entry in entries.items()}
-        fresh = [key for key in sorted(entries) if told.get(key) != states[key]]
-        for count, key in enumerate(fresh, start=1):
-            yield from self._told(entries[key])
-            told[key] = states[key]
-            if count % _SAVED == 0:
-                yield Checkpoint(json.dumps({"told": told}), count, len(fresh))
-        after = json.dumps({"told": told, "mark": self._reading.mark()})
-        yield Checkpoint(after, len(fresh), len(fresh))
+        states = {key: self._state(entry) for key, entry in sorted(entries.items())}
+        mark = {"mark": self._reading.mark()}
+        tell = lambda key: self._told(entries[key])  # noqa: E731
+        yield from compared(told, states, tell, under="told", last=mark, below=True)
 
     def ids(self) -> Iterator[str | Wait]:
         entries = yield from self._reading.entries()
@@ -528,8 +520,7 @@ def _make(asked: SourceAsked) -> ZoteroSource | ZoteroExportSource:
 
 def backoff(headers: Mapping[str, str]) -> float:
     """The seconds between requests that the website asks for."""
-    told = headers.get("backoff", "")
-    return float(told) if told.isdecimal() else 0.0
+    return float(whole_number(headers.get("backoff", "")))
 
 
 KIND = SourceKind(

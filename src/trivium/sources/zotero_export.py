@@ -20,10 +20,10 @@ from trivium.extract.bibtex import Item
 from trivium.ports import Blob, Change, Checkpoint, Gone, Put, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.files import read, stamp_of
+from trivium.sources.listed import compared
 
 MEDIA_TYPE = "text/x-zotero"  # of entries; an entry with a PDF has the PDF's
 SUFFIXES = (".bib", ".bibtex", ".json")
-_SAVED = 256  # entries between two cursors
 
 
 class ZoteroExportSource:
@@ -43,17 +43,9 @@ class ZoteroExportSource:
             yield Checkpoint(cursor)
             return
         entries = self._entries()
-        for key in sorted(told.keys() - entries.keys()):
-            yield Gone(key)
         states = {key: self._state(item) for key, item in entries.items()}
-        done = {key: state for key, state in told.items() if states.get(key) == state}
-        fresh = [key for key in entries if key not in done]
-        for count, key in enumerate(fresh, start=1):
-            yield self._put(key, entries[key])
-            done[key] = states[key]
-            if count % _SAVED == 0:
-                yield Checkpoint(json.dumps({"told": done}), count, len(fresh))
-        yield Checkpoint(json.dumps({"told": done, "stamp": stamp}), len(fresh), len(fresh))
+        puts = lambda key: [self._put(key, entries[key])]  # noqa: E731
+        yield from compared(told, states, puts, under="told", last={"stamp": stamp})
 
     def ids(self) -> Iterator[str | Wait]:
         yield from self._entries()

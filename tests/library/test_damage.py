@@ -228,6 +228,18 @@ def test_a_search_shows_no_text_that_changed_on_disk(
     assert (len(found), found.notes) == (2, ())
 
 
+def test_a_byte_that_is_no_utf_8_costs_no_other_passage(
+    library: Library, files: Path, tmp_path: Path
+) -> None:
+    for name in ("a", "b"):
+        (files / f"{name}.md").write_text(f"# {name}\n\nA lantern burns in harbour {name}.")
+    library.add(files)
+    rot(tmp_path / "library", "UPDATE chunks SET text = CAST(x'41ff42' AS TEXT) WHERE id = 1")
+    found = library.search("lantern")
+    assert [result.found.document.id for result in found] == [2]
+    assert "Left out 1 passages of documents #1" in found.notes[0]
+
+
 def test_a_search_says_that_a_vector_changed_on_disk(
     library: Library, files: Path, tmp_path: Path
 ) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
@@ -35,7 +33,7 @@ from trivium.core.errors import LibraryDamaged
 from trivium.core.types import ChunkId, DocumentId
 from trivium.store.sql.checksums import CHECKED, CHECKSUM, changed_checksum, checksum, is_sound
 from trivium.store.sql.rows import chunk_of
-from trivium.store.sql.statements import active
+from trivium.store.sql.statements import active, leniently
 from trivium.store.sql.tables import (
     STAGED,
     chunks,
@@ -222,13 +220,13 @@ class Checks:
             )
             .where(chunks.c.id.in_(ids))
         )
-        with self._engine.connect() as connection, _leniently(connection):
+        with self._engine.connect() as connection, leniently(connection):
             rows = connection.execute(query).mappings().all()
         return (rotten for row in rows if (rotten := _judged(row, hash_of)) is not None)
 
     def mend(self, rotten: Sequence[Rotten]) -> None:
         """Restore the text of these passages. Those whose text is unknown stay."""
-        with self._engine.begin() as connection, _leniently(connection):
+        with self._engine.begin() as connection, leniently(connection):
             for one in rotten:
                 if one.text is None:
                     continue
@@ -324,27 +322,13 @@ def _counted(table: Table, of: ColumnElement[Any], which: ColumnElement[bool]) -
     return counted.where(which).group_by(of).subquery()
 
 
-@contextmanager
-def _leniently(connection: Connection) -> Iterator[None]:
-    """Text that is no longer UTF-8 comes with marks in place of the damage, not as an error."""
-    raw = connection.connection.dbapi_connection
-    if not isinstance(raw, sqlite3.Connection):
-        yield
-        return
-    raw.text_factory = lambda data: data.decode("utf-8", "replace")
-    try:
-        yield
-    finally:
-        raw.text_factory = str
-
-
 def _read_anyway(
     connection: Connection, table: Table, which: ColumnElement[bool]
 ) -> list[dict[str, Any]]:
     """Rows with whatever can be read of them: a value that is no JSON any more is None."""
     packed = [column.name for column in table.columns if isinstance(column.type, JSON)]
     columns = [type_coerce(c, Text).label(c.name) if c.name in packed else c for c in table.columns]
-    with _leniently(connection):
+    with leniently(connection):
         rows = connection.execute(select(*columns).where(which)).mappings().all()
     return [{**row, **{name: _json(row[name]) for name in packed}} for row in rows]
 

@@ -43,7 +43,7 @@ from trivium.store.sql.rows import (
     document_of,
     interpretation_of,
 )
-from trivium.store.sql.statements import KEPT, active, one_state, one_statement, slices
+from trivium.store.sql.statements import KEPT, active, leniently, one_state, one_statement, slices
 from trivium.store.sql.tables import (
     chunks,
     collections,
@@ -258,7 +258,8 @@ class SqlDocuments:
     def _chunks(
         self, query: Select[Any], values: dict[str, Any] | None = None
     ) -> list[StoredChunk]:
-        with one_statement(self._engine) as connection:
+        # A byte that is no UTF-8 any more must not hide the other passages: its checksum tells.
+        with one_statement(self._engine) as connection, leniently(connection):
             rows = connection.execute(query, values or {}).mappings().all()
         found: dict[DocumentId, Document] = {}
         for row in rows:

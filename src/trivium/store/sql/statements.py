@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -44,6 +45,20 @@ def one_statement(engine: Engine) -> Iterator[Connection]:
         if connection.dialect.name == "postgresql":
             connection.execution_options(isolation_level="AUTOCOMMIT")
         yield connection
+
+
+@contextmanager
+def leniently(connection: Connection) -> Iterator[None]:
+    """Text that is no longer UTF-8 comes with marks in place of the damage, not as an error."""
+    raw = connection.connection.dbapi_connection
+    if not isinstance(raw, sqlite3.Connection):
+        yield
+        return
+    raw.text_factory = lambda data: data.decode("utf-8", "replace")
+    try:
+        yield
+    finally:
+        raw.text_factory = str
 
 
 @contextmanager

@@ -173,6 +173,8 @@ def _footer(result: Result) -> Text:
     line = Text()
     for signal in result.signals:
         line.append(f"{signal.told} ", style=COLOURS[signal])
+    if result.fields:
+        line.append(f"({printable(', '.join(result.fields))}) ", style="dim")
     found = result.found
     line.append(f" {printable(found.document.uri)}#{found.chunk.index}", style="dim")
     if found.link:

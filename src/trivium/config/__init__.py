@@ -190,6 +190,12 @@ class Settings(AskSettings):
         "extractive",
         "summary of the document to embed with each chunk: `extractive`, `model` or `off`",
     )
+    index_fields: str = _setting(
+        "index.fields",
+        "",
+        "metadata fields to search by words and spelling beside title, authors, year, tags,"
+        " journal, file, sender, recipients, date and channel, comma-separated; `none` to stop",
+    )
     read_ocr: str = _setting(
         "read.ocr", "auto", "OCR: `off`, `auto` (pages without usable text) or `force` (all pages)"
     )
@@ -469,6 +475,12 @@ class Settings(AskSettings):
         10 << 30,
         "maximum total size of uploads that wait or failed, in bytes",
     )
+
+    @property
+    def known_fields(self) -> tuple[str, ...]:
+        """The metadata fields to search beside the usual ones."""
+        named = [name.strip() for name in self.index_fields.split(",")]
+        return tuple(name for name in named if name and name != "none")
 
 
 @dataclass(frozen=True, slots=True)

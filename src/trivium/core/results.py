@@ -129,6 +129,7 @@ class Result:
     rerank: RerankPart | None = None
     preferences: tuple[PreferencePart, ...] = ()
     passages: int = 1  # by document: how many of its chunks were found
+    fields: tuple[str, ...] = ()  # what is known of the document that has a word of the query
     why: str = ""  # where the match comes from, in words
     before: str = ""  # the end of the chunk before, where context was asked for
     after: str = ""

@@ -299,6 +299,7 @@ class ResultAnswer(Shape, frozen=False):
     document: FoundIn
     chunk: ChunkAnswer
     signals: Mapping[Signal, SignalPart]
+    fields: Sequence[str] = said("Known fields with a word of the query: author, to, tag, …")
     passages: int
     at: float | None = field(
         default=None, metadata=says("Of a recording: the second at which the words are said.")
@@ -320,6 +321,7 @@ class ResultAnswer(Shape, frozen=False):
             document=FoundIn.of(r.found.document),
             chunk=ChunkAnswer.of(r.found),
             signals=r.signals,
+            fields=r.fields,
             passages=r.passages,
             at=r.at,
             queries=r.queries or None,

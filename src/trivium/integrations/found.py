@@ -40,6 +40,7 @@ def details(result: Result, *, weak: bool) -> dict[str, MetaScalar | list[MetaSc
             "match": result.match,
             "weak": weak,
             "signals": [signal.value for signal in result.signals],
+            "fields": list(result.fields),
         }
     )
 

@@ -93,6 +93,7 @@ def request_for(
         expand=s.search_expand if o.expand is None else o.expand,
         prefer=_preference(s, o),
         rerank=_rerank(s, o),
+        fields=s.known_fields,
         languages=languages_of(model),
         hyde=(s.search_hyde if o.hyde is None else o.hyde) and Signal.VECTOR in MODES[mode],
     )

@@ -296,6 +296,7 @@ def backend_options(settings: Settings, *, create: bool = True) -> BackendOption
     return BackendOptions(
         create=create,
         archive=settings.archive_folder,
+        fields=settings.known_fields if settings.index_fields else None,
         incoming=settings.serve_incoming_bytes,
         incoming_folder=settings.serve_incoming_folder,
     )

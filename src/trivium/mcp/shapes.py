@@ -180,6 +180,7 @@ class Found(Shape, kw_only=True):
     text: str
     truncated: bool = said("The passage is longer; get_passage returns all of it.")
     signals: Sequence[str]
+    fields: Sequence[str] = said("Known fields with a word of the query: author, to, tag, …")
 
 
 class SearchOutput(Shape, kw_only=True):

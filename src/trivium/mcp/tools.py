@@ -139,6 +139,7 @@ def _found(result: Result, *, weak: bool) -> shapes.Found:
         text=chunk.text[:MOST_PASSAGE],
         truncated=len(chunk.text) > MOST_PASSAGE,
         signals=[signal.value for signal in result.signals],
+        fields=result.fields,
     )
 
 

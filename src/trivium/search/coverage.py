@@ -9,7 +9,8 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
-from trivium.core.types import Document, Phrase, Query, StoredChunk, Term
+from trivium.core.types import Phrase, Query, StoredChunk, Term
+from trivium.text.known import known_text
 from trivium.text.normalise import LONGEST_WORD, spaced, words
 from trivium.text.stems import DEFAULT_LANGUAGE, beginning, content_words, stem
 from trivium.text.trigrams import trigrams
@@ -29,11 +30,12 @@ def coverage(
     chunks: Sequence[StoredChunk],
     rarities: Rarities,
     missing: Collection[str] = (),
+    others: Sequence[str] = (),
 ) -> list[float]:
-    """For each passage: the share of the query's content words in it, its title, its headings, its
-    authors or its year. Rare words count more, and words that no document has count most. 1 if the
-    query has no content words. `missing`: words that no document has; a similar spelling in the
-    passage counts in part."""
+    """For each passage: the share of the query's content words in it, its headings, or what is
+    known of its document. Rare words count more, and words that no document has count most. 1 if
+    the query has no content words. `missing`: words that no document has; a similar spelling in the
+    passage counts in part. `others`: metadata fields that count beside the usual ones."""
     asked = list(dict.fromkeys(query.words))
     rarity = dict(zip(asked, rarities(asked), strict=True))
     by_language: dict[str, _Asked] = {}
@@ -42,7 +44,7 @@ def coverage(
         language = chunk.document.language
         if language not in by_language:
             by_language[language] = _Asked(query, rarity, missing, language)
-        found.append(by_language[language].share(chunk))
+        found.append(by_language[language].share(chunk, others))
     return found
 
 
@@ -90,10 +92,10 @@ class _Asked:
         self._wanted = [_Word(word, stemmed, joined[word], language) for word, stemmed in stems]
         self._spellings = {word: _Spelling(word) for word in missing if word in content}
 
-    def share(self, found: StoredChunk) -> float:
+    def share(self, found: StoredChunk, others: Sequence[str]) -> float:
         if not self._whole:
             return 1.0
-        passage = _Passage(found)
+        passage = _Passage(found, others)
         shares: dict[str, float] = {}
         for wanted in self._wanted:
             word = wanted.text
@@ -113,19 +115,13 @@ class _Asked:
         return covered / self._whole
 
 
-def _origin(document: Document) -> list[str]:
-    """Authors and year, if known."""
-    authors, year = document.metadata.get("authors", ()), document.metadata.get("year", "")
-    return [str(one) for one in (*(authors if isinstance(authors, tuple) else (authors,)), year)]
-
-
 class _Passage:
-    """The words of a passage, its title, headings, authors and year. Splits them only if needed."""
+    """The words of a passage, its headings, and what is known of its document. Splits them only if
+    needed."""
 
-    def __init__(self, found: StoredChunk) -> None:
+    def __init__(self, found: StoredChunk, others: Sequence[str]) -> None:
         document, chunk = found.document, found.chunk
-        known = _origin(document) if document.metadata else ()
-        self._text = "\n".join((document.title, *known, *chunk.headings, chunk.text))
+        self._text = "\n".join((known_text(document, others), *chunk.headings, chunk.text))
         self._language = found.document.language
         self.spaced, self.run_together = _folded(self._text)
 

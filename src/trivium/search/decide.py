@@ -14,7 +14,7 @@ from trivium.search.analyse import EVEN, analyse, favour_spelling, lean
 from trivium.search.correct import Corrected
 from trivium.search.fuse import Fused, Fusion, by_document, fuse
 from trivium.search.request import SearchRequest
-from trivium.search.weigh import weigh
+from trivium.search.weigh import TRACE, weigh
 
 _ALIKE = 0.05  # of the total weight: a smaller difference counts as equal
 _MOVED = 0.02  # of the total weight: a smaller shift isn't worth a reason
@@ -58,12 +58,18 @@ def join(
     analysis: Analysis,
     lists: Mapping[Signal, Sequence[Hit]],
     most: int | None = None,
+    *,
+    known: bool = False,
 ) -> tuple[Analysis, list[Fused]]:
-    """The weights, now with the signals' answers, and one list of the `most` best, or of all."""
+    """The weights, now with the signals' answers, and one list of the `most` best, or of all.
+    `known`: a document is known by the query's words, so meaning hardly counts."""
     before, why, notes = analysis.weights, "", [*analysis.notes]
     if request.analysis and analysis.unknown and lists.get(Signal.TRIGRAM):
         notes.append(f"Spelling counts more: no document has {', '.join(analysis.unknown)}.")
-    if request.evidence is not None:
+    if known:
+        why = "a document is known by these words"
+        analysis = replace(analysis, weights=_worded(before), by_answers=True)
+    elif request.evidence is not None:
         weights, told, why = weigh(before, lists, request.evidence)
         notes += [told] if told else []
         analysis = replace(analysis, weights=weights, by_answers=bool(told))
@@ -115,6 +121,16 @@ def _reason(analysis: Analysis, moved: float, why: str) -> tuple[str, str]:
     side = "semantic" if (analysis.semantic or EVEN) > EVEN else "keyword"
     signs = [f"{boost.name} “{boost.because}”" for boost in analysis.boosts if boost.side == side]
     return side, f"of the query's {' and '.join(signs)}"
+
+
+def _worded(weights: Mapping[Signal, float]) -> dict[Signal, float]:
+    """The same total, with little for meaning."""
+    total, meant = sum(weights.values()), weights.get(Signal.VECTOR, 0.0)
+    if not 0 < meant < total:
+        return dict(weights)
+    least = min(meant, TRACE * total)
+    worded = (total - least) / (total - meant)
+    return {s: least if s is Signal.VECTOR else w * worded for s, w in weights.items()}
 
 
 def _shares(weights: Mapping[Signal, float]) -> dict[Signal, float]:

@@ -17,6 +17,7 @@ from itertools import pairwise
 
 from trivium.core.types import ChunkId, Probe, Query, Signal, StoredChunk, Where
 from trivium.ports import Backend
+from trivium.text.known import known_text
 from trivium.text.normalise import words
 from trivium.text.stems import DEFAULT_LANGUAGE, content_words, stem
 
@@ -41,6 +42,7 @@ _ALONE = {
 }
 UNKNOWN = KnownItem(0.0, "")
 _TITLED = KnownItem(0.6, "Its title or heading has all these words.")
+_KNOWN = KnownItem(0.6, "Its author, date, tags or other known fields have all these words.")
 
 
 def known_items(
@@ -49,8 +51,10 @@ def known_items(
     passages: Sequence[StoredChunk],
     shares: Sequence[float],
     where: Where,
+    others: Sequence[str] = (),
 ) -> Mapping[ChunkId, KnownItem]:
-    """For passages that have every word of the query."""
+    """For passages that have every word of the query. `others`: metadata fields that count beside
+    the usual ones."""
     full = [found for found, share in zip(passages, shares, strict=True) if share >= FULL]
     if not full or query.excluded or any(len(clause) > 1 for clause in query.clauses):
         return {}
@@ -65,7 +69,16 @@ def known_items(
             known[found.id] = _ALONE[wanted.standing(found)]
         elif wanted.is_titled(found):
             known[found.id] = _TITLED
+        elif wanted.is_known(found, others):
+            known[found.id] = _KNOWN
     return known
+
+
+def is_known_by(query: Query, found: StoredChunk, others: Sequence[str]) -> bool:
+    """Whether authors, year, tags, file and so on have every word; the title may have some."""
+    wanted = _Wanted(query, found.document.language)
+    few = 1 <= wanted.count <= MOST_WORDS
+    return few and not wanted.is_titled(found) and wanted.is_known(found, others)
 
 
 def _others(backend: Backend, query: Query, found: StoredChunk, where: Where) -> bool:
@@ -106,6 +119,9 @@ class _Wanted:
     def is_titled(self, found: StoredChunk) -> bool:
         titles = (found.document.title, *found.chunk.headings)
         return any(self._span(words(title)) is not None for title in titles)
+
+    def is_known(self, found: StoredChunk, others: Sequence[str]) -> bool:
+        return self._span(words(known_text(found.document, others))) is not None
 
     def _span(self, read: list[str]) -> int | None:
         """Words in the shortest stretch with every word of the query; None: there is none."""

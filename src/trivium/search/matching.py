@@ -45,9 +45,9 @@ class Matching:
         asked = self._asked[at]
         chunks = [c.found for c in candidates]
         rarities = partial(self._backend.signals.rarities, where=self._request.where)
-        shares = coverage(asked.words, chunks, rarities, asked.missing)
+        shares = coverage(asked.words, chunks, rarities, asked.missing, self._request.fields)
         where = self._request.where
-        known = known_items(self._backend, asked.words, chunks, shares, where)
+        known = known_items(self._backend, asked.words, chunks, shares, where, self._request.fields)
         similar = self._similar(asked, candidates)
         by_ranks = self._request.fusion is Fusion.RANKS
         lag = behind([c.score for c in candidates], by_ranks=by_ranks)

@@ -74,6 +74,7 @@ class SearchRequest:
     rerank: Rerank | None = None  # rerank the top results
     expand: bool = False  # add the text around each passage
     hyde: bool = False  # add a generated answer to the query of the vector signal
+    fields: tuple[str, ...] = ()  # metadata fields that are searched beside the usual ones
     languages: frozenset[str] = frozenset()  # that the model knows; empty: unknown, or many
 
     @property

@@ -26,6 +26,7 @@ from trivium.core.types import (
     Combine,
     Document,
     Granularity,
+    Hit,
     Neighbours,
     Phrase,
     Query,
@@ -52,6 +53,7 @@ from trivium.search.fuse import Fused, Fusion, by_document
 from trivium.search.gather import Matcher, by_rule, gather
 from trivium.search.grasp import Passages
 from trivium.search.hyde import hypothesise
+from trivium.search.known import is_known_by
 from trivium.search.language import weak_language
 from trivium.search.match import Candidate, Fits, behind, explained, falling
 from trivium.search.matching import Matching
@@ -63,13 +65,16 @@ from trivium.search.signals import ReadyQuery, Signals
 from trivium.search.similar import similar
 from trivium.search.suggest import suggest
 from trivium.search.turns import Turns, turns_for
+from trivium.text.known import fields_with
 from trivium.text.query import parse
 from trivium.text.snippet import hit_in, second_said
+from trivium.text.stems import DEFAULT_LANGUAGE, content_words
 
 # If documents change during a search, it starts again. Four attempts were too few beside a watcher
 # with many changes while both cores were busy. Each attempt takes about 10 ms, and is needed only
 # after another change.
 _ATTEMPTS = 20
+_FEW = 3  # of the best by words, looked at for what is known of their documents
 _DEEPER = 4  # ask each signal for this many times more if the results don't fill the page
 _KEPT_CHANGING = "Documents kept changing during the search."
 _NO_RERANKER = (
@@ -351,9 +356,21 @@ class Searcher:
                 for chunk in self._backend.documents.chunks(ids, request.where)
             }
             lists = by_document(lists, held)
-        analysis, fused = join(request, analysis, lists, most)
+        known = self._is_known(request, asked, lists)
+        analysis, fused = join(request, analysis, lists, most, known=known)
         progress.clock.lap("fuse")
         return _Answer(analysis, fused, complete)
+
+    def _is_known(
+        self, request: SearchRequest, asked: ReadyQuery, lists: Mapping[Signal, Sequence[Hit]]
+    ) -> bool:
+        """Whether one of the best by words is known by every word of the query: an author and a
+        year, an address."""
+        if not request.analysis or Signal.VECTOR not in lists:
+            return False
+        ids = [hit.chunk_id for hit in lists.get(Signal.KEYWORD, ())[:_FEW]]
+        best = self._backend.documents.chunks(ids, request.where) if ids else []
+        return any(is_known_by(asked.words, found, request.fields) for found in best)
 
     def _matcher(
         self,
@@ -483,7 +500,13 @@ class Searcher:
             progress.clock.lap("expand")
         words = tuple(word for text in request.queries for word in parse(text).words)
         return tuple(
-            _result(rank, _under_heading(candidate, words), around.get(candidate.found.id), words)
+            _result(
+                rank,
+                _under_heading(candidate, words),
+                around.get(candidate.found.id),
+                words,
+                request.fields,
+            )
             for rank, candidate in enumerate(candidates, start=1)
         )
 
@@ -563,10 +586,15 @@ def _enough(request: SearchRequest) -> int:
 
 
 def _result(
-    rank: int, candidate: Candidate, around: Neighbours | None, words: tuple[str, ...] = ()
+    rank: int,
+    candidate: Candidate,
+    around: Neighbours | None,
+    words: tuple[str, ...] = (),
+    fields: Sequence[str] = (),
 ) -> Result:
     found = candidate.found
     before, after = context(found, around) if around else ("", "")
+    told = content_words(words, {found.document.language, DEFAULT_LANGUAGE})
     return Result(
         rank=rank,
         score=candidate.score,
@@ -577,6 +605,7 @@ def _result(
         rerank=candidate.rerank,
         preferences=candidate.preferences,
         passages=candidate.passages,
+        fields=fields_with(found.document, told, fields) if told else (),
         why=explained(candidate.signs) if candidate.signs else "",
         before=before,
         after=after,

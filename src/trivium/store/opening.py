@@ -27,6 +27,7 @@ class BackendOptions:
     wait: float | None = None  # seconds of patience with another writer; None: an hour
     archive: Path | str | None = None  # where originals are kept; None: where the rest is
     incoming: int | None = None  # bytes that files that were sent in may take together
+    fields: tuple[str, ...] | None = None  # metadata fields to search too; None: as before
     incoming_folder: str = ""  # an object store for those files; empty: where the rest is
 
     @property
@@ -63,6 +64,7 @@ def open_backend(where: LibraryPlace, options: BackendOptions) -> Backend:
         blobs=options.blobs,
         incoming=options.incoming,
         spool=options.spool,
+        fields=options.fields,
     )
 
 
@@ -84,6 +86,7 @@ def _open_postgres(where: DatabaseAddress, options: BackendOptions) -> Backend:
         blobs=options.blobs,
         incoming=options.incoming,
         spool=options.spool,
+        fields=options.fields,
     )
 
 

@@ -82,17 +82,30 @@ class Holders:
     counts: Counts
 
 
+@dataclass(frozen=True, slots=True)
+class KnownBy:
+    """The chunks of documents that are known by a word, rising, and how much that counts."""
+
+    ids: Ids
+    counts: NDArray[np.float64]  # beside what occurrences count: from 0 to K1 + 1
+
+
 class Part:
     """A word of a query. A chunk gets the most that one of the lists gives it."""
 
-    __slots__ = ("entries", "holders", "most", "weight")
+    __slots__ = ("entries", "holders", "known", "most", "weight")
 
-    def __init__(self, weight: float, holders: Sequence[Holders]) -> None:
+    def __init__(
+        self, weight: float, holders: Sequence[Holders], known: Sequence[KnownBy] = ()
+    ) -> None:
         self.weight = weight
         self.holders = [held for held in holders if len(held.ids)]
+        self.known = [held for held in known if len(held.ids)]
         self.entries = sum([len(held.ids) for held in self.holders])
+        self.entries += sum([len(held.ids) for held in self.known])
         # More than any chunk can get.
-        self.most = weight * (K1 + 1) * max([h.factor for h in self.holders], default=0.0)
+        most = (K1 + 1) * max([held.factor for held in self.holders], default=0.0)
+        self.most = weight * max([most, *(float(held.counts.max()) for held in self.known)])
 
 
 def best(
@@ -147,7 +160,8 @@ class _Ranking:
         lists = read = tried = 0
         for number, part in enumerate(self._parts[:-1], start=1):
             left, given = left - part.most, given + part.most
-            lists, read = lists + len(part.holders), read + part.entries
+            lists = lists + len(part.holders) + len(part.known)
+            read += part.entries
             if read < max(2 * self._k, 4 * tried) or given < left:
                 continue
             tried = read
@@ -159,13 +173,22 @@ class _Ranking:
     def _add(self, part: Part) -> None:
         lists = [self._those(held) for held in part.holders]
         factors = [part.weight * held.factor for held in part.holders]
-        ids = _joined([some for some, _ in lists]).astype(np.int64)
-        gain = self._saturation.of(ids, _joined([counts for _, counts in lists]))
+        ids, gain = np.empty(0, np.int64), np.empty(0)
+        if lists:
+            ids = _joined([some for some, _ in lists]).astype(np.int64)
+            gain = self._saturation.of(ids, _joined([counts for _, counts in lists]))
+            gain *= (
+                factors[0]
+                if len(lists) == 1
+                else np.repeat(factors, [len(some) for some, _ in lists])
+            )
+        for held in part.known:
+            lists.append(self._those(held))
+            some, counts = lists[-1]
+            ids, gain = np.append(ids, some), np.append(gain, counts * part.weight)
         if len(lists) == 1:
-            gain *= factors[0]
             np.add.at(self._scores, ids, gain)
         else:
-            gain *= np.repeat(factors, [len(some) for some, _ in lists])
             if not len(self._gained):
                 self._gained = np.zeros(len(self._fits))
             np.maximum.at(self._gained, ids, gain)
@@ -176,7 +199,7 @@ class _Ranking:
             self._read.append(ids)
             self._lists += len(lists)
 
-    def _those(self, held: Holders) -> tuple[Any, Counts]:
+    def _those(self, held: Holders | KnownBy) -> tuple[Any, Counts]:
         """Holders of a word: all, or only those that can still be among the best."""
         ids, few = held.ids, self._few
         if few is not None and len(few) * _LOOK_UP < len(ids):
@@ -229,6 +252,8 @@ class _Ranking:
             few = few[scores >= np.partition(scores, -2 * self._k)[-2 * self._k]]
             scores = self._scores.take(few)
         for part in later:
+            if not part.holders:
+                continue
             held = max(part.holders, key=lambda held: held.factor)
             at, met = _looked_up(held.ids, few)
             gain = self._saturation.of(few[met], held.counts.take(at[met]))

@@ -16,9 +16,11 @@ import numpy as np
 
 from trivium.core.types import Hit
 from trivium.store.bm25 import K1, idf
-from trivium.store.ranking import Counts, Holders, Ids, Part, Saturation, best
+from trivium.store.known import KnownDocuments
+from trivium.store.ranking import Counts, Holders, Ids, KnownBy, Part, Saturation, best
 from trivium.store.sql.census import Allowed
 from trivium.text.keywords import KeywordPlan, Run
+from trivium.text.known import weights
 from trivium.text.spelling import PlannedWord
 from trivium.text.trigrams import VisibleWords, Vocabulary
 
@@ -53,6 +55,7 @@ class Visible:
     vocabulary: Vocabulary
     seen: Allowed  # all that the caller may see, whatever is asked for
     languages: tuple[str, ...]  # of those documents
+    known: KnownDocuments
     plans: dict[str, PlannedWord] = field(default_factory=dict)
     _held: dict[tuple[str, str], int] = field(default_factory=dict)
     _is_there: dict[str, bool] = field(default_factory=dict)
@@ -76,14 +79,39 @@ class Visible:
         """The rarity of a word that this many chunks have."""
         return idf(min(holding, self.seen.count), self.seen.count)
 
+    @cached_property
+    def _documents(self) -> int:
+        """How many have passages."""
+        counts = self.known.census.count
+        seen = self.seen.documents
+        return int(np.count_nonzero(counts if seen is None else counts[seen[seen < len(counts)]]))
+
+    def _known(self, field: str, run: Run) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The visible documents that are known by a run, and how much that counts: less if most
+        documents are, for then it tells nothing."""
+        documents, fields = self.known.of(field, run)
+        there = self.known.census.count[documents] > 0
+        there[there] = self.seen.chunks.take(self.known.first_chunks(documents[there]))
+        known = self.known.side_by_side(field, run, (documents[there], fields[there]))
+        return known[0], weights(known[1]) * known_share(len(known[0]), self._documents)
+
+    def _known_by(self, field: str, run: Run, factor: float = 1.0) -> KnownBy:
+        documents, counts = self._known(field, run)
+        return KnownBy(*self.known.chunks(documents, counts * factor))
+
     def keyword(self, plan: KeywordPlan, allowed: Allowed, k: int) -> list[Hit]:
+        runs = [run for clause in plan.clauses for run in clause.runs]
+        self.known.expect("stems", [word for run in runs for word in run])
         fits = self.fitting(
             allowed, [clause.runs for clause in plan.clauses if clause.required], plan.excluded
         )
         parts = [
-            Part(self.rarity(run, "stems"), [Holders(1.0, *self.occurrences.of("stems", run))])
-            for clause in plan.clauses
-            for run in clause.runs
+            Part(
+                self.rarity(run, "stems"),
+                [Holders(1.0, *self.occurrences.of("stems", run))],
+                [self._known_by("stems", run)],
+            )
+            for run in runs
         ]
         return best(parts, fits, self._saturation, k)
 
@@ -93,11 +121,17 @@ class Visible:
         most = sum(planned.weight for planned in plan) * (K1 + 1)
         if not most:
             return []
+        spelled = [spelling.words for planned in plan for spelling in planned.spellings]
+        self.known.expect("spellings", [word for run in spelled for word in run])
         parts = [
             Part(
                 planned.weight,
                 [
                     Holders(spelling.factor, *self.occurrences.of("spellings", spelling.words))
+                    for spelling in planned.spellings
+                ],
+                [
+                    self._known_by("spellings", spelling.words, spelling.factor)
                     for spelling in planned.spellings
                 ],
             )
@@ -109,7 +143,7 @@ class Visible:
 
     def count(self, run: Run, allowed: Allowed, most: int) -> int:
         """How many allowed chunks hold a run of spellings, counted up to `most`."""
-        ids, _ = self.occurrences.of("spellings", run)
+        ids = self._with_known("spellings", run)
         ids = ids[: np.searchsorted(ids, len(allowed.chunks))]
         held, looked_at = 0, 0
         while held < most and looked_at < len(ids):
@@ -122,23 +156,39 @@ class Visible:
         unknown = [word for word in words if word not in self._is_there]
         if unknown:
             there = self.occurrences.held(unknown, self.seen)
+            self.known.expect("spellings", rest := [word for word in unknown if word not in there])
+            there |= {word for word in rest if len(self._known("spellings", (word,))[0])}
             self._is_there |= {word: word in there for word in unknown}
         return [word for word in words if self._is_there[word]]
 
     def _holding(self, field: str, word: str) -> int:
         key = (field, word)
         if key not in self._held:
-            ids, _ = self.occurrences.of(field, (word,))
+            ids = self._with_known(field, (word,))
             self._held[key] = int(np.count_nonzero(_within(self.seen, ids)))
         return self._held[key]
+
+    def _with_known(self, field: str, run: Run) -> Ids:
+        """The chunks that hold a run, and the first of each document that is known by it; rising.
+        Not all of them: the text of a long document would make its author a common word."""
+        ids, _ = self.occurrences.of(field, run)
+        documents, _ = self._known(field, run)
+        if not len(documents):
+            return ids
+        return np.union1d(ids, self.known.first_chunks(documents)).astype(np.int32)
 
     def fitting(
         self, allowed: Allowed, required: Iterable[Sequence[Run]], excluded: Sequence[Run]
     ) -> NDArray[np.bool_]:
-        """By chunk id: whether it is allowed and holds of each of `required` one run of stems."""
+        """By chunk id: whether it is allowed and holds of each of `required` one run of stems, or
+        its document is known by it. Only the text excludes a passage."""
         fits = allowed.chunks
         for runs in required:
-            fits = fits & self._holders(runs, allowed)
+            held = self._holders(runs, allowed)
+            for run in runs:
+                ids = self._known_by("stems", run).ids
+                held[ids[: np.searchsorted(ids, len(held))]] = True
+            fits = fits & held
         return fits & ~self._holders(excluded, allowed) if excluded else fits
 
     def _holders(self, runs: Sequence[Run], allowed: Allowed) -> NDArray[np.bool_]:
@@ -148,6 +198,11 @@ class Visible:
             ids, _ = self.occurrences.of("stems", run)
             held[ids[: np.searchsorted(ids, len(held))]] = True
         return held
+
+
+def known_share(documents: int, total: int) -> float:
+    """How much it counts to be known by a word that this many documents are known by."""
+    return 1 - (documents / (total + 1)) ** 4  # of half of them .94, of 9 in 10 .35
 
 
 def _within(allowed: Allowed, ids: Ids) -> NDArray[np.bool_]:

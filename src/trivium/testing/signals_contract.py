@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import log
 
 import pytest
 
 from trivium.core.types import (
     OWNER,
     Compare,
+    Metadata,
     Signal,
     Spelled,
     Where,
@@ -97,6 +99,65 @@ class SignalsContract:
         before = told()
         hidden = "takeover of harbours, harbour lamp"
         put(backend, sample("b.md", hidden, "die harbr", audience="dm-only", language="de"))
+        assert told() == before
+
+    def test_documents_are_found_by_what_is_known_of_them(self, backend: Backend) -> None:
+        about: Metadata = {
+            "authors": ("Jane Smith", "Omar Haddad"),
+            "year": 2023,
+            "keywords": ("ebb",),
+        }
+        first, other = put(
+            backend,
+            sample("x/gauge.md", "A float.", "A well.", title="Tides", metadata=about),
+            sample("x/kelp.md", "Haddad and Smith wrote about kelp in 2023.", title="Kelp"),
+        )
+        (top, second, *_) = backend.signals.search(Signal.KEYWORD, probe("haddad"), OWNER, ALL)
+        rare = log(1 + (3 - 2 + 0.5) / (2 + 0.5))  # in one text, and as an author of another
+        assert top.score == pytest.approx(rare * 2.2 * (1 - (1 / 3) ** 4))
+        assert second.score == pytest.approx(top.score * 0.9)  # the second passage
+        assert found(backend, Signal.TRIGRAM, "hadad")[0] == "A float."
+        assert found(backend, Signal.KEYWORD, '"jane smith"') == ["A float.", "A well."]
+        assert found(backend, Signal.KEYWORD, '"smith jane"') == []
+        assert found(backend, Signal.KEYWORD, "ebb") == ["A float.", "A well."]
+        assert found(backend, Signal.KEYWORD, "+ebb gauge") == ["A float.", "A well."]
+        with backend.writer.writing():
+            backend.writer.relabel(
+                first, category="", audience="all", metadata={"authors": ("Ida Blom",)}
+            )
+            backend.writer.rename(other, "x/kelp.md", "y/seaweed.md")
+        backend.signals.refresh()
+        assert found(backend, Signal.KEYWORD, "ebb") == []
+        assert found(backend, Signal.KEYWORD, "blom") == ["A float.", "A well."]
+        assert found(backend, Signal.KEYWORD, "seaweed") == [
+            "Haddad and Smith wrote about kelp in 2023."
+        ]
+        backend.upkeep.rebuild()
+        backend.signals.refresh()
+        assert found(backend, Signal.TRIGRAM, "blm") == ["A float.", "A well."]
+
+    def test_what_is_known_of_hidden_documents_changes_nothing(self, backend: Backend) -> None:
+        player = Where(frozenset())
+        put(backend, sample("a.md", "A lamp.", metadata={"authors": ("Ann Reed",), "year": 1999}))
+
+        def told() -> list[object]:
+            asked = ("reed 1999", "reid", "ann lamp", '"ann reed"', "haddad")
+            hits = [
+                backend.signals.search(signal, probe(query), player, ALL)
+                for signal in (Signal.KEYWORD, Signal.TRIGRAM)
+                for query in asked
+            ]
+            words = ["reed", "haddad", "reid"]
+            return [
+                *hits,
+                list(backend.signals.rarities(words, player)),
+                backend.signals.spellings(words, player),
+                backend.signals.completions("re", player, 9),
+            ]
+
+        before = told()
+        secret: Metadata = {"authors": ("Omar Haddad", "Ann Reed", "Reid"), "year": 1999}
+        put(backend, sample("reeds.md", "Dark.", audience="dm-only", metadata=secret))
         assert told() == before
 
     def test_words_go_on_as_visible_chunks_have_them(self, backend: Backend) -> None:

@@ -14,9 +14,11 @@ Puts the parts together. `writing` says why the order of writes is safe.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from trivium.core.errors import LibraryNotFound
+from trivium.core.errors import DiskFull, LibraryBusy, LibraryNotFound, LibraryReadOnly
 from trivium.ports import Backend, Blobs, Spool
 from trivium.store.blobs import FolderBlobs
 from trivium.store.embedded.backup import ARCHIVE, DATABASE
@@ -39,6 +41,7 @@ from trivium.store.sql.conversations import SqlConversations
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.folders import SqlFolders
 from trivium.store.sql.jobs import SqlJobs
+from trivium.store.sql.known import is_learned, learn_all
 from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.models import SqlModels
 from trivium.store.sql.names import Names
@@ -71,10 +74,12 @@ def open_embedded(
     blobs: Blobs | None = None,
     incoming: int | None = None,
     spool: Spool | None = None,
+    fields: Sequence[str] | None = None,
 ) -> Backend:
     """Threads may share it; each process opens its own. `blobs` stores the originals; without it,
     they go into a folder of the library. `incoming`: how many bytes all waiting uploads may have
-    together."""
+    together. `fields`: metadata fields that words and spelling search beside the usual ones; None:
+    as before."""
     check_not_lost(folder / DATABASE)
     if not (folder / DATABASE).exists() and not create:
         raise LibraryNotFound(f"No library in {folder}.")
@@ -85,6 +90,12 @@ def open_embedded(
         if schema_of(engine) < SCHEMA:
             with leases.hold(WRITER, DOING):
                 migrate(engine)
+        if not is_learned(engine, fields):
+            with (
+                suppress(LibraryReadOnly, DiskFull, LibraryBusy),
+                leases.hold(WRITER, DOING, patience=0),
+            ):
+                learn_all(engine, fields)
         feed, staging = Feed(engine), Staging(engine)
         indexes = Indexes(folder, feed)
         snapshots = Snapshots(feed, indexes)

@@ -182,7 +182,7 @@ def _put_in_order(old: sqlite3.Connection, connection: sqlite3.Connection) -> Sa
     whole = {row[0] for row in connection.execute(_WHOLE)}
     lost = tuple(one for one in _known(old, connection) if one.id not in whole)
     connection.execute("CREATE TEMP TABLE whole AS " + _WHOLE)
-    for table in ("interpretations", "chunks", "shingles"):
+    for table in ("interpretations", "chunks", "shingles", "known_words"):
         connection.execute(f"DELETE FROM {table} WHERE document NOT IN (SELECT id FROM whole)")
     connection.execute("DELETE FROM documents WHERE id NOT IN (SELECT id FROM whole)")
     connection.execute(
@@ -248,7 +248,12 @@ def _count(connection: sqlite3.Connection) -> None:
     """Ids are never used twice, so a lost counter continues above the highest id."""
     highest = {
         name: f"SELECT max(id) FROM (SELECT max(id) AS id FROM {table})"
-        for table, name in [*_COUNTED.items(), ("jobs", "job"), ("tasks", "task")]
+        for table, name in [
+            *_COUNTED.items(),
+            ("jobs", "job"),
+            ("tasks", "task"),
+            ("known_terms", "term"),
+        ]
     }
     highest["sequence"] = "SELECT max(changed) FROM documents"
     for name, query in highest.items():

@@ -215,4 +215,5 @@ class _FolderPostings:
         return {word: self.snapshot.words.frequency(word) for word in words}
 
     def expect(self, words: Sequence[str]) -> None:
-        """The index is in this process."""
+        """The index of the text is in this process."""
+        self.snapshot.known.expect("spellings", words)

@@ -17,9 +17,12 @@ from trivium.core.types import OWNER, Where
 from trivium.store.embedded.database import sequence_of
 from trivium.store.embedded.indexes import VECTORS, WORDS, Indexes, IndexView
 from trivium.store.embedded.words import WordView
+from trivium.store.known import KnownDocuments
 from trivium.store.sql.census import Allowed, Census, Passing
 from trivium.store.sql.feed import Feed
+from trivium.store.sql.known import KnownWords
 from trivium.store.visible import Visible
+from trivium.text.trigrams import Vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,6 +38,7 @@ class Snapshot:
 
     census: Census
     indexes: IndexView
+    known: KnownDocuments
     allowed: dict[Where, Allowed] = field(default_factory=dict)
     visible: dict[Where, Visible] = field(default_factory=dict)  # by caller
     positions: dict[Where, NDArray[np.bool_] | None] = field(default_factory=dict)
@@ -53,6 +57,8 @@ class Snapshots:
         self._passing = Passing(feed)
         self._turn = threading.Lock()
         self._last: Snapshot | None = None
+        self._known = KnownWords(feed.engine)
+        self._learned: tuple[Vocabulary | None, int] = (None, 0)  # which one, and its last term
 
     def latest(self) -> Snapshot:
         """The latest one, if nothing has been forgotten since."""
@@ -77,8 +83,17 @@ class Snapshots:
                 census = census.after(self._feed.changes(census.sequence))
                 indexes = self._indexes.view()
                 if self._feed.sequence() == census.sequence:
-                    self._last = Snapshot(census, indexes)
+                    self._learn_terms()
+                    self._last = Snapshot(census, indexes, KnownDocuments(self._known, census))
                     return self._last
+
+    def _learn_terms(self) -> None:
+        """The words by which documents are known belong to the vocabulary too."""
+        vocabulary = self._indexes.vocabulary
+        last = self._learned[1] if self._learned[0] is vocabulary else 0
+        newer = self._known.newer(last)
+        vocabulary.add(word for _, word in newer)
+        self._learned = (vocabulary, newer[-1][0] if newer else last)
 
     def _sequence(self) -> int:
         """Every search asks for it."""
@@ -105,7 +120,8 @@ class Snapshots:
             allowed, census = self.allowed(snapshot, access), snapshot.census
             documents = allowed.documents  # None: the owner's, all of them
             languages = census.languages if documents is None else census.languages_of(documents)
-            seen = Visible(snapshot.words, self._indexes.vocabulary, allowed, languages)
+            vocabulary = self._indexes.vocabulary
+            seen = Visible(snapshot.words, vocabulary, allowed, languages, snapshot.known)
             snapshot.visible[access] = seen
         return seen
 

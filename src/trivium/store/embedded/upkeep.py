@@ -24,6 +24,7 @@ from trivium.store.embedded.writing import Writing
 from trivium.store.originals import KeptOriginals
 from trivium.store.sql.checks import Checks
 from trivium.store.sql.examination import Examination
+from trivium.store.sql.known import learn_all
 from trivium.store.sql.models import SqlModels
 from trivium.store.sql.tables import embeddings
 
@@ -78,6 +79,7 @@ class EmbeddedUpkeep:
         """Rebuild every derived index from SQLite."""
         with self._writing.writing():
             self._indexes.rebuild()
+            learn_all(self._engine)
             self._snapshots.forget()
             self._indexes.tidy()
 

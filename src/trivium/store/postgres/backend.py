@@ -12,7 +12,7 @@ Many processes share it. Each keeps in memory what changes rarely: see `snapshot
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 
 from sqlalchemy import Engine, text
@@ -36,6 +36,7 @@ from trivium.store.sql.conversations import SqlConversations
 from trivium.store.sql.documents import SqlDocuments
 from trivium.store.sql.folders import SqlFolders
 from trivium.store.sql.jobs import SqlJobs
+from trivium.store.sql.known import is_learned, learn_all, learn_missing
 from trivium.store.sql.models import EmbeddingElsewhere, SqlModels
 from trivium.store.sql.queries import SqlAlerts, SqlQueryLog
 from trivium.store.sql.queue import SqlQueue
@@ -58,12 +59,16 @@ def open_postgres(
     blobs: Blobs | None = None,
     incoming: int | None = None,
     spool: Spool | None = None,
+    fields: Sequence[str] | None = None,
 ) -> Backend:
     """Threads may share it; each process opens its own. `blobs` stores the originals; without it,
-    the database does. `incoming`: how many bytes all waiting uploads may have together."""
+    the database does. `incoming`: how many bytes all waiting uploads may have together.
+    `fields`: metadata fields that words and spelling search beside the usual ones; None: as
+    before."""
     engine = open_database(address)
     try:
         prepare(engine, address, create=create)
+        learn_missing(engine) if is_learned(engine, fields) else learn_all(engine, fields)
     except BaseException:
         engine.dispose()
         raise

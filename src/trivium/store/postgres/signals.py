@@ -94,6 +94,7 @@ class RowPostings:
 
     def expect(self, words: Sequence[str]) -> None:
         self.snapshot.occurrences.expect("spellings", words)
+        self.snapshot.known.expect("spellings", words)
 
     @property
     def plans(self) -> dict[str, PlannedWord]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import Engine, text
 
 from trivium.core.types import OWNER, Where
+from trivium.store.known import KnownDocuments
 from trivium.store.postgres.database import one_read
 from trivium.store.postgres.occurrences import Remembered, RowOccurrences
 from trivium.store.postgres.shards import shards_of
@@ -16,6 +17,7 @@ from trivium.store.postgres.vectors import ServedModel
 from trivium.store.postgres.words import generation
 from trivium.store.sql.census import Allowed, Census, Passing
 from trivium.store.sql.feed import SEQUENCE, Feed, Serving
+from trivium.store.sql.known import KnownWords
 from trivium.store.sql.statements import one_state, wait_for_changes
 from trivium.store.visible import Visible
 from trivium.text.trigrams import Vocabulary
@@ -32,6 +34,7 @@ class Snapshot:
     serving: Serving
     vocabulary: Vocabulary
     occurrences: RowOccurrences
+    known: KnownDocuments
     allowed: dict[Where, Allowed] = field(default_factory=dict)
     visible: dict[Where, Visible] = field(default_factory=dict)
 
@@ -56,6 +59,8 @@ class Snapshots:
         self._vocabulary = Vocabulary()
         self._generation = 0  # of the words and occurrences that are cached
         self._last_word = 0  # the highest known number
+        self._known = KnownWords(engine)
+        self._last_term = 0  # of those by which documents are known
 
     def latest(self) -> Snapshot:
         """The latest one, if nothing has been forgotten since."""
@@ -81,7 +86,8 @@ class Snapshots:
             self._learn_words()
             census = self._census
             occurrences = RowOccurrences(self._remembered, census.sequence, len(census.owner))
-            self._last = Snapshot(census, serving, self._vocabulary, occurrences)
+            known = KnownDocuments(self._known, census)
+            self._last = Snapshot(census, serving, self._vocabulary, occurrences, known)
             return self._last
 
     def _sequence(self) -> int:
@@ -111,7 +117,9 @@ class Snapshots:
             all_ = census.languages if access == OWNER else ()
             documents = allowed.documents
             languages = all_ if documents is None else census.languages_of(documents)
-            seen = Visible(snapshot.occurrences, snapshot.vocabulary, allowed, languages)
+            seen = Visible(
+                snapshot.occurrences, snapshot.vocabulary, allowed, languages, snapshot.known
+            )
             with self._keeping:
                 if len(snapshot.visible) >= _CALLERS:
                     snapshot.visible.pop(next(iter(snapshot.visible)))
@@ -132,11 +140,16 @@ class Snapshots:
             if now != self._generation:
                 self._remembered = Remembered(self._engine, self._feed)
                 self._vocabulary, self._generation, self._last_word = Vocabulary(), now, 0
+                self._last_term = 0
             newer = text("SELECT id, word FROM words WHERE id > :last ORDER BY id")
             rows = connection.execute(newer, {"last": self._last_word}).all()
         if rows:
             self._vocabulary.add(row.word for row in rows)
             self._last_word = rows[-1].id
+        terms = self._known.newer(self._last_term)
+        if terms:
+            self._vocabulary.add(word for _, word in terms)
+            self._last_term = terms[-1][0]
 
 
 def _keep(kept: dict[Where, Allowed], where: Where, allowed: Allowed) -> None:

@@ -27,6 +27,7 @@ from trivium.store.sql.checks import Checks
 from trivium.store.sql.copying import LAST, TABLES, copy_table
 from trivium.store.sql.examination import Examination
 from trivium.store.sql.feed import Feed
+from trivium.store.sql.known import learn_all
 from trivium.store.sql.models import SqlModels
 from trivium.store.sql.schema import migrate
 from trivium.store.sql.statements import one_state
@@ -138,6 +139,7 @@ class PostgresUpkeep:
             sequence = self._feed.sequence()
             self._words.rebuild(self._feed.indexed_chunks(0, _PAGE), sequence)
             self._vectors.rebuild()
+            learn_all(self._engine)
         self._snapshots.forget()
 
     def compact(self, waiting: Waiting | None = None) -> Compacted:

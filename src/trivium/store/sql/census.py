@@ -60,10 +60,10 @@ class Census:
         count = _grown(self.count, last_document + 1)
         owner = _grown(self.owner, last_chunk)
         gone = np.concatenate([ids, np.array(changes.removed, dtype=np.int64)])
-        owner[_ranges(first[gone], count[gone])] = 0
+        owner[ranges(first[gone], count[gone])] = 0
         first[gone] = count[gone] = 0
         first[ids], count[ids] = firsts, counts
-        owner[_ranges(firsts, counts)] = np.repeat(ids, counts)
+        owner[ranges(firsts, counts)] = np.repeat(ids, counts)
         spoken = tuple(dict.fromkeys((*self.spoken, *(c[3] for c in changes.documents))))
         numbers = {name: number for number, name in enumerate(spoken)}
         language = _grown(self.language, last_document + 1)
@@ -142,7 +142,7 @@ def _grown(array: NDArray[_T], size: int) -> NDArray[_T]:
     return bigger
 
 
-def _ranges(firsts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def ranges(firsts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """All numbers of the ranges [first, first + count)."""
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0

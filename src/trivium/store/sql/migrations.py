@@ -19,6 +19,8 @@ from trivium.store.sql.tables import (
     documents,
     embeddings,
     interpretations,
+    known_terms,
+    known_words,
     metadata,
     names,
     query_log,
@@ -109,9 +111,14 @@ def _add_access_tokens(connection: Connection) -> None:
 def _add_jobs(connection: Connection) -> None:
     for table in (jobs, tasks):
         table.create(connection, checkfirst=True)
+    _add_counters(connection, "job", "task")
+
+
+def _add_counters(connection: Connection, *names: str) -> None:
     have = set(connection.scalars(select(counters.c.name)))
-    for name in {"job", "task"} - have:
-        connection.execute(insert(counters).values(name=name, value=0))
+    for name in names:
+        if name not in have:
+            connection.execute(insert(counters).values(name=name, value=0))
 
 
 def _add_conversations(connection: Connection) -> None:
@@ -224,6 +231,13 @@ def _add_sessions_and_quotas(connection: Connection) -> None:
     _add_columns(connection, access_tokens, "person", "quota")
 
 
+def _add_known_words(connection: Connection) -> None:
+    """Filled when the library is opened (`known.learn_all`)."""
+    known_terms.create(connection, checkfirst=True)
+    known_words.create(connection, checkfirst=True)
+    _add_counters(connection, "term")
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there. A step takes nothing away and
 # adds no column without a default: servers of the last release go on while new ones start. What is
@@ -252,5 +266,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_pauses,
     _add_senders_of_jobs,
     _add_sessions_and_quotas,
+    _add_known_words,
 )
 SCHEMA = len(MIGRATIONS)

@@ -29,6 +29,7 @@ from trivium.store.clock import now
 from trivium.store.identity import WITHIN, is_within
 from trivium.store.sql.checksums import change
 from trivium.store.sql.jobs import forget_documents
+from trivium.store.sql.known import learn
 from trivium.store.sql.rows import document_of, field_values, metadata_values, name_values
 from trivium.store.sql.statements import insert_all, slices, take
 from trivium.store.sql.tables import collections, documents, fields, interpretations, names
@@ -119,6 +120,7 @@ class Names:
             change(connection, interpretations, (of == document) & (state == "active"), labels)
             connection.execute(delete(fields).where(fields.c.document == document))
             insert_all(connection, fields, field_values(document, metadata))
+            learn(connection, [document])
 
     def set_chunker(self, collection: str, chunker: str) -> None:
         ours = collections.c.name == collection
@@ -177,6 +179,7 @@ def set_names(connection: Connection, document: Document, uris: list[str]) -> No
     connection.execute(delete(names).where(names.c.document == document.id))
     change(connection, documents, ours, {**name_values(uris), "changed": changed})
     insert_names(connection, document.id, document.collection, uris[1:])
+    learn(connection, [document.id])
 
 
 def insert_names(

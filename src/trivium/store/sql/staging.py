@@ -37,6 +37,7 @@ from trivium.store.identity import (
 )
 from trivium.store.indexed import IndexedChunk, searched_text
 from trivium.store.sql.checksums import CHECKSUM, changed_checksum, checksum
+from trivium.store.sql.known import learn
 from trivium.store.sql.names import (
     all_names,
     insert_names,
@@ -413,6 +414,7 @@ def _switch(connection: Connection, staged: Sequence[Staged]) -> None:
     held = [row for s in staged for row in field_values(s.document, s.metadata)]
     insert_all(connection, fields, held)
     _keep_shingles(connection, ids)
+    learn(connection, ids)
     firsts = [one.first_chunk for one in staged if one.indexed]
     connection.execute(delete(leftovers).where(leftovers.c.first_chunk.in_(firsts)))
     insert_all(

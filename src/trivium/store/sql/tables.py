@@ -38,7 +38,7 @@ settings = Table(
 counters = Table(
     "counters",
     metadata,
-    Column("name", Bytewise, primary_key=True),  # document, interpretation, chunk, sequence
+    Column("name", Bytewise, primary_key=True),  # document, chunk, sequence, and so on
     Column("value", _Id, nullable=False),  # the last one given out
 )
 
@@ -178,6 +178,26 @@ shingles = Table(
     Column("hash", _Id, primary_key=True, autoincrement=False),
     Column("document", ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
     Index("shingles_by_document", "document"),
+)
+
+# By which words each document is known (`text.known`): title, authors, tags, file, and so on.
+known_terms = Table(
+    "known_terms",
+    metadata,
+    Column("id", _Id, primary_key=True, autoincrement=False),
+    Column("word", Bytewise, nullable=False),
+    Column("stem", Bytewise, nullable=False),
+    Index("known_terms_by_word", "word", "stem", unique=True),
+    Index("known_terms_by_stem", "stem"),
+)
+known_words = Table(
+    "known_words",
+    metadata,
+    Column("term", _Id, primary_key=True, autoincrement=False),
+    Column("document", ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    Column("fields", Integer, nullable=False),  # bits
+    Index("known_words_by_document", "document"),
+    sqlite_with_rowid=False,
 )
 
 # The vectors, by what was embedded: truth and cache in one. Equal texts share one row.

@@ -1,0 +1,181 @@
+"""By which words documents are known (`trivium.text.known`), as rows that change with them.
+
+Both databases have the same rows. Terms get rising numbers and stay, so a reader that keeps them
+only asks for newer ones; `learn_all` starts again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, Engine, delete, select
+
+from trivium.core.types import DocumentId
+from trivium.store.sql.rows import document_of
+from trivium.store.sql.statements import (
+    insert_all,
+    one_statement,
+    set_setting,
+    setting,
+    slices,
+    take,
+)
+from trivium.store.sql.tables import documents, known_terms, known_words
+from trivium.text.known import VERSION, fields_holding
+from trivium.text.known import known_words as words_of
+from trivium.text.stems import stem
+
+# Documents, rising, and the fields of each.
+Known: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+LEARNED = "known"  # the setting: what the rows were made from
+FIELDS = "known_fields"  # the setting: metadata fields that someone wants beside the usual ones
+_NONE: Known = (np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+def learn(connection: Connection, ids: Iterable[DocumentId]) -> None:
+    """Bring the rows of these documents up to date. Within a change that has its sequence number:
+    from then on no other change commits, so the numbers of terms rise in the order of changes."""
+    wanted = sorted(set(ids))
+    others = json.loads(setting(connection, FIELDS) or "[]")
+    for some in slices(wanted):
+        query = select(documents).where(documents.c.id.in_(some), documents.c.interpretation > 0)
+        found: list[tuple[DocumentId, tuple[str, str], int]] = []
+        for row in connection.execute(query).mappings():
+            document = document_of(row)
+            held = words_of(document, others)
+            stems = stem(list(held), document.language)
+            pairs = zip(held.items(), stems, strict=True)
+            found += [(document.id, (word, stemmed), bits) for (word, bits), stemmed in pairs]
+        connection.execute(delete(known_words).where(known_words.c.document.in_(some)))
+        numbers = _numbered(connection, sorted({term for _, term, _ in found}))
+        rows = sorted((numbers[term], document, bits) for document, term, bits in found)
+        names = ("term", "document", "fields")
+        insert_all(connection, known_words, [dict(zip(names, row, strict=True)) for row in rows])
+
+
+def _numbered(
+    connection: Connection, terms: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], int]:
+    found = _there(connection, terms)
+    new = [term for term in terms if term not in found]
+    numbers = dict(zip(new, take(connection, "term", len(new)), strict=True))
+    rows = [{"id": number, "word": term[0], "stem": term[1]} for term, number in numbers.items()]
+    insert_all(connection, known_terms, rows)
+    return found | numbers
+
+
+def _there(connection: Connection, terms: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    found: dict[tuple[str, str], int] = {}
+    for some in slices(list(dict.fromkeys(word for word, _ in terms))):
+        rows = connection.execute(select(known_terms).where(known_terms.c.word.in_(some)))
+        found |= {(row.word, row.stem): row.id for row in rows}
+    return found
+
+
+def is_learned(engine: Engine, others: Sequence[str] | None) -> bool:
+    """Whether the rows are what this release makes of the documents. `others`: the metadata fields
+    that count beside the usual ones; None: as before."""
+    with engine.connect() as connection:
+        kept = setting(connection, FIELDS) or "[]"
+        wanted = kept if others is None else json.dumps(list(others))
+        if setting(connection, LEARNED) != f"{VERSION} {wanted}":
+            return False
+        # A copy or a view of a library has its settings, but not these rows.
+        some = connection.scalar(select(known_words.c.term).limit(1))
+        return some is not None or not connection.scalar(select(documents.c.id).limit(1))
+
+
+def learn_missing(engine: Engine) -> None:
+    """Documents that a server of an earlier release has added since."""
+    known = select(known_words.c.term).where(known_words.c.document == documents.c.id)
+    query = select(documents.c.id).where(documents.c.interpretation > 0, ~known.exists())
+    with engine.begin() as connection:
+        missing = connection.scalars(query).all()
+        if missing:
+            take(connection, "sequence", 1)
+            learn(connection, missing)
+
+
+def learn_all(engine: Engine, others: Sequence[str] | None = None) -> None:
+    """Make all rows again: after an update, or with other metadata fields."""
+    with engine.begin() as connection:
+        take(connection, "sequence", 1)  # readers look again, and no other change commits
+        wanted = setting(connection, FIELDS) or "[]" if others is None else json.dumps(list(others))
+        set_setting(connection, FIELDS, wanted)
+        connection.execute(delete(known_words))
+        connection.execute(delete(known_terms))
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+        learn(connection, connection.scalars(select(documents.c.id)).all())
+        set_setting(connection, LEARNED, f"{VERSION} {wanted}")
+
+
+_SQLITE = (
+    "SELECT t.{column}, group_concat(k.document), group_concat(k.fields) FROM known_terms t"
+    " JOIN known_words k ON k.term = t.id WHERE t.{column} IN ({marks}) GROUP BY t.{column}"
+)
+_POSTGRES = (
+    "SELECT t.{column}, string_agg(k.document::text, ','), string_agg(k.fields::text, ',')"
+    " FROM known_terms t JOIN known_words k ON k.term = t.id WHERE t.{column} = ANY(%s)"
+    " GROUP BY t.{column}"
+)
+_COLUMN = {"spellings": "word", "stems": "stem"}
+
+
+class KnownWords:
+    """Reads the rows."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def newer(self, last: int) -> list[tuple[int, str]]:
+        """The terms above a number, in order."""
+        query = "SELECT id, word FROM known_terms WHERE id > {} ORDER BY id"
+        with one_statement(self._engine) as connection:
+            return [tuple(row) for row in connection.exec_driver_sql(query.format(int(last)))]
+
+    def of(self, field: str, wanted: Sequence[str]) -> dict[str, Known]:
+        """The documents that are known by each word."""
+        found = dict.fromkeys(wanted, _NONE)
+        with one_statement(self._engine) as connection:
+            is_sqlite = connection.dialect.name == "sqlite"
+            for some in slices(list(found)):
+                marks = ", ".join("?" * len(some))
+                statement = (_SQLITE if is_sqlite else _POSTGRES).format(
+                    column=_COLUMN[field], marks=marks
+                )
+                values = tuple(some) if is_sqlite else (some,)
+                for word, ids, bits in connection.exec_driver_sql(statement, values):
+                    found[word] = _merged(_numbers(ids), _numbers(bits))
+        return found
+
+    def side_by_side(
+        self, field: str, run: Sequence[str], ids: Sequence[DocumentId]
+    ) -> dict[DocumentId, int]:
+        """The fields of these documents in which words follow each other."""
+        found: dict[DocumentId, int] = {}
+        with self._engine.connect() as connection:
+            others = json.loads(setting(connection, FIELDS) or "[]")
+            for some in slices(ids):
+                rows = connection.execute(select(documents).where(documents.c.id.in_(some)))
+                for row in rows.mappings():
+                    document = document_of(row)
+                    found[document.id] = fields_holding(document, run, field, others)
+        return found
+
+
+def _numbers(listed: str) -> NDArray[np.int64]:
+    """Joined by the database: as rows they take three times as long."""
+    return np.fromstring(listed, dtype=np.int64, sep=",")
+
+
+def _merged(ids: NDArray[np.int64], bits: NDArray[np.int64]) -> Known:
+    """Rising, each document once: several words may have one stem."""
+    order = np.argsort(ids, kind="stable")
+    ids, bits = ids[order], bits[order]
+    firsts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
+    return ids[firsts], np.bitwise_or.reduceat(bits, firsts)

@@ -1,0 +1,127 @@
+"""What is known of a document beside its text: title, authors, year, tags, journal, file, folder,
+sender, recipients, date, channel. Searched with the text, because people search with what they
+remember. Pure: knows nothing of stores.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import numpy as np
+
+from trivium.core.types import Document, Metadata
+from trivium.text.lexicon.words import lexicon
+from trivium.text.normalise import clean, words
+from trivium.text.stems import stem
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# How much a word counts in each field: one occurrence in a passage of average length counts 1, many
+# at most 2.2. So a paper by Smith comes before one that mentions Smith three times (1.6).
+_WEIGHTS = {
+    "title": 1.0, "author": 2.2, "year": 1.8, "tag": 1.8, "journal": 1.2, "file": 1.4,
+    "folder": 0.6, "from": 2.2, "to": 2.0, "date": 1.0, "channel": 1.4, "other": 1.4,
+}  # fmt: skip
+_BIT = {name: 1 << place for place, name in enumerate(_WEIGHTS)}
+_OF_METADATA = {
+    "authors": "author", "year": "year", "keywords": "tag", "tags": "tag", "labels": "tag",
+    "collections": "tag", "container": "journal", "journal": "journal", "from": "from", "to": "to",
+    "cc": "to", "date": "date", "channel": "channel",
+}  # fmt: skip
+LATER = 0.9  # what a later passage of the document gets of this; so its first one leads
+VERSION = 1  # changes with what is indexed: libraries learn it again when they are opened
+_FOLDERS = 3  # names of folders above a file: further up, all files share them
+_DATE = re.compile(r"\s*(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
+_SEPARATOR = re.compile(r"!/|[/\\]")
+
+
+def known_words(document: Document, others: Sequence[str] = ()) -> dict[str, int]:
+    """The words by which a document is known, and the fields of each, as bits. `others`: more
+    metadata fields that count."""
+    found: dict[str, int] = {}
+    for kind, _, read in _fields(document, others):
+        for word in read:
+            found[word] = found.get(word, 0) | _BIT[kind]
+    return found
+
+
+def fields_holding(
+    document: Document, run: Sequence[str], field: str, others: Sequence[str] = ()
+) -> int:
+    """The fields in which these spellings or stems (`field`) stand side by side, as bits."""
+    found, size = 0, len(run)
+    for kind, _, read in _fields(document, others):
+        forms = stem(read, document.language) if field == "stems" else read
+        if any(forms[at : at + size] == [*run] for at in range(len(forms) - size + 1)):
+            found |= _BIT[kind]
+    return found
+
+
+def fields_with(
+    document: Document, asked: Sequence[str], others: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The fields that have one of these words, in any inflection, as people call them."""
+    wanted = {*asked, *stem(list(asked), document.language)}
+    found = dict.fromkeys(
+        name
+        for _, name, read in _fields(document, others)
+        if not wanted.isdisjoint(read) or not wanted.isdisjoint(stem(read, document.language))
+    )
+    return tuple(found)
+
+
+def known_text(document: Document, others: Sequence[str] = ()) -> str:
+    """All of it, a line for each field."""
+    return "\n".join(" ".join(read) for _, _, read in _fields(document, others))
+
+
+def weights(fields: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How much words in these fields count: in each case the field that counts most."""
+    return _table()[fields]
+
+
+@cache
+def _table() -> NDArray[np.float64]:
+    table = np.zeros(1 << len(_WEIGHTS))
+    every = np.arange(len(table))
+    for name, weight in _WEIGHTS.items():
+        np.maximum(table, weight * ((every & _BIT[name]) > 0), out=table)
+    return table
+
+
+def _fields(document: Document, others: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
+    """Kind, name and words of each field."""
+    yield "title", "title", words(clean(document.title))
+    for uri in (document.uri, *document.names):
+        path = unquote(uri) if "://" in uri else uri
+        *folders, name = [part for part in _SEPARATOR.split(clean(path)) if part] or [""]
+        yield "file", "file", words(name)
+        for folder in folders[-_FOLDERS:]:
+            yield "folder", "folder", words(folder)
+    for field, texts in _texts(document.metadata):
+        if field in _OF_METADATA or field in others:
+            kind = _OF_METADATA.get(field, "other")
+            name = field if kind == "other" else kind
+            for text in texts:
+                yield kind, name, _dated(text, document) if kind == "date" else words(text)
+
+
+def _texts(metadata: Metadata) -> Iterator[tuple[str, list[str]]]:
+    for name, value in metadata.items():
+        yield name, [clean(str(one)) for one in (value if isinstance(value, tuple) else (value,))]
+
+
+def _dated(text: str, document: Document) -> list[str]:
+    """A date in the ways people write it: 2024-03-05, 5.3.2024, 5 March 2024, Mar 2024."""
+    date = _DATE.match(text)
+    if date is None:
+        return words(text)
+    year, month, day = date.groups()
+    months = lexicon(document.language).months
+    said = [name for name, number in months.items() if month and number == int(month)]
+    return [year, *said, *(form for one in (month, day) if one for form in (one, one.lstrip("0")))]

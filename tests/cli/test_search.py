@@ -39,7 +39,8 @@ def test_json_has_the_promised_shape(trivium: Program) -> None:
     assert [result["rank"] for result in found["results"]] == [*range(1, len(found["results"]) + 1)]
     first = found["results"][0]
     assert set(first) == {
-        "rank", "score", "match", "why", "weak", "document", "chunk", "signals", "passages",
+        "rank", "score", "match", "why", "weak", "document", "chunk", "signals", "fields",
+        "passages",
     }  # fmt: skip
     assert set(first["document"]) == {
         "id", "title", "uri", "collection", "category", "interpretation",

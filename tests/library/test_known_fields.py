@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, text
 from tests import postgres
-from trivium.core.options import SearchOptions
 
 from trivium.config import Settings
 from trivium.core.places import DatabaseAddress, LibraryPlace
 from trivium.core.results import Result
 from trivium.core.types import Signal
 from trivium.library import Library
+from trivium.operations.searching import SearchOptions
 from trivium.store.embedded.backup import DATABASE
 from trivium.store.embedded.database import open_database as file
 from trivium.store.opening import BackendOptions, open_backend

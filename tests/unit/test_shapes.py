@@ -52,7 +52,8 @@ def test_the_schema_names_the_keys_of_the_json(shape: Any) -> None:
 
 
 def test_what_does_not_apply_is_left_out() -> None:
-    always = ["rank", "score", "match", "why", "weak", "document", "chunk", "signals", "passages"]
+    always = ["rank", "score", "match", "why", "weak", "document", "chunk", "signals", "fields"]
+    always.append("passages")
     (told,) = json.loads(to_json(ResultsAnswer.of(found(RESULT))))["results"]
     assert list(told) == always
     whole = replace(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from trivium import Library
 from trivium.core.types import Chunk, Document, Phrase, Query, StoredChunk
 from trivium.search.coverage import coverage
+from trivium.text.known import known_text
 from trivium.text.normalise import words
 from trivium.text.query import parse
 from trivium.text.stems import DEFAULT_LANGUAGE, beginning, content_words, stem
@@ -23,7 +24,7 @@ def rarities(asked: Sequence[str]) -> list[float]:
 
 def defined(query: Query, found: StoredChunk, missing: Collection[str]) -> float:
     language = found.document.language
-    read = words("\n".join((found.document.title, *found.chunk.headings, found.chunk.text)))
+    read = words("\n".join((known_text(found.document), *found.chunk.headings, found.chunk.text)))
     pairs = [a + b for a, b in pairwise(read)]
     held = {*stem(read, language), *pairs}
     content = set(content_words(query.words, {language, DEFAULT_LANGUAGE}))

@@ -25,6 +25,7 @@ LEAST_SAID = 0.75
 LEAST_LIKE = 0.6  # from this likeness on, a column's name says a term in another word
 _ASIDE = re.compile(r"\([^)]*\)")
 _DENIED = re.compile(r"\b(?:no|without|kein\w*|ohne)\s+([\w-]+)", re.I)
+_LEADS = re.compile(r"[-–(+]?[$€£]?\d")
 _MONEY = re.compile(r"[(-]?\s?[$€£¥]\s?[\d.,]*\d\)?|[(-]?\d[\d.,]*\)?")
 _UNSCALED = re.compile(r"\bper[ -]\w+|percent|%|\bshare\b|\bratio\b|\bnumber of\b", re.I)
 _SUMS = frozenset(
@@ -118,7 +119,7 @@ class Read:
         question = self.question
         if value in EMPTY or not _fits(question, value):
             return None
-        if question.counted and not value[:1].isdigit():  # how many: no code such as VS-221
+        if question.counted and not _LEADS.match(value):  # how many: no code such as VS-221
             return None
         by_name = self.names[at] if at < len(self.names) else {}
         others = [terms - by_name.keys() for i, terms in enumerate(said) if i != at]

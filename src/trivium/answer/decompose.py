@@ -22,6 +22,9 @@ class Join(StrEnum):
     LESS = "less"
     DIFFERENCE = "difference"
     SUM = "sum"
+    GROWTH = "growth"  # of the second over the first, in percent
+    RATIO = "ratio"  # of the first to the second
+    SHARE = "share"  # the same in percent
     EACH = "each"  # all of them
     THEN = "then"  # the second asks about what the first one finds, written {}
 
@@ -40,7 +43,11 @@ _ADJECTIVES = {
     "higher": "high", "lower": "high", "wider": "wide", "deeper": "deep", "stronger": "strong",
     "farther": "far", "further": "far", "expensive": "expensive",
 }  # fmt: skip
-_LESS = re.compile(r"\b(?:less|fewer|lighter|cheaper|slower|younger|shorter|smaller|lower)\b", re.I)
+_LESS = re.compile(
+    r"\b(?:less|fewer|lighter|cheaper|slower|younger|shorter|smaller|lower)"
+    r"\b",
+    re.I,
+)
 _OR = re.compile(
     r"^(?:which|what|who)(?: of (?:the two|them))?\s+(?P<does>.+?)[,:]\s*"
     r"(?P<a>.+?)\s+or\s+(?P<b>.+?)\s*\?*$",
@@ -65,6 +72,26 @@ _TOGETHER = re.compile(
     r"(?:\s+(?:together|in total|in all|altogether|combined))\s*\?*$",
     re.I,
 )
+_YEAR = r"(?:FY ?)?(?P<{}>(?:19|20)\d\d)"
+_YEARS = rf"(?:from|between|in) {_YEAR.format('a')} (?:to|and|until) {_YEAR.format('b')}"
+_GREW = re.compile(
+    r"^(?:by (?:how much|what percentage|how many percent)|how much)\s+(?:did|has|have)\s+"
+    r"(?P<what>.+?)\s+"
+    r"(?P<how>grow|increase|rise|change|fall|decrease|decline|drop|shrink)n?d?\s+" + _YEARS,
+    re.I,
+)
+_CHANGE = re.compile(
+    r"^what (?:is|was) the (?P<how>(?:percentage |percent )?(?:change|growth|increase"
+    r"|decrease|decline)(?: rate)?)"
+    r" (?:in|of) (?P<what>.+?) " + _YEARS,
+    re.I,
+)
+_PART = re.compile(
+    r"^what (?:is|was|were) (?P<a>.+?) as an? (?:percentage|share|percent) of (?P<b>.+?)"
+    r"(?P<when> (?:in|of|at) .+?)?\s*\?*$"
+    r"|^what (?:is|was) the ratio of (?P<c>.+?) to (?P<d>.+?)(?P<then> (?:in|of|at) .+?)?\s*\?*$",
+    re.I,
+)
 _AND = re.compile(r"\s*[,;]?\s+and\s+(?=(?:who|when|where|what|which|why|how)\b)", re.I)
 _WHOSE = re.compile(
     r"^(?P<ask>.+?)\bthe (?P<what>[\w-]+) (?:that|which|who)\s+(?P<does>.+?)\s*\?*$", re.I
@@ -74,6 +101,9 @@ _WHOSE = re.compile(
 def decompose(question: str) -> Plan | None:
     """How to answer it in parts; None if it is one question."""
     text = " ".join(question.split())
+    plan = _computed(text)
+    if plan is not None:
+        return plan
     found = _OR.match(text)
     if found:
         join = Join.LESS if _LESS.search(found["does"]) else Join.MORE
@@ -109,6 +139,23 @@ def decompose(question: str) -> Plan | None:
     if found:
         inner = f"Which {found['what']} {found['does']}?"
         return Plan((inner, f"{found['ask']}{{}}?"), Join.THEN)
+    return None
+
+
+def _computed(text: str) -> Plan | None:
+    """A change from one year to another, or one figure over another."""
+    found = _GREW.match(text) or _CHANGE.match(text)
+    if found:
+        parts = tuple(f"What was {found['what']} in {year}?" for year in (found["a"], found["b"]))
+        percent = re.search(r"percent|%|growth", text, re.I)
+        join = Join.GROWTH if percent else Join.DIFFERENCE
+        return Plan(parts, join, (found["a"], found["b"]))
+    found = _PART.match(text)
+    if found:
+        both = (found["a"] or found["c"], found["b"] or found["d"])
+        when = found["when"] or found["then"] or ""
+        join = Join.SHARE if found["a"] else Join.RATIO
+        return Plan(tuple(f"What was {one}{when}?" for one in both), join, both)
     return None
 
 
@@ -181,9 +228,23 @@ def joined(plan: Plan, values: Sequence[str]) -> str:
         return _ended(f"So the answer is {label}: {mine} against {other}")
     if plan.join is Join.DIFFERENCE:
         return _ended(f"The difference is {Measure(abs(a.number - b.number), a.unit)}")
+    if plan.join in (Join.GROWTH, Join.RATIO, Join.SHARE):
+        whole = a.number if plan.join is Join.GROWTH else b.number
+        if not whole:
+            return ""
+        if plan.join is Join.GROWTH:
+            grown = f"{_figure(b)} / {_figure(a)} - 1"
+            return _ended(f"That is {100 * (b.number / whole - 1):,.1f} % = {grown}")
+        ratio = a.number / whole
+        shown = f"{ratio:,.2f}" if plan.join is Join.RATIO else f"{100 * ratio:,.1f} %"
+        return _ended(f"That is {shown} = {_figure(a)} / {_figure(b)}")
     if plan.join is Join.SUM:
         return _ended(f"Together {Measure(a.number + b.number, a.unit)}")
     return ""
+
+
+def _figure(measure: Measure) -> str:
+    return f"{measure.number:,.10g}"
 
 
 def _ended(text: str) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from trivium.answer.cells import Found, Read
 from trivium.answer.likeness import Likeness, WordVectors
 from trivium.answer.passages import Passage
-from trivium.answer.question import Question, Term, bag, function_words
+from trivium.answer.question import DIMENSIONS, HOW, Bag, Question, Term, bag, function_words
 from trivium.answer.question import read as read_question
 from trivium.answer.statements import NOTHING_SAID, Before
 from trivium.answer.structure import Listing, Sentence, Table, listings, sentences, tables
@@ -25,8 +25,15 @@ from trivium.text.languages import detect_language
 from trivium.text.lexicon.dates import times
 from trivium.text.lexicon.names import agent, is_first_person, names, subject
 from trivium.text.lexicon.negation import denies
-from trivium.text.lexicon.quantities import differ, figures, money
-from trivium.text.lexicon.questions import Asks, begins_with_pronoun, gives_reason, has_pronoun
+from trivium.text.lexicon.quantities import differ, figures, money, quantities
+from trivium.text.lexicon.questions import (
+    VERDICTS,
+    Asks,
+    begins_with_pronoun,
+    gives_reason,
+    has_pronoun,
+    verdict,
+)
 from trivium.text.normalise import fold, words
 from trivium.text.stems import stem
 
@@ -37,7 +44,11 @@ AROUND = 0.9  # weight of a term that a heading says
 IN_PARAGRAPH = 0.6  # and of one that another sentence of its paragraph says
 BESIDE = 0.4  # and of one that only the rest of the passage says
 LEAST_SAID = 0.72  # share of a question's terms, by weight, in a sentence and its headings
+LEAST_CLAIMED = 0.85  # for a yes or no in a language whose words the model can't compare
 LEAST_SCORE = 0.45
+FIRST = 6  # words of a sentence in which a pronoun means what another one names
+SHORT = 600  # characters of a passage that is about one thing
+OTHERWISE = 0.3  # for a verb that a sentence says in another form
 LEAST_FOCUS = 0.6  # likeness of a sentence's word to what was asked about
 AGAIN = 0.9  # factor for a sentence of which a part was said before
 NEAR = 0.9  # of the best sentence's score: anything lower is about something else
@@ -62,7 +73,13 @@ _WHO_DID = re.compile(  # "who poisoned the ferryman"; of more words, only the v
 _DETERMINERS = frozenset(
     ("the", "a", "an", "der", "die", "das", "den", "dem", "ein", "eine", "einen")
 )
-_VERDICT = re.compile(r"(Yes|No): ")
+_CHANGED = re.compile(
+    r"\b(?:increas|decreas|declin|dropp|grew|grow|rose|rise|fell|fall|up|down|chang)\w*"
+    r"(?:\s(?:by|of|approximately|about|an?|additional))*\s[$€£]?\d[\d.,]*(?:\s?%|\s\w+illion)?|\bchang(?:e|ed)\b"
+    r"|\bgr[oe]w(?:th|n)?\b",
+    re.I,
+)
+_VERDICT = re.compile(rf"({'|'.join(sorted(VERDICTS))}): ")
 _MONEY_WORDS = frozenset(("cost", "price", "kosten", "preis"))
 _PLACE = re.compile(
     r"\b(?:in|at|on|near|beside|behind|below|beneath|under|above|between|off|from|inside|outside|to|bei"
@@ -161,6 +178,7 @@ class Extractor:
                 if (
                     each.text in first
                     or each.text.endswith(("?", ":"))  # it asks, or leads to what follows
+                    or (each.text.startswith("[") and each.text.endswith("]"))  # a picture
                     or not _says_more(asked, each.text)
                 ):
                     continue
@@ -177,7 +195,9 @@ class Extractor:
         able = []
         for one in best:
             held = _said(asked, one.sentence, one.passage, likeness)
-            kind, value = _answers(asked, one) if held >= LEAST_SAID else (0.0, "")
+            claims_it = asked.asks is Asks.YES_NO and asked.language not in ("", "en")
+            least = LEAST_CLAIMED if claims_it else LEAST_SAID
+            kind, value = _answers(asked, one) if held >= least else (0.0, "")
             if kind:
                 able.append((kind, replace(one, said=held, value=value)))
         told = {at: [_in_place(one)] for at, (_, one) in enumerate(able)}
@@ -232,7 +252,9 @@ def _says_all(asked: Question, one: _Candidate) -> bool:
 
 def _says_more(asked: Question, text: str) -> bool:
     """Whether a sentence has a word that the question doesn't: a heading often repeats the
-    question."""
+    question. To a yes-or-no question, its own words are an answer."""
+    if asked.asks is Asks.YES_NO and text.endswith("."):
+        return True
     return not set(words(text)) <= set(words(asked.text))
 
 
@@ -247,34 +269,69 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
     the passage. 0 if none of them has a name or figure of the question, or if the sentence itself
     doesn't say the first thing that was asked about."""
     language = passage.language
-    own = bag(_with_antecedent(one), language)
+    speaker = passage.speaker(one.text)
+    said = _with_antecedent(one)
+    own = bag(f"{speaker.author}: {said}" if speaker else said, language)
     near = bag(one.paragraph, language)
     place = passage.citation
     above = bag("\n".join((place.title, *place.headings)), language)
     rest = bag(passage.text, language)
+    begins = " ".join(one.text.split()[:FIRST])
+    dated = bool(times(one.text, language))
+    around = _Around(above, near, rest, has_pronoun(begins), _is_short(passage), dated)
     covered = 0.0
     for term in asked.terms:
-        like = 0.0
         costs = term.word in _MONEY_WORDS and money(one.text, language)
         if costs or term.generic or own.says(term):
-            share = 1.0
-        else:
-            if likeness is not None and not term.firm:
-                like = likeness.between(term.word, own.words)
-            if term is asked.focus and likeness is not None and like < LEAST_FOCUS:
+            covered += term.weight
+            continue
+        like = 0.0
+        if likeness is not None and not term.firm:
+            like = likeness.between(term.word, own.words)
+        if term is asked.focus and likeness is not None and like < LEAST_FOCUS:
+            if not _is_told_otherwise(asked, own, language):
                 return 0.0
-            if above.says(term):
-                share = AROUND
-            elif near.says(term):
-                share = AROUND if has_pronoun(one.text) else IN_PARAGRAPH
-            elif rest.says(term) and not term.figure:
-                share = BESIDE
-            elif term.firm:
-                return 0.0
-            else:
-                share = 0.0
+            like = OTHERWISE
+        share = around.share(term)
+        if term.firm and not share:
+            return 0.0
         covered += term.weight * max(share, like)
     return covered / asked.whole
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What a sentence doesn't say itself: its headings, paragraph and passage do."""
+
+    above: Bag
+    paragraph: Bag
+    passage: Bag
+    refers: bool  # the sentence speaks of something that another one names
+    short: bool  # the passage is about one thing
+    dated: bool  # the sentence has a date or year of its own
+
+    def share(self, term: Term) -> float:
+        if self.above.says(term):
+            return AROUND
+        elsewhere = self.dated if term.figure else not self.short
+        if term.firm and not self.refers and elsewhere:
+            return 0.0
+        if self.paragraph.says(term):
+            return AROUND if self.refers else IN_PARAGRAPH
+        return BESIDE if self.passage.says(term) and not term.figure else 0.0
+
+
+def _is_told_otherwise(asked: Question, own: Bag, language: str) -> bool:
+    """Whether a sentence says everything but the verb, in a language whose words the model can't
+    compare and whose stemmer doesn't know strong verbs: `hielt` and `gehalten`."""
+    others = [term for term in asked.terms if term is not asked.focus and not term.generic]
+    free = any(not term.firm for term in others)
+    return language not in ("", "en") and free and len(others) > 1 and all(map(own.says, others))
+
+
+def _is_short(passage: Passage) -> bool:
+    """A note or a few messages, of which every sentence is about the same."""
+    return len(passage.text) <= SHORT
 
 
 def _with_antecedent(one: Sentence) -> str:
@@ -289,7 +346,7 @@ def _answers(asked: Question, one: _Candidate) -> tuple[float, str]:
     text, language = one.text, one.passage.language
     match asked.asks:
         case Asks.AMOUNT:
-            return _amount(asked, text)
+            return _amount(asked, one)
         case Asks.WHEN:
             dates = [said for said in times(text, language) if said not in asked.text]
             ordinal = _ORDINAL_DAY.search(text) if "day" in asked.text.lower() else None
@@ -319,8 +376,10 @@ def _names_someone(asked: Question, one: _Candidate) -> float:
     """Whether a sentence says who: by name, by role ("The captain"), or as its speaker. What the
     question names itself, such as its poison, is nobody new."""
     text, language = one.text, one.passage.language
-    if one.passage.speaker(text) is not None and is_first_person(text):
-        return 1.0
+    speaker = one.passage.speaker(text)
+    if speaker is not None and is_first_person(text):
+        known_already = set(words(speaker.author)) <= set(words(asked.text))
+        return 0.0 if known_already and not _new_names(asked, text, language) else 1.0
     if _is_about_another(asked, text, language):
         return 0.0
     if _new_names(asked, text, language, placed=False):
@@ -356,25 +415,51 @@ def _is_about_another(asked: Question, text: str, language: str) -> bool:
     )
 
 
-def _amount(asked: Question, text: str) -> tuple[float, str]:
+def _amount(asked: Question, one: _Candidate) -> tuple[float, str]:
+    """A year or another date is no amount, nor is by how much something changed, unless that was
+    asked; and what is counted has no unit."""
+    text, language = one.text, one.passage.language
     known = {term.word for term in asked.terms if term.figure}
-    found = [figure for figure in figures(text) if figure not in known]
-    if not found:
+    near = _counted(text, asked.counted, language) if asked.counted else ""
+    if near and near not in known:
+        return 1.0, near
+    changed = _CHANGED.search(text)
+    if changed and not _CHANGED.search(asked.text):
+        text = text[: changed.start()]
+    if asked.counted and bag(text, language).says(Term(asked.counted[0], 1.0)):
+        return 0.0, ""  # it speaks of them and doesn't count them
+    dates = {figure for said in times(text, language) for figure in figures(said, language)}
+    found = [figure for figure in figures(text, language) if figure not in known | dates]
+    if not found or not _measures_as_asked(asked, text, language):
         return 0.0, ""
-    if asked.counted:
-        near = _counted(text, asked.counted)
-        return (1.0, near) if near else (0.85, found[0])
-    return 1.0, found[0]
+    return (0.85 if asked.counted else 1.0), found[0]
 
 
-def _counted(text: str, counted: Sequence[str]) -> str:
+def _measures_as_asked(asked: Question, text: str, language: str) -> bool:
+    """Whether a text has what "how old" or "how heavy" asks for: years, or a weight."""
+    wanted = DIMENSIONS.get(asked.measured)
+    if wanted is None or any(_own(asked, text, language)):
+        return True
+    if wanted == "money":
+        return money(text, language)
+    kinds = {one.unit.dimension for one in quantities(text, language) if one.unit is not None}
+    return wanted in kinds or (wanted == "time" and "months" in kinds)
+
+
+def _own(asked: Question, text: str, language: str) -> list[Term]:
+    """Terms that name the measure itself: "weight" for "how heavy"."""
+    said = bag(text, language)
+    return [term for term in asked.terms if term.word == HOW[asked.measured] and said.says(term)]
+
+
+def _counted(text: str, counted: Sequence[str], language: str) -> str:
     """The figure shortly before what is counted, or right after it."""
     said = words(text)
     for run in (tuple(counted), tuple(counted[:1])):
         for at in range(len(said) - len(run) + 1):
             if all(_same_noun(a, b) for a, b in zip(said[at:], run, strict=False)):
-                near = figures(" ".join(said[max(0, at - 3) : at]))
-                behind = figures(" ".join(said[at + len(run) : at + len(run) + 1]))
+                near = figures(" ".join(said[max(0, at - 3) : at]), language)
+                behind = figures(" ".join(said[at + len(run) : at + len(run) + 1]), language)
                 if near or behind:
                     return near[-1] if near else behind[0]
     return ""
@@ -548,7 +633,7 @@ def _yes_or_no(asked: Question, one: _Candidate) -> str:
         return one.text
     language = one.passage.language
     opposite = denies(one.text, language) != denies(asked.text, language)
-    return f"{'No' if opposite else 'Yes'}: {one.text}"
+    return f"{verdict(asked.language, yes=not opposite)}: {one.text}"
 
 
 def _alike(one: str, other: str) -> bool:

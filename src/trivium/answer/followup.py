@@ -1,5 +1,5 @@
 """Makes a follow-up stand alone by rules: "how much does it weigh?", "and in 2021?", "the second
-one". Rules for English, and for what German shares with it. Pure.
+one". The words of each language are the lexicon's; the order of words is English. Pure.
 """
 
 from __future__ import annotations
@@ -8,23 +8,24 @@ import re
 from collections.abc import Sequence
 
 from trivium.core.answers import Turn
+from trivium.text.lexicon import questions
 from trivium.text.normalise import words
 from trivium.text.stems import stop_words
 
 TURNS = 4  # a follow-up refers to something said just now
 LONGEST_ITEM = 6  # words of an item that "the second one" may mean
-_PREPOSITION = (
-    r"(?:in|at|on|for|of|from|to|by|with|during|since|after|before|under|per|im|am|bei|für|von|mit)"
-)
+_PREPOSITION = rf"(?:{questions.PLACES})"
 _VERB = (
     r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would|cost|costs|weigh"
-    r"|weighs|ist|sind|war|hat|haben|kann|kostet|wiegt)\b"
+    r"|weighs|ist|sind|war|hat|haben|kann|kostet|wiegt|est|sont|coûte|pèse|es|son|cuesta|pesa|è|sono"
+    r"|costa|custa|is|kost|weegt|är|kostar|väger|er|koster|vejer)\b"
 )
 _GOES_ON = re.compile(
-    r"^(?:and|or|but|und|oder|what about|how about|was ist mit|and what about)\b[,:]?\s*", re.I
+    rf"^[¿\s]*(?:(?:{questions.AND})\s+)?(?:{questions.ABOUT}|{questions.AND})\b[,:]?\s*", re.I
 )
 _IT = re.compile(
-    r"\b(?:it|this|that one|this one|them|they|these|those|es)\b(?!\s*(?:true|possible|raining)\b)",
+    rf"(?:-(?:t-)?)?\b(?:it|this|that one|this one|them|they|these|those|{questions.PRONOUNS})\b"
+    r"(?!\s*(?:true|possible|raining)\b)",
     re.I,
 )
 _ITS = re.compile(r"\b(?:its|their)\b", re.I)
@@ -48,10 +49,11 @@ _ONE = re.compile(
 )
 _YEAR = re.compile(r"\b(?:1[0-9]|20)\d\d\b")
 _NAMED = re.compile(
-    r"(?<=\s)(?:the |project |Project )?[A-ZÄÖÜ][\w’'-]*(?: (?:of |the )?[A-ZÄÖÜ0-9][\w’'-]*)*"
+    rf"(?<=\s)(?:(?:{questions.ARTICLES}|project|Project) )?[A-ZÄÖÜ][\w’'-]*"
+    r"(?: (?:of |the )?[A-ZÄÖÜ0-9][\w’'-]*)*"
 )
 _NOUN = re.compile(
-    rf"\b(?:a|an|the|my|our|your|das|der|die|ein|eine)\s+(?:(?!{_VERB[2:-2]}|{_PREPOSITION})\b[\w’'-]+\s*){{1,4}}",
+    rf"\b(?:{questions.ARTICLES})\s+(?:(?!{_VERB[2:-2]}|{_PREPOSITION})\b[\w’'-]+\s*){{1,4}}",
     re.I,
 )
 _OF = re.compile(
@@ -59,8 +61,13 @@ _OF = re.compile(
     re.I,
 )
 _WHAT_OF = re.compile(r"^(?:and\s+)?(?:what|which|how|was|wie)\b", re.I)
-_ONLY = re.compile(r"^(?:when|where|why|who|how|wann|wo|warum|wer)\W*$", re.I)
-_ASKED = re.compile(r"^(?:when|where|why|who|how|what|wann|wo|warum|wer)\b", re.I)
+_ONLY = re.compile(rf"^(?:{questions.ALONE})\W*$", re.I)
+_ASKED = re.compile(
+    rf"^[¿\s]*(?:{questions.ALONE}|what|was|welche\w*|que|qué|che|vad|hvad)\b", re.I
+)
+_MEASURED = re.compile(  # of "What were Space Systems' net sales in 2011"
+    r"(?:[’']s|s[’']) (?P<what>(?:(?!(?:in|at|for|of|from|on)\b)[\w-]+ ?)+)"
+)
 _PASSIVE = re.compile(
     r"^(?:and )?(?:where|when|why|how)\b.*\b(?:was|were|is|are|did|has|have)\b", re.I
 )
@@ -107,7 +114,7 @@ def _resolved(question: str, before: str, answer: str, listing: str) -> str:
         else text
     )
     if topic:
-        replaced = _IT.sub(topic, _ITS.sub(f"{topic}'s", replaced))
+        replaced = _IT.sub(f" {topic}", _ITS.sub(f"{topic}'s", replaced))
         replaced = _THERE.sub(f"in {topic}", replaced)
     if replaced != text:
         return _tidy(replaced)
@@ -131,6 +138,10 @@ def _in_its_place(rest: str, before: str) -> str:
             spot = (same or like)[-1]
             return f"{before[: spot.start()]}{rest} {before[spot.end() :]}"
         return f"{before.rstrip(' ?')} {rest}?"
+    owned = _MEASURED.search(before.rstrip(" ?"))
+    if owned and re.match(r"(?:the|its|their) [a-z]", rest):  # and the operating profit
+        measure = rest.partition(" ")[2]
+        return f"{before[: owned.start('what')]}{measure} {before[owned.end('what') :]}"
     topic = _topic(before)
     if topic and topic in before:
         return before.replace(topic, rest, 1)

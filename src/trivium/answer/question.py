@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from trivium.text.dictionary import in_dictionary
 from trivium.text.lexicon.quantities import figures
 from trivium.text.lexicon.questions import (
     SUPERLATIVE,
@@ -60,7 +61,7 @@ _MEASURES = {
     )
     for word in said.split()
 }
-_HOW = {  # after "how" only: a heavy crossbow isn't a weight
+HOW = {  # after "how" only: a heavy crossbow isn't a weight
     "heavy": "weight", "fast": "speed", "slow": "speed", "expensive": "price", "dear": "price",
     "tall": "height", "old": "age", "far": "distance", "schwer": "gewicht", "teuer": "preis",
     "schnell": "geschwindigkeit", "alt": "alter", "hoch": "hohe",
@@ -71,6 +72,11 @@ _SAME = {
     "pound": ("lb", "lbs"), "pounds": ("lb", "lbs"), "ounce": ("oz",), "feet": ("ft",),
     "foot": ("ft",), "kilogram": ("kg",), "kilograms": ("kg",), "kilometre": ("km",),
     "hours": ("h",), "minutes": ("min",), "euros": ("eur",), "dollars": ("usd",),
+}  # fmt: skip
+# What an answer to "how old" must measure.
+DIMENSIONS = {
+    "heavy": "mass", "schwer": "mass", "old": "time", "alt": "time", "tall": "length",
+    "far": "length", "expensive": "money", "dear": "money", "teuer": "money",
 }  # fmt: skip
 _HOW_MUCH = re.compile(
     r"\bhow much (?:is|are|was|were|for|do|does|did)\b|\bwie viel (?:kostet|kosten)\b", re.I
@@ -87,6 +93,11 @@ VAGUE = 0.4
 _FIGURE = re.compile(r"\d+(?:[.,'’\u00a0\u202f\u2009 ]\d+)*")
 _ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b", re.I)
 _NAME = re.compile(r"(?<![.?!]\s)(?<=\s)[A-ZÄÖÜ][\w’'-]*(?<!\bI)\b")
+# Two words with a capital, or one after a preposition without an article: in Wales.
+_GERMAN_NAME = re.compile(
+    r"(?<=\s)[A-ZÄÖÜ][\w’'-]*(?: [A-ZÄÖÜ][\w’'-]*)+"
+    r"|\b(?:in|von|aus|nach|bei) ([A-ZÄÖÜ][\w’'-]*)"
+)
 _TITLE = re.compile(r"\b([a-zäöüß]+) (?=[A-ZÄÖÜ])")  # of a name: project Beacon
 
 
@@ -108,6 +119,7 @@ class Question:
     asks: Asks
     terms: tuple[Term, ...]
     language: str
+    measured: str = ""  # after "how": old, heavy, alt
 
     @cached_property
     def whole(self) -> float:
@@ -126,6 +138,11 @@ class Question:
         titles = {word for found in _TITLE.findall(self.text) for word in words(found)}
         free = [term for term in self.terms if not term.firm and not term.generic]
         free = [term for term in free if term.word not in titles] or free
+        measure = HOW.get(self.measured)  # how old: the age is said by its unit
+        free = [term for term in free if term.word != measure] or free
+        last = self.text.rstrip(" ?").rpartition(" ")[2]
+        if self.language == "de" and last.islower():  # the verb stands last: wann wurde … gegründet
+            after |= set(words(last))
         return next((t for t in free if t.word in after), free[0] if free else None)
 
     @cached_property
@@ -151,11 +168,14 @@ def read(
     ignored = function_words(language) | framing(language)
     ignored |= SUPERLATIVE if kind is Asks.MOST else set()
     names = {word for found in _NAME.findall(text) for word in words(found)}
+    if language == "de":  # every noun has a capital
+        sure = {word for found in _GERMAN_NAME.finditer(text) for word in words(found[0])}
+        names = {word for word in names if word in sure or not in_dictionary(word, language)}
     said = [w for w in words(_FIGURE.sub(" ", plain)) if w not in ignored and len(w) > 1]
     how = re.search(r"\b(?:how|wie) (\w+)", plain, re.I)
     measured = fold(how[1]) if how else ""
-    said = [w for w in said if w != measured or w in _HOW]  # how large is the garrison
-    said = [_HOW.get(w, w) if w == measured else _MEASURES.get(w, w) for w in said]
+    said = [w for w in said if w != measured or w in HOW]  # how large is the garrison
+    said = [HOW.get(w, w) if w == measured else _MEASURES.get(w, w) for w in said]
     if _HOW_MUCH.search(text) and not _COST & set(said):
         said.append("cost")
     if kind is Asks.AMOUNT and _HOW_MANY.search(text):  # a column of amounts, if there is one
@@ -166,15 +186,15 @@ def read(
     # The root: a word that no document has counts twice as much as a common one, not ten times.
     weights = {w: max(r, 0.1) ** 0.5 * (VAGUE if w in _VAGUE else 1) for w, r in rare.items()}
     most = max(weights.values(), default=1.0)
-    if measured in _HOW and _HOW[measured] in weights:  # it only helps to choose a column
-        weights[_HOW[measured]] *= VAGUE
+    if measured in HOW and HOW[measured] in weights:  # it only helps to choose a column
+        weights[HOW[measured]] *= VAGUE
     if kind is Asks.LIST and said:  # steps, effects, types: what kind of things is listed
         weights[said[0]] *= VAGUE
     common = generic(language)
     weights |= {word: weights[word] * VAGUE for word in said if word in common}
     terms = [Term(word, weights[word], firm=word in names, generic=word in common) for word in said]
     terms += [Term(figure, most, figure=True, firm=True) for figure in named]
-    return Question(text, kind, tuple(terms), language)
+    return Question(text, kind, tuple(terms), language, measured if measured in HOW else "")
 
 
 def function_words(language: str) -> frozenset[str]:

@@ -51,8 +51,10 @@ from trivium.core.types import StoredChunk
 from trivium.operations.searching import LONGEST_QUERY
 from trivium.ports import Backend, Embedder, Generator
 from trivium.search.request import SearchRequest
+from trivium.text.languages import detect_language
 from trivium.text.lexicon.dates import times
 from trivium.text.lexicon.quantities import covers, figures, shared
+from trivium.text.lexicon.questions import differing
 from trivium.text.normalise import words
 
 SHARES = (1.0, 0.5, 0.25)  # of the window, smaller each time a model says that it was too much
@@ -63,8 +65,6 @@ UNANSWERED = "I found no answer to this part:"
 CALCULATED = "it follows from its sources"
 _ARTICLES = frozenset({"The", "A", "An", "Der", "Die", "Das", "It", "In"})
 QUOTED = "quoted from the passage"
-DIFFERS = "Another source says:"
-DIFFER = "Sources differ:"
 FIGURE_SAYS = "Your documents say:"
 QUOTED_INSTEAD = "so Trivium quotes your documents instead."
 NOTHING_READ = f"The model read nothing until then, {QUOTED_INSTEAD}"
@@ -157,6 +157,8 @@ class Answerer:
         metric = read_metric(draft.asked) if self._generator is None else None
         if metric is not None and (yield from self._account(inquiry, draft, metric)):
             draft.notes.append(NO_MODEL)
+        elif self._generator is None and _is_computed(draft.asked):
+            yield from self._part_by_part(inquiry, draft, NO_MODEL)
         elif inquiry.depth is Depth.DEEP:
             yield from self._look_further(inquiry, draft)
         else:
@@ -443,11 +445,12 @@ class Answerer:
         if picked or why != NO_MODEL:  # a refusal quotes nothing
             draft.notes.append(why)
         differ = any(one.differs for one in picked)
+        both, differs = differing(detect_language(draft.asked))
         for one in picked:
             yield from _cite(draft, [one.number])
             text = unmarked(one.text)
-            between = f" {DIFFERS} " if one.differs else " " if draft.text else ""
-            between = f"{DIFFER} " if differ and not draft.text else between
+            between = f" {differs} " if one.differs else " " if draft.text else ""
+            between = f"{both} " if differ and not draft.text else between
             lead = f"{one.lead}: " if one.lead else ""
             where = f" ({_dated(draft, one.number)})" if differ else ""
             yield _say(draft, f"{between}{lead}{text} [{one.number}]{where}{_stop(text)}")
@@ -469,20 +472,30 @@ class Answerer:
         value = picked[0].value if picked else ""
         silent = covers(draft.asked, said)
         if not all(covers(said, one.value or one.text) for one in sides):
-            yield from self._quoted(draft, DIFFER, sides)
+            yield from self._quoted(
+                draft, differing(detect_language(draft.asked))[0], sides, dated=True
+            )
         elif figures(value) and (silent or (_is_figure(picked[0]) and not shared(said, value))):
             yield from self._quoted(draft, FIGURE_SAYS, picked[:1])
 
-    def _quoted(self, draft: _Draft, lead: str, picked: Sequence[Picked]) -> Iterator[AnswerEvent]:
+    def _quoted(
+        self, draft: _Draft, lead: str, picked: Sequence[Picked], *, dated: bool = False
+    ) -> Iterator[AnswerEvent]:
         told = []
         for one in picked:
             yield from _cite(draft, [one.number])
             text = unmarked(one.text)
             speaker = f"{one.lead}: " if one.lead else ""
-            where = f" ({_dated(draft, one.number)})" if lead == DIFFER else ""
+            where = f" ({_dated(draft, one.number)})" if dated else ""
             told.append(f"{speaker}“{text}” [{one.number}]{where}")
             draft.statements += (Statement(text, (one.number,), True, QUOTED, 1.0),)
         yield _say(draft, f"\n\n{lead} {'; '.join(told)}.")
+
+
+def _is_computed(question: str) -> bool:
+    """Whether the answer is no sentence, but follows from two figures."""
+    plan = decompose(question)
+    return plan is not None and plan.join in (Join.GROWTH, Join.RATIO, Join.SHARE, Join.DIFFERENCE)
 
 
 def _groups(reports: Sequence[tuple[float, bool, int]]) -> Iterator[list[int]]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from trivium.extract.latex import readable
+from trivium.text.lexicon.words import lexicon
 
 Item = dict[str, object]
 
@@ -27,7 +28,7 @@ _REST = re.compile(r"[^,]*,")
 _NEXT = re.compile(r"^[ \t]*@", re.MULTILINE)
 _DATE = re.compile(r"(-?\d{4})(?:-(\d\d))?(?:-(\d\d))?")
 _DIRECTORY = re.compile(r"jabref-meta:\s*fileDirectory[^:]*:([^;}]+);?", re.IGNORECASE)
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTHS = {name[:3]: number for name, number in lexicon("en").months.items()}
 _TYPES = {
     "article": "article-journal", "inproceedings": "paper-conference", "book": "book",
     "conference": "paper-conference", "incollection": "chapter", "inbook": "chapter",
@@ -158,7 +159,7 @@ def _issued(fields: dict[str, str]) -> list[int]:
     parts = [int(part) for part in match.groups() if part]
     month = readable(fields.get("month", "")).lower()[:3]
     if len(parts) == 1 and (month in _MONTHS or month.isdecimal()):
-        number = int(month) if month.isdecimal() else _MONTHS.index(month) + 1
+        number = int(month) if month.isdecimal() else _MONTHS[month]
         parts += [number] if 1 <= number <= 12 else []
     return parts
 

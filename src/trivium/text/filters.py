@@ -23,6 +23,8 @@ from math import isfinite
 from trivium.core.errors import BadFilter, BadValue
 from trivium.core.types import AllOf, AnyOf, Compare, Condition, Exists, MetaScalar, Not, Operator
 from trivium.operations.searching import LONGEST_FILTER
+from trivium.text.lexicon.dates import dates
+from trivium.text.lexicon.words import languages
 from trivium.text.times import seconds_of
 from trivium.text.values import check_scalar, check_text
 
@@ -216,12 +218,24 @@ def _ordered(field: str, op: Operator, value: _Value) -> Compare:
     if field == "at":
         return Compare(field, op, _second(value.text))
     if field in DATES:
-        if not _DATE.fullmatch(value.text):
+        day = value.text if _DATE.fullmatch(value.text) else _written_date(value.text)
+        if not day:
             raise BadFilter(
-                f"`{value.text}` isn't a date.", fix="Write 2026, 2026-11 or 2026-11-15."
+                f"`{value.text}` isn't a date.",
+                fix='Write 2026, 2026-11, 2026-11-15 or "15 November 2026".',
             )
-        return Compare(field, op, value.text + (_AFTER_ANY_TIME if op in ("le", "gt") else ""))
+        return Compare(field, op, day + (_AFTER_ANY_TIME if op in ("le", "gt") else ""))
     return Compare(field, op, value.text if value.quoted else _number_or_text(value.text))
+
+
+def _written_date(text: str) -> str:
+    """`5 March 2024`, `März 2024` or `5.3.2024` as 2024-03-05; empty if it's no whole date."""
+    for language in languages():
+        for date in dates(text, language):
+            if date.text == text.strip() and date.year:
+                parts = [f"{date.year:04}", *(f"{n:02}" for n in (date.month, date.day) if n)]
+                return "-".join(parts)
+    return ""
 
 
 def _number_or_text(text: str) -> MetaScalar:

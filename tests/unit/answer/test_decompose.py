@@ -57,3 +57,29 @@ def test_a_figure_with_its_unit() -> None:
     assert str(measure("about 1,320 lb.")) == "1,320 lb."
     assert str(measure("$26.2 billion")) == "26.2 billion"
     assert measure("unlimited") is None
+
+
+@pytest.mark.parametrize(
+    ("question", "values", "conclusion"),
+    [
+        ("By what percentage did card fees grow from 2006 to 2007?", ("50 million", "60 million"),
+         "That is 20.0 % = 60 / 50 - 1."),
+        ("By how much did total debt fall between 2015 and 2016?", ("$80", "$65"),
+         "The difference is 15 $."),
+        ("What was goodwill as a percentage of total assets in 2020?", ("34", "200"),
+         "That is 17.0 % = 34 / 200."),
+        ("What was the ratio of debt to equity in 2020?", ("30", "20"), "That is 1.50 = 30 / 20."),
+    ],
+)  # fmt: skip
+def test_two_figures_are_computed_and_shown(
+    question: str, values: tuple[str, str], conclusion: str
+) -> None:
+    plan = decompose(question)
+    assert plan is not None
+    assert joined(plan, values) == conclusion
+
+
+def test_nothing_is_divided_by_nothing() -> None:
+    plan = decompose("What was the ratio of debt to equity in 2020?")
+    assert plan is not None
+    assert joined(plan, ("30", "0")) == ""

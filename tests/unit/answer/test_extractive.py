@@ -297,3 +297,43 @@ def test_what_a_name_is_called_may_stand_in_the_heading() -> None:
     text = "Beacon is the new lamp. It was approved on 12 May 2022."
     found = pick("When was project Beacon approved?", [passage(1, text, title="Project Beacon")])
     assert [one.text for one in found] == ["It was approved on 12 May 2022."]
+
+
+def test_yes_and_no_are_in_the_language_of_the_question() -> None:
+    rules = passage(
+        1, "Rauchen ist auf dem Gelände verboten. Hunde sind im Büro erlaubt.", language="de"
+    )
+    (told,) = texts("Sind Hunde im Büro erlaubt?", rules)
+    assert told == "Ja: Hunde sind im Büro erlaubt."
+
+
+def test_a_year_is_no_amount_and_a_change_is_no_level() -> None:
+    report = passage(
+        1,
+        "Sales of lamps in 2015 decreased $97 million compared to 2014. The lamps date from 1970.",
+    )
+    assert texts("What were the sales of lamps in 2015?", report) == []
+    assert texts("How many lamps are there?", report) == []
+
+
+def test_a_sentence_about_another_name_is_no_answer() -> None:
+    """The paragraph says Talbot, but the sentence with the figure speaks of the whole museum."""
+    text = (
+        "The costume department is the largest in the country and has 14,000 costumes and hats. "
+        "It grew over a century, mostly by gifts of visitors, shops and other museums nearby, and"
+        " was shown in several halls of the old building before the war. "
+        * 4
+        + "The Talbot collection came as a gift from a store."
+    )
+    assert texts("How many costumes has the Talbot collection?", passage(1, text)) == []
+
+
+def test_how_old_needs_years() -> None:
+    text = "Kawann Short led the team with 11 sacks."
+    assert texts("How old is Kawann Short?", passage(1, text)) == []
+
+
+def test_a_strong_verb_in_another_form() -> None:
+    text = "Vor Manning wurde der Rekord von John Elway gehalten."
+    (told,) = texts("Wer hielt den Rekord vor Manning?", passage(1, text, language="de"))
+    assert "Elway" in told

@@ -62,3 +62,27 @@ def test_several_turns_lead_to_one_another() -> None:
 
 def test_nothing_was_said_before() -> None:
     assert stand_alone("And in 2021?", []) == "And in 2021?"
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "alone"),
+    [
+        ("Was kostet ein Langschwert?", "Und ein Dolch?", "Was kostet ein Dolch?"),
+        ("Was kostet ein Langschwert?", "Wie viel wiegt es?", "Wie viel wiegt ein Langschwert?"),
+        ("Wie hoch war der Umsatz im Jahr 2022?", "Und 2023?",
+         "Wie hoch war der Umsatz im Jahr 2023?"),
+        ("Combien coûte la lampe ?", "Combien pèse-t-elle ?", "Combien pèse la lampe?"),
+        ("Qui a fondé la ville ?", "Et quand ?", "Quand a fondé la ville?"),
+        ("¿Cuánto cuesta la lámpara?", "¿Y la silla?", "¿Cuánto cuesta la silla?"),
+        ("Quanto costa la lampada?", "E nel 2021?", "Quanto costa la lampada nel 2021?"),
+        ("Quanto custa a lanterna?", "E a cadeira?", "Quanto custa a cadeira?"),
+        ("Hoeveel kost de lamp?", "En de stoel?", "Hoeveel kost de stoel?"),
+        ("Vad kostar lampan?", "Och stolen?", "Vad kostar stolen?"),
+        ("What were Hollin's net sales in 2011?", "And the operating profit?",
+         "What were Hollin's operating profit in 2011?"),
+    ],
+)  # fmt: skip
+def test_follow_ups_in_the_languages_that_are_stemmed(
+    before: str, question: str, alone: str
+) -> None:
+    assert stand_alone(question, [Turn(before, "")]) == alone

@@ -92,3 +92,11 @@ def test_any_text_is_a_filter_or_a_bad_one(text: str) -> None:
 
 def test_the_fields_that_a_filter_looks_at() -> None:
     assert fields_of(parse_filter("a:1 (b>2 OR -c:*)")) == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("written", "day"),
+    [("5 March 2024", "2024-03-05"), ("5. März 2024", "2024-03-05"), ("mars 2024", "2024-03")],
+)
+def test_dates_as_people_write_them(written: str, day: str) -> None:
+    assert parse_filter(f'added>="{written}"') == Compare("added", "ge", day)

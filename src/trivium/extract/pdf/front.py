@@ -13,6 +13,7 @@ from trivium.extract.pdf.characters import clean
 from trivium.extract.pdf.headings import KNOWN, NUMBER, bare, is_parted
 from trivium.extract.pdf.marks import Block, Line
 from trivium.extract.pdf.typography import Typography, join_lines
+from trivium.text.lexicon.words import lexicon
 from trivium.text.titles import identifies, is_cut, names
 
 MAX_TITLE = 300
@@ -34,10 +35,9 @@ _FORMS = (
     "securities exchange commission washington d.c government department ministry fiscal "
     "year quarter period ended month and or of the for to a an in on by with from under its"
     " no number file financial consolidated geschäftsbericht jahresbericht bericht rechnung"
-    " brief rapport annuel january february march april may june july august september "
-    "october november december"
+    " brief rapport annuel"
 )
-_FORM_WORDS = frozenset(_FORMS.split())
+_FORM_WORDS = frozenset((*_FORMS.split(), *lexicon("en").months))
 _FORM = re.compile(
     r"(?:form\s+[\w-]{1,8}(?:/a)?"
     r"|(?:annual|quarterly|half-year|interim|current)\s+report(?:\s+\d{4})?)$",

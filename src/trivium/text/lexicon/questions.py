@@ -60,7 +60,9 @@ _PATTERNS: dict[str, tuple[tuple[Asks, str], ...]] = {
             Asks.AMOUNT,
             r"\bhow (?:many|much|long|old|far|fast|heavy|tall|high|large|big|deep|wide|often"
             r"|expensive|thick|hot|cold|strong)\b|\bwhat (?:percentage|share|proportion) of\b"
-            r"|\bwhat (?:is|was|are|were) the (?:difference|sum|total|number|amount)\b",
+            r"|\bwhat (?:is|was|are|were) the (?:difference|sum|total|number|amount)\b"
+            r"|^what (?:is|was|were|are) .{1,70}\b(?:costs?|price|ratio|percentage|margin|fees"
+            r"|salary|sales|revenues?|income|profit|expenses?|rate|per share)\b",
         ),
         (Asks.MOST, rf"\b(?:{'|'.join(sorted(SUPERLATIVE))})\b"),
         (
@@ -200,6 +202,30 @@ _GENERIC = {
     "nl": "aantal hoeveelheid bedrag nummer naam soort type",
     "sv": "antal mangd belopp nummer namn typ sort",
 }
+# How a follow-up goes on, what it calls the thing spoken of, and the words that ask alone: "Et
+# quand ?". Taken together: a question of two words has no language.
+AND = "and|or|but|und|oder|aber|et|mais|y|pero|e|ma|mas|en|maar|och|men|og"
+ABOUT = (
+    "what about|how about|was ist mit|et pour|que dire de|qué hay de|che dire di"
+    "|quanto a|hoe zit het met|hur är det med|hvad med|hva med"
+)
+ARTICLES = (
+    "the|an?|my|our|your|der|die|das|den|dem|ein|eine|einen|einem|le|la|les|une?|el|los|las|una|il"
+    "|lo|gli|uno|os|uma?|de|het|een|ett|det"
+)
+PLACES = (  # prepositions that a follow-up may begin with: "in 2021"
+    "in|at|on|for|of|from|to|by|with|during|since|after|before|under|per|im|am|bei|für|von|mit|dans"
+    "|à|au|pour|en|para|nel|nella|nei|per|em|na|på|op|voor|til"
+)
+PRONOUNS = (
+    "er|sie|es|ihn|ihm|il|elle|ils|elles|él|ella|ellos|ellas|lui|lei|esso|essa|ele|ela|eles|elas"
+    "|hij|zij|han|hon|hun"
+)
+ALONE = (
+    "when|where|why|who|how|wann|wo|warum|wer|wie|quand|où|pourquoi|qui|comment|cuándo|dónde"
+    "|por qué|quién|cómo|quando|dove|perché|chi|come|onde|por quê|quem|como|wanneer|waar|waarom"
+    "|hoe|när|var|varför|vem|hur|hvornår|hvor|hvorfor|hvem|hvordan|når"
+)
 # Names of columns that hold how many there are of something.
 COUNTS = _listed(
     "amount quantity qty count number stock units pieces anzahl menge bestand stuck stuckzahl"
@@ -233,6 +259,33 @@ _PERSONAL = re.compile(
     r"|él|ella|ellos|ellas|lei|loro|ele|ela|eles|elas|hij|zij|hem|hen|han|hon|hun|hans|dem)\b",
     re.I,
 )
+
+
+# Yes, no, two sources that differ, and the second of them, as answers say them.
+_SAYINGS = {
+    "en": ("Yes", "No", "Sources differ:", "Another source says:"),
+    "de": ("Ja", "Nein", "Die Quellen widersprechen sich:", "Eine andere Quelle sagt:"),
+    "fr": ("Oui", "Non", "Les sources divergent :", "Une autre source dit :"),
+    "es": ("Sí", "No", "Las fuentes difieren:", "Otra fuente dice:"),
+    "it": ("Sì", "No", "Le fonti divergono:", "Un'altra fonte dice:"),
+    "pt": ("Sim", "Não", "As fontes divergem:", "Outra fonte diz:"),
+    "nl": ("Ja", "Nee", "De bronnen verschillen:", "Een andere bron zegt:"),
+    "sv": ("Ja", "Nej", "Källorna skiljer sig åt:", "En annan källa säger:"),
+    "da": ("Ja", "Nej", "Kilderne er uenige:", "En anden kilde siger:"),
+    "no": ("Ja", "Nei", "Kildene er uenige:", "En annen kilde sier:"),
+}
+VERDICTS = frozenset(word for yes, no, *_ in _SAYINGS.values() for word in (yes, no))
+
+
+def verdict(language: str, *, yes: bool) -> str:
+    """In the language of the question; in English if its words aren't known."""
+    return _SAYINGS.get(language, _SAYINGS["en"])[0 if yes else 1]
+
+
+def differing(language: str) -> tuple[str, str]:
+    """What leads to two sources that differ, and to the second of them."""
+    _, _, both, other = _SAYINGS.get(language, _SAYINGS["en"])
+    return both, other
 
 
 @cache

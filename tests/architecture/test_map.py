@@ -9,7 +9,7 @@ from trivium.config import Settings
 from trivium.core.access import LOCAL_OWNER
 from trivium.ingest.reembed import REEMBEDDING
 from trivium.library import Library
-from trivium.library.tending import FOLLOWING
+from trivium.library.background import FOLLOWING
 from trivium.operations.searching import SearchOptions
 from trivium.ports import Backend, worker_lease
 from trivium.store.embedded.backend import open_embedded

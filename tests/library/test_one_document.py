@@ -27,8 +27,8 @@ from trivium.ingest.progress import Fate
 from trivium.library import Library
 from trivium.operations.searching import SearchOptions
 from trivium.sources import folder as folder_source
+from trivium.store.blobs import KeptOriginals
 from trivium.store.embedded.indexes import Indexes
-from trivium.store.originals import KeptOriginals
 from trivium.store.sql.documents import SqlDocuments
 from trivium.store.sql.staging import Staging
 from trivium.testing.samples import ToyEmbedder

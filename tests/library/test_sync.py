@@ -20,7 +20,7 @@ from trivium.core.errors import (
 from trivium.core.types import OWNER, Element, Extraction, Metadata, Place
 from trivium.core.work import KeptSource, SyncRun
 from trivium.library import Library, SyncEvent, SyncOptions, Verified, period_of, seconds_of
-from trivium.library.current import CurrentModel
+from trivium.library.model import CurrentModel
 from trivium.library.sync import Sync
 from trivium.operations.searching import Filters
 from trivium.ports import Backend, Change, Checkpoint, Failed, Gone, Only, Put, Wait

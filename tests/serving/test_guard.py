@@ -19,9 +19,9 @@ from trivium.core.advice import ON_PAGE, advice
 from trivium.core.errors import DeadlinePassed, RateExceeded, ServerBusy
 from trivium.http.app import create_app
 from trivium.http.door import Buckets, Door
-from trivium.http.gate import Gate, asker
 from trivium.http.guard import BODY_BYTES, Guard, Rules
 from trivium.http.leaving import while_there
+from trivium.http.limiter import Limiter, asker
 from trivium.http.metrics import Metrics
 from trivium.library import Library
 from trivium.sources.web import Fetched
@@ -232,7 +232,7 @@ def test_a_token_that_asks_too_often_is_told_when(library: Library) -> None:
 
 def test_the_gate_sends_away_whom_it_cannot_serve() -> None:
     async def scene() -> None:
-        gate, go = Gate(1, 1, 120.0), threading.Event()
+        gate, go = Limiter(1, 1, 120.0), threading.Event()
         first = asyncio.create_task(gate.run(go.wait))
         while not gate.at_work:
             await asyncio.sleep(0)
@@ -251,7 +251,7 @@ def test_the_gate_sends_away_whom_it_cannot_serve() -> None:
 
 def test_what_takes_too_long_keeps_its_place() -> None:
     async def scene() -> None:
-        gate, go = Gate(1, 5, 120.0), threading.Event()
+        gate, go = Limiter(1, 5, 120.0), threading.Event()
         with pytest.raises(DeadlinePassed) as late:
             await gate.run(go.wait, 0.05)
         assert (late.value.fix, advice(late.value)) == (
@@ -274,7 +274,7 @@ def test_the_gate_is_fair_to_callers() -> None:
     """One token's slow requests took every place, and everyone else waited for them."""
 
     async def scene() -> None:
-        gate, go = Gate(4, 2, 120.0, share=2), threading.Event()
+        gate, go = Limiter(4, 2, 120.0, share=2), threading.Event()
 
         async def as_(who: str, call: Callable[[], object]) -> object:
             asker.set(who)
@@ -303,7 +303,7 @@ def test_the_gate_is_fair_to_callers() -> None:
 
 def test_a_place_in_the_queue_ends_with_its_caller() -> None:
     async def scene() -> None:
-        gate, go = Gate(1, 5, 120.0), threading.Event()
+        gate, go = Limiter(1, 5, 120.0), threading.Event()
         first = asyncio.create_task(gate.run(go.wait))
         while not gate.at_work:
             await asyncio.sleep(0)
@@ -324,7 +324,7 @@ def test_a_place_in_the_queue_ends_with_its_caller() -> None:
 
 def test_what_is_done_for_a_client_that_left_is_told_so() -> None:
     async def scene() -> None:
-        gate, left = Gate(1, 5, 120.0), asyncio.Event()
+        gate, left = Limiter(1, 5, 120.0), asyncio.Event()
 
         async def receive() -> dict[str, str]:
             await left.wait()

@@ -63,7 +63,7 @@ ROUTES: dict[tuple[str, str], tuple[str, Any]] = {
     ("GET", "/v1/documents/{id}/original"): (SEARCH, None),
     ("GET", "/v1/documents/{id}/pages/{page}"): (SEARCH, None),
     ("GET", "/v1/jobs"): (OWNER, None),
-    ("GET", "/v1/jobs/{id}"): (OWNER, None),  # and whoever sent its file: test_tending
+    ("GET", "/v1/jobs/{id}"): (OWNER, None),  # and whoever sent its file: test_background
     ("GET", "/v1/jobs/{id}/tasks"): (OWNER, None),
     ("GET", "/v1/jobs/{id}/events"): (OWNER, None),
     ("POST", "/v1/jobs/{id}/cancel"): (OWNER, None),

@@ -19,7 +19,7 @@ from tests.sources.zotero_server import Zotero
 from trivium.config import Settings
 from trivium.core.errors import SourceError
 from trivium.core.work import KeptSource
-from trivium.library.current import CurrentModel
+from trivium.library.model import CurrentModel
 from trivium.library.sync import Checked, Sync
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import ToyEmbedder

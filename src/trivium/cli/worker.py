@@ -22,12 +22,12 @@ def worker_command(shell: Shell) -> None:
     \b
     trivium worker --library postgresql://me@db.example/team
     """
-    from trivium.library.tending import Tender
+    from trivium.library.background import Background
 
     stop = Event()
     with shell.library(create=True) as library, logged(library.backend.folder), stopping(stop):
         shell.note("Waiting for jobs. Ctrl-C stops it.")
-        with Tender(library):
+        with Background(library):
             try:
                 stop.wait()
             except KeyboardInterrupt:

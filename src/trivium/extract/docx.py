@@ -16,7 +16,7 @@ from trivium.extract.composer import Composer, describe
 from trivium.extract.embedded import diagram, embedded
 from trivium.extract.html import decode_html
 from trivium.extract.html_tree import TreeReader, parse_html
-from trivium.extract.letter import parse_letter
+from trivium.extract.mail_message import parse_message
 from trivium.extract.numbering import Numbering
 from trivium.extract.omml import equation
 from trivium.extract.package import Package, member_names
@@ -146,7 +146,7 @@ class _Reader:
         name = target.rsplit("/", 1)[-1]
         page = data
         if name.lower().endswith((".mht", ".mhtml")) or data[:13].lower() == b"mime-version:":
-            letter = parse_letter(data)
+            letter = parse_message(data)
             page = (letter.html or letter.text).encode()
         elif not name.lower().endswith((".html", ".htm", ".xhtml", ".txt")):
             self.chunks.append(Enclosed(name, data))

@@ -1,8 +1,8 @@
 """Reads e-mail: single messages (EML) and mailboxes (MBOX).
 
 A message is a document with its subject as title; its attachments become documents of their own.
-A mailbox is a conversation document, its threads under headings. The letter itself is `letter`'s
-business; Outlook's MSG files are `msg`'s.
+A mailbox is a conversation document, its threads under headings. `mail_message`
+takes one message apart; Outlook's MSG files are `msg`'s.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from trivium.core.errors import FileEmpty, FileTooLarge
 from trivium.core.types import Extraction, Kind, Place
 from trivium.extract.composer import Composer, describe
 from trivium.extract.html_tree import TreeReader, parse_html
-from trivium.extract.letter import Letter, parse_letter
+from trivium.extract.mail_message import MailMessage, parse_message
 from trivium.extract.sniff import BOMS, binary_kind
 from trivium.ports import Blob
 
@@ -59,7 +59,7 @@ class MailExtractor:
         return len(known) >= 1 if named else len(known & _TELLING) >= 2 and len(known) >= 3
 
     def extract(self, blob: Blob) -> Extraction:
-        letter = parse_letter(_narrow(_message(blob)))
+        letter = parse_message(_narrow(_message(blob)))
         return letter_document(blob, letter, "message/rfc822")
 
 
@@ -89,7 +89,7 @@ class MailboxExtractor:
         letters = []
         for start, end in zip(starts, [*starts[1:], len(blob.data)], strict=True):
             body = blob.data[blob.data.index(b"\n", start) + 1 : end]
-            letters.append(parse_letter(re.sub(rb"(?m)^>(>*From )", rb"\1", body)))
+            letters.append(parse_message(re.sub(rb"(?m)^>(>*From )", rb"\1", body)))
         out = Composer(blob.name)
         threads = _threads(letters)
         for thread in threads:
@@ -114,7 +114,7 @@ class MailboxExtractor:
         )
 
 
-def letter_document(blob: Blob, letter: Letter, media_type: str) -> Extraction:
+def letter_document(blob: Blob, letter: MailMessage, media_type: str) -> Extraction:
     """One message as a document."""
     out = Composer(blob.name)
     place = Place(authors=letter.senders, time=letter.time)
@@ -153,7 +153,7 @@ def letter_document(blob: Blob, letter: Letter, media_type: str) -> Extraction:
     )
 
 
-def add_message(out: Composer, letter: Letter) -> None:
+def add_message(out: Composer, letter: MailMessage) -> None:
     """One message of a conversation, as one element."""
     body = Composer("")
     if letter.text.strip():
@@ -170,7 +170,7 @@ def add_message(out: Composer, letter: Letter) -> None:
     )
 
 
-def _from(letter: Letter) -> str:
+def _from(letter: MailMessage) -> str:
     """What to call a message whose subject says nothing."""
     said = f"{letter.subject}, from" if letter.subject else "Message from"
     return f"{said} {letter.senders[0]}" if letter.senders else ""
@@ -180,10 +180,10 @@ def bare_subject(subject: str) -> str:
     return _PREFIX.sub("", subject).strip()
 
 
-def _threads(letters: list[Letter]) -> list[list[Letter]]:
+def _threads(letters: list[MailMessage]) -> list[list[MailMessage]]:
     """Messages by conversation: answers follow what they answer, else those of one subject."""
-    threads: list[list[Letter]] = []
-    known: dict[str, list[Letter]] = {}
+    threads: list[list[MailMessage]] = []
+    known: dict[str, list[MailMessage]] = {}
     for letter in letters:
         subject = bare_subject(letter.subject).lower()
         keys = [letter.reply_to, *letter.references]

@@ -17,7 +17,7 @@ from trivium.core.types import Enclosed, Extraction
 from trivium.extract.charsets import decode_text
 from trivium.extract.composer import clean
 from trivium.extract.email import letter_document
-from trivium.extract.letter import Letter
+from trivium.extract.mail_message import MailMessage
 from trivium.extract.ole import has_stream, open_ole, stream
 from trivium.ports import Blob
 
@@ -62,13 +62,13 @@ class _Message:
         number = struct.unpack("<I", codepage)[0] if len(codepage) == 4 else 1252
         self._encoding = "utf-8" if number == 65001 else f"cp{number}"
 
-    def letter(self, depth: int) -> Letter:
+    def letter(self, depth: int) -> MailMessage:
         text = self._text(_BODY)
         html = "" if text.strip() else self._html()
         kind = self._text(_CLASS).lower()
         recipients = f"{self._text(_TO)};{self._text(_CC)}".split(";")
         address = self._text(_SMTP) or self._text(_ADDRESS)
-        return Letter(
+        return MailMessage(
             subject=self._text(_SUBJECT),
             senders=(sender,) if (sender := self._text(_SENDER) or address) else (),
             addresses=(address,) if "@" in address else (),
@@ -132,7 +132,7 @@ class _Message:
         return found
 
 
-def _as_eml(letter: Letter, number: int) -> Enclosed:
+def _as_eml(letter: MailMessage, number: int) -> Enclosed:
     """A message inside a message, as a file of its own."""
     message = EmailMessage()
     one_line = {

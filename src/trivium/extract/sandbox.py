@@ -30,8 +30,7 @@ from trivium.core.types import Extraction
 from trivium.extract import box
 from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import MAX_BYTES
-from trivium.extract.process import Answer, Failure, Limits, Lost, Worker
-from trivium.extract.scratch import Scratch
+from trivium.extract.process import Answer, Failure, Limits, Lost, Scratch, Worker
 from trivium.extract.wire import Order, unpack
 from trivium.ports import Blob
 from trivium.text.values import clean_text

@@ -18,8 +18,8 @@ from trivium.config import Settings
 from trivium.http.asked import Server
 from trivium.http.assistants import PATH, Assistants
 from trivium.http.door import Door
-from trivium.http.gate import Gate
 from trivium.http.guard import LOOPBACK, Guard, Rules
+from trivium.http.limiter import Limiter
 from trivium.http.metrics import Metrics
 from trivium.http.problems import Problem, explained
 from trivium.http.routes import (
@@ -37,7 +37,7 @@ from trivium.http.routes import (
 from trivium.http.signin import Provider
 from trivium.http.streaming import LONGEST_SECONDS
 from trivium.library import Library
-from trivium.library.tending import Tender
+from trivium.library.background import Background
 from trivium.mcp.http import Mounted
 from trivium.operations.catalogue import OPERATIONS
 
@@ -73,14 +73,14 @@ def create_app(
     `tend`: run jobs and follow watched folders here. `furnish` adds the pages of `web`, which this
     package doesn't know.
     """
-    tender = Tender(library) if tend else None
-    server = _server(library, settings, open_to_all, origins or {}, tender)
+    background = Background(library) if tend else None
+    server = _server(library, settings, open_to_all, origins or {}, background)
     assistants = Mounted(library, server.read, allow_write=allow_write)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with assistants.running():
-            with tender or nullcontext():
+            with background or nullcontext():
                 yield
         server.judging.close()
         server.asking.close()
@@ -118,7 +118,7 @@ def _server(
     settings: Settings,
     open_to_all: bool,
     origins: Mapping[str, str],
-    tender: Tender | None,
+    background: Background | None,
 ) -> Server:
     s = settings
     parallel = s.serve_parallel or 4 * (os.cpu_count() or 1)
@@ -133,22 +133,24 @@ def _server(
             processes=s.serve_workers,
         ),
         # No token takes all places, however slow its requests are.
-        reading=Gate(parallel, s.serve_waiting, s.serve_seconds, share=parallel * 3 // 4),
-        writing=Gate(
+        reading=Limiter(parallel, s.serve_waiting, s.serve_seconds, share=parallel * 3 // 4),
+        writing=Limiter(
             _WRITING,
             s.serve_waiting,
             max(s.serve_seconds, s.read_seconds),
             "The server is still working on it. Check again later.",
             share=_WRITING // 4,
         ),
-        fetching=Gate(
+        fetching=Limiter(
             _FETCHING, s.serve_waiting, s.serve_seconds + s.read_seconds, share=_FETCHING // 4
         ),
-        asking=Gate(_ASKING, s.serve_waiting, s.serve_seconds + _MODEL_CALLS * s.generate_seconds),
-        judging=Gate(1, 0, LONGEST_SECONDS),  # it takes all there is: one at a time, or not now
+        asking=Limiter(
+            _ASKING, s.serve_waiting, s.serve_seconds + _MODEL_CALLS * s.generate_seconds
+        ),
+        judging=Limiter(1, 0, LONGEST_SECONDS),  # it takes all there is: one at a time, or not now
         metrics=Metrics(os.getpid()),
         origins=origins,
-        tender=tender,
+        background=background,
         provider=Provider(s) if s.signin_issuer else None,
     )
     watch = server.metrics.watch

@@ -19,12 +19,12 @@ from trivium.config import Settings
 from trivium.core.access import Caller, Right
 from trivium.core.errors import RequestRefused, RightMissing
 from trivium.http.door import Door
-from trivium.http.gate import Gate, asker
 from trivium.http.guard import FOREIGN
+from trivium.http.limiter import Limiter, asker
 from trivium.http.metrics import Metrics
 from trivium.http.signin import Provider
 from trivium.library import Library
-from trivium.library.tending import Tender
+from trivium.library.background import Background
 
 T = TypeVar("T")
 COOKIE = "trivium_token"  # of a browser: holds the token that `/login` was given
@@ -52,27 +52,27 @@ class Server:
     library: Library
     settings: Settings
     door: Door
-    reading: Gate
-    writing: Gate
-    fetching: Gate
-    asking: Gate
-    judging: Gate
+    reading: Limiter
+    writing: Limiter
+    fetching: Limiter
+    asking: Limiter
+    judging: Limiter
     metrics: Metrics
     origins: Mapping[str, str] = field(default_factory=dict)  # of settings, by name
-    tender: Tender | None = None  # None: nobody works off the queue here
+    background: Background | None = None  # None: nobody works off the queue here
     provider: Provider | None = None  # None: people sign in with tokens only
     streams: Streams = field(default_factory=Streams)
     closing: Event = field(default_factory=Event)  # set when streams should end
 
     def wake(self) -> None:
         """Tell the workers that a job is waiting."""
-        if self.tender is not None:
-            self.tender.wake()
+        if self.background is not None:
+            self.background.wake()
 
     def stop_waiting(self, gone: Event) -> Event | None:
         """What ends the wait for a job whose sender has gone; None where nobody else would run
         it."""
-        return gone if self.tender is not None else None
+        return gone if self.background is not None else None
 
     async def read(self, call: Callable[[], T]) -> T:
         return await self.reading.run(call)

@@ -7,7 +7,7 @@ from starlette.types import Receive, Scope, Send
 
 from trivium.core.errors import NoSuchRoute, TriviumError
 from trivium.http.door import Door
-from trivium.http.gate import asker
+from trivium.http.limiter import asker
 from trivium.http.problems import problem
 from trivium.mcp.http import CALLER, Mounted
 

@@ -22,7 +22,7 @@ from trivium.core.errors import ServerBusy, TriviumError
 from trivium.core.shapes import to_json
 from trivium.core.types import Told
 from trivium.http.asked import Server
-from trivium.http.gate import Gate
+from trivium.http.limiter import Limiter
 from trivium.http.problems import Fault, told
 
 log = logging.getLogger("trivium.serve")
@@ -88,7 +88,7 @@ def check_room(server: Server) -> None:
 async def stream(
     server: Server,
     request: Request,
-    gate: Gate,
+    gate: Limiter,
     work: Callable[[Tell], None],
     seconds: float | None = None,
 ) -> StreamingResponse:

@@ -2,7 +2,7 @@
 
 `library.py` is the class; its parts have a file each: `documents`, `history`, `jobs`, `uploads`,
 `folders`, `sync`, `models`, `upkeep`, `tokens`, `answering` (with conversations), `searching`.
-`current.py` is the model they share; `assembly.py` puts models and readers together by the
+`model.py` is the model they share; `assembly.py` puts models and readers together by the
 settings; `asking.py` turns what a caller asks for into one typed request.
 """
 

@@ -14,9 +14,9 @@ from trivium.core.answers import Answer, AnswerEvent, Conversation, Depth, Done,
 from trivium.core.errors import BadSetting, ConversationNotFound
 from trivium.core.types import OWNER, Where
 from trivium.library.asking import Scope, one_of, request_for
-from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
 from trivium.library.history import History
+from trivium.library.model import CurrentModel
 from trivium.library.searching import Searching
 from trivium.library.toolbox import LibraryToolbox
 from trivium.models.weights import NAME

@@ -9,7 +9,7 @@ from trivium.core.errors import BadSetting
 from trivium.core.types import Where
 from trivium.ingest.embedding import Embedding
 from trivium.library.assembly import deep_reranker_for, reranker_for
-from trivium.library.current import CurrentModel
+from trivium.library.model import CurrentModel
 from trivium.operations.searching import When
 from trivium.ports import Backend
 from trivium.search.run import Searcher

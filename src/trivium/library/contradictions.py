@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from trivium.core.errors import ModelError, NotEmbedded
 from trivium.core.types import OWNER, Mode, StoredChunk, Where
 from trivium.extract.bibliography import BIBTEX, CSL
-from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
+from trivium.library.model import CurrentModel
 from trivium.library.searching import Searching
 from trivium.operations.searching import SearchOptions
 from trivium.ports import Message

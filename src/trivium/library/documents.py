@@ -32,7 +32,7 @@ from trivium.extract.pdf.picture import FACTORY, NO_PAGE, Order
 from trivium.extract.sandbox import Sandbox
 from trivium.library.asking import MOST_NAMES, Scope, names_of, nearest
 from trivium.library.assembly import chunker_for
-from trivium.library.current import CurrentModel
+from trivium.library.model import CurrentModel
 from trivium.library.report import Shown
 from trivium.operations.searching import Filters
 from trivium.ports import Backend, Blob, Waiting

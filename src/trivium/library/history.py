@@ -10,8 +10,8 @@ from trivium.core.errors import BadSetting, DocumentNotFound, OriginalMissing
 from trivium.core.history import Difference, Interpretation
 from trivium.core.types import OWNER, Compare, Document, DocumentId, Where
 from trivium.ingest.embedding import Embedding
-from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
+from trivium.library.model import CurrentModel
 from trivium.ports import Backend, Waiting
 from trivium.text.values import check_scalar
 

@@ -33,9 +33,8 @@ from trivium.core.work import (
 )
 from trivium.ingest.in_flight import clean_item
 from trivium.ingest.progress import Fate, Outcome
-from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
-from trivium.library.model import description
+from trivium.library.model import CurrentModel, description
 from trivium.library.report import MOST_OUTCOMES, Report, Tally
 from trivium.library.worker import WorkerRun, check, options_for
 from trivium.ports import Backend, LastingSource, Source, Waiting, worker_lease

@@ -25,12 +25,17 @@ from trivium.library.answering import Answering, Conversations
 from trivium.library.asking import Scope, one_of
 from trivium.library.assembly import backend_options
 from trivium.library.contradictions import Contradictions
-from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
 from trivium.library.folders import Folders
 from trivium.library.history import History
 from trivium.library.jobs import Jobs, told_of
-from trivium.library.model import embedder_or_missing, refuse_another, settings_for, with_model
+from trivium.library.model import (
+    CurrentModel,
+    embedder_or_missing,
+    refuse_another,
+    settings_for,
+    with_model,
+)
 from trivium.library.models import Models
 from trivium.library.queries import Alerts, LogMode, Queries
 from trivium.library.quotas import Quotas

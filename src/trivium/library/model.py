@@ -1,25 +1,29 @@
 """Which embedding model a library uses: the one its manifest describes, unless the settings name
 another, which is then a mistake or a wish for `trivium reembed`.
 
-Knows settings and manifests, and loads nothing.
+`CurrentModel` is that model with the searcher that uses it. Another process may embed the library
+again at any time; its callers follow.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from trivium.config import Settings, converted, names, shown
 from trivium.core.errors import BadSetting, ModelChanged, ModelUnavailable
-from trivium.core.types import Manifest
-from trivium.library.assembly import embedder_for
+from trivium.core.types import Manifest, Where
+from trivium.library.assembly import deep_reranker_for, embedder_for, generator_for, reranker_for
+from trivium.library.grasp import Grasps
 from trivium.models import catalogue, hub
 from trivium.models.missing import MissingEmbedder
 from trivium.models.weights import NAME
-from trivium.ports import Embedder
+from trivium.ports import Backend, Embedder
+from trivium.search.grasp import Passages
+from trivium.search.run import Searcher
 
 # What decides which vectors a text gets, and how to reach the model. The key itself is no setting.
 NAMING = (
@@ -138,3 +142,64 @@ def _naming(settings: Settings, model: str) -> Settings:
 def _named(settings: Settings) -> dict[str, Any]:
     values = {name: getattr(settings, names()[name]) for name in NAMING}
     return {name: value for name, value in values.items() if value != _DEFAULTS[names()[name]]}
+
+
+T = TypeVar("T")
+_SWITCHES = 3  # of the model during one search; even two would take someone in a great hurry
+
+
+class CurrentModel:
+    """Settings, embedder, generator and searcher change together."""
+
+    def __init__(self, backend: Backend, embedder: Embedder, settings: Settings) -> None:
+        self._backend = backend
+        self._use(embedder, settings)
+
+    def _use(self, embedder: Embedder, settings: Settings) -> None:
+        # A remote model's are known from its first answer on: here, that of an earlier day.
+        manifest = self._backend.models.manifest()
+        if embedder.fingerprint == manifest.model:
+            embedder.dimensions = embedder.dimensions or manifest.dimensions
+        self.embedder = embedder
+        self.settings = settings
+        self.generator = generator_for(settings)
+        reranker = reranker_for(settings, embedder, self._backend)
+        self._grasps = Grasps(self._backend, embedder)
+        self.searcher = Searcher(
+            self._backend,
+            embedder,
+            self.generator,
+            reranker,
+            self._grasp,
+            self._passages,
+            deep_reranker_for(settings),
+        )
+
+    def renew_grasp(self) -> None:
+        """After documents were added."""
+        self._grasps.renew()
+
+    def _grasp(self, where: Where) -> float | None:
+        found = self._grasps.of(where)
+        return None if found is None else found.grasp
+
+    def _passages(self, where: Where) -> Passages:
+        found = self._grasps.of(where)
+        return Passages(few=True) if found is None else found.shape
+
+    def follow(self) -> None:
+        """Use the model that the library's vectors are of by now, whatever the settings named when
+        it was opened: another process has embedded it again."""
+        manifest = self._backend.models.manifest()
+        if manifest.model and manifest.model != self.embedder.fingerprint:
+            settings = with_model(self.settings, manifest.settings)
+            self._use(embedder_or_missing(settings), settings)
+
+    def following(self, search: Callable[[], T]) -> T:
+        """Run a search; if the model changed meanwhile, run it again with the new one."""
+        for _ in range(_SWITCHES):
+            try:
+                return search()
+            except ModelChanged:
+                self.follow()
+        return search()

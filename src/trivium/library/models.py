@@ -12,8 +12,7 @@ from trivium.core.types import Manifest
 from trivium.core.work import REEMBED, Job, JobState
 from trivium.ingest.reembed import Progress, Reembedder
 from trivium.library.assembly import embedder_for, token_embedder_for
-from trivium.library.current import CurrentModel
-from trivium.library.model import description, with_model
+from trivium.library.model import CurrentModel, description, with_model
 from trivium.ports import Backend, Queue, Waiting, worker_lease
 
 

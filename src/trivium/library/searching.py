@@ -20,8 +20,8 @@ from trivium.core.types import (
 from trivium.library.asking import Scope, one_of, request_for
 from trivium.library.asking import where as filtered
 from trivium.library.asof import PastViews
-from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
+from trivium.library.model import CurrentModel
 from trivium.operations.searching import Filters, SearchOptions
 from trivium.ports import Backend
 from trivium.search.decide import Heard

@@ -12,8 +12,8 @@ from trivium.core.types import OWNER, Compare, Document, DocumentId, Labels
 from trivium.core.upkeep import Backup, Compacted, Finding, LostDocument, Progress, Spread
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.identity import hash_of
-from trivium.library.current import CurrentModel
 from trivium.library.jobs import Jobs
+from trivium.library.model import CurrentModel
 from trivium.ports import Backend, Embedder, Nodes, SourceItem, Waiting
 from trivium.store.where import name_of
 

@@ -19,9 +19,9 @@ from trivium.core.errors import DocumentExists, ServerBusy
 from trivium.core.types import Compare, Document, Labels, Metadata
 from trivium.core.work import UPLOAD, Job, Priority
 from trivium.ingest.progress import Fate, Outcome
-from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
 from trivium.library.jobs import Jobs
+from trivium.library.model import CurrentModel
 from trivium.library.quotas import Quotas, Use
 from trivium.library.report import Report
 from trivium.library.unlocking import unlock

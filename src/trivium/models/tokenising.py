@@ -1,11 +1,12 @@
 """Turns texts into a model's tokens, with the model's own tokeniser. Knows nothing of sessions and
-vectors. Imports tokenizers when a tokeniser is opened."""
+vectors. Imports tokenizers when a tokeniser is opened.
+"""
 
 from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from string import ascii_letters, digits
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
-
 
 # Tokens of one run, padding included. Of documents each core runs its own, on one thread: texts of
 # 100 words, 2 cores, a second: 24.7 when both cores share a run of 4096, 25.2 with a run each, 27.3
@@ -179,8 +179,6 @@ class Tokeniser:
 
     @cached_property
     def _uncommon(self) -> NDArray[np.bool_]:
-        from trivium.models.common import uncommon
-
         return uncommon(self._tokenizer.get_vocab(with_added_tokens=True))
 
     def _cut(self, ids: list[int], prompt: str) -> list[int]:
@@ -272,3 +270,26 @@ def batches(lengths: Sequence[int], tokens: int = BATCH_TOKENS) -> Iterator[list
         size = max(1, tokens // max(1, lengths[order[start]]))
         yield order[start : start + size]
         start += size
+
+
+# Share of a vocabulary's words that are too common. Of 30,000 English ones a hundred, `the` to
+# `music`: without them and punctuation passages take a third less space, and similarities stay
+# what they were (within a query, r = .997 on long passages, .976 on ones of 50 tokens).
+COMMON = 1 / 300
+
+
+def uncommon(vocabulary: Mapping[str, int]) -> NDArray[np.bool_]:
+    """Which tokens of a passage are worth keeping, by their number: words, letters and digits, but
+    no punctuation, marks and common words. Vocabularies of language models list their words from
+    common to rare, so a word's place stands for its frequency without counting any text."""
+    import numpy as np
+
+    spelled = {
+        number: token.removeprefix("##").lstrip("▁Ġ")  # as tokenisers mark pieces and spaces
+        for token, number in vocabulary.items()
+    }
+    found = np.zeros(max(spelled) + 1, np.bool_)
+    found[[number for number, word in spelled.items() if word.isalnum()]] = True
+    words = sorted(number for number, word in spelled.items() if word.isalnum() and len(word) > 1)
+    found[words[: int(len(words) * COMMON)]] = False
+    return found

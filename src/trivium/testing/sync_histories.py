@@ -29,7 +29,7 @@ from trivium.core.errors import (
 )
 from trivium.core.types import EVERYONE, OWNER, Element, Extraction
 from trivium.core.work import KeptSource
-from trivium.library.current import CurrentModel
+from trivium.library.model import CurrentModel
 from trivium.library.sync import Sync, SyncOptions, uri_prefix
 from trivium.ports import (
     Backend,

@@ -183,7 +183,7 @@ async def _page(
 
 
 def _folder(server: Server, folder: WatchedFolder) -> dict[str, Any]:
-    state, message = server.tender.state_of(folder.id) if server.tender else ("", "")
+    state, message = server.background.state_of(folder.id) if server.background else ("", "")
     if not os.path.isdir(folder.path):
         state, message = "vanished", "The folder is missing. Its documents stay in the library."
     return {"folder": folder, "state": state, "message": message}

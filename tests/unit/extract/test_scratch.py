@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from trivium.extract.scratch import Scratch
+from trivium.extract.process import Scratch
 
 HOLD = """
 import sys
-from trivium.extract.scratch import Scratch
+from trivium.extract.process import Scratch
 scratch = Scratch("trivium-test-")
 print(scratch.path, flush=True)
 sys.stdin.read()

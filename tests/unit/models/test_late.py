@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from trivium.core.errors import ModelUnavailable
 from trivium.core.types import OWNER, ChunkId, StoredChunk, TokenVectors, Where
-from trivium.models.common import uncommon
 from trivium.models.late import MOST_COMPUTED, LateReranker, pack, similarities, unpack
 from trivium.models.local import QUERIES, LocalEmbedder
+from trivium.models.tokenising import uncommon
 from trivium.ports import Reranker, TokenEmbedder
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import sample

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from trivium.core.errors import OriginalDamaged, OriginalMissing
-from trivium.store.blobs import FolderBlobs
-from trivium.store.originals import KeptOriginals
+from trivium.store.blobs import FolderBlobs, KeptOriginals
 
 
 def test_what_is_put_comes_back(tmp_path: Path) -> None:

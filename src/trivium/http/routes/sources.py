@@ -53,6 +53,6 @@ async def unwatch_folder(
 
 
 def _told(server: Server, folder: WatchedFolder) -> SourceAnswer:
-    state, message = server.tender.state_of(folder.id) if server.tender else ("", "")
+    state, message = server.background.state_of(folder.id) if server.background else ("", "")
     there = os.path.isdir(folder.path)
     return SourceAnswer(**asdict(folder), kind="folder", there=there, state=state, message=message)

@@ -22,7 +22,7 @@ from trivium.core.errors import (
 from trivium.core.shapes import SyncAnswer
 from trivium.core.types import Extraction, Labels
 from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun
-from trivium.library.current import CurrentModel
+from trivium.library.model import CurrentModel
 from trivium.library.sync.items import age, held, slices
 from trivium.library.sync.putting import Putting
 from trivium.library.sync.running import INCREMENTAL, WAITED, Run, SyncEvent, SyncOptions

@@ -12,8 +12,7 @@ from trivium.ingest.in_flight import Offer
 from trivium.ingest.progress import Outcome
 from trivium.ingest.run import Pipeline
 from trivium.library.assembly import readers_for, token_embedder_for
-from trivium.library.current import CurrentModel
-from trivium.library.model import description
+from trivium.library.model import CurrentModel, description
 from trivium.library.worker import Readers, options_for
 from trivium.ports import Backend, SourceItem, Waiting
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from trivium.core.errors import DiskFull, LibraryBusy, LibraryNotFound, LibraryReadOnly
 from trivium.ports import Backend, Blobs, Spool
-from trivium.store.blobs import FolderBlobs
+from trivium.store.blobs import FolderBlobs, KeptOriginals
 from trivium.store.embedded.backup import ARCHIVE, DATABASE
 from trivium.store.embedded.database import check_not_lost, open_database, translated
 from trivium.store.embedded.documents import FolderDocuments
@@ -35,7 +35,6 @@ from trivium.store.embedded.vector_index import FolderVectors
 from trivium.store.embedded.views import EmbeddedViews
 from trivium.store.embedded.writer import EmbeddedWriter
 from trivium.store.embedded.writing import DOING, WRITER, Writing
-from trivium.store.originals import KeptOriginals
 from trivium.store.sql.checks import Checks
 from trivium.store.sql.conversations import SqlConversations
 from trivium.store.sql.feed import Feed

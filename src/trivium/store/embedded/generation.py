@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from mmap import ACCESS_READ, MADV_DONTNEED, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +18,6 @@ import numpy as np
 from trivium.core.errors import IndexDamaged
 from trivium.store.embedded.codes import BLOCK, Codes, fit_levels, load_faiss
 from trivium.store.embedded.damage import guarded
-from trivium.store.embedded.gate import Gate
 from trivium.store.embedded.lists import LEAST_SEEN, Filter, Lists, write
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Generation:
     def __init__(self, folder: Path, dimensions: int) -> None:
         """Reads nothing yet; `grow` does. A missing folder counts as one without rows."""
         self.folder, self._dimensions = folder, dimensions
-        self._gate = Gate()  # searches pass together, changes pass alone
+        self._passing = ReadWriteLock()  # searches pass together, changes pass alone
         self.ids = np.empty(0, np.int64)  # of each row, increasing
         self._rows = np.empty((0, dimensions), np.float16)
         self._mapped: mmap | None = None  # the file behind the rows
@@ -78,7 +79,7 @@ class Generation:
         `allowed` says for each position whether a search may find it; positions past its end may
         not be found. Never change it afterwards: its counts and bits are cached.
         """
-        with self._gate.shared():
+        with self._passing.shared():
             ids, rows = self.ids, self._rows
             passing = None if allowed is None else self._filter(allowed)
             number = len(ids) if passing is None else passing.passing
@@ -151,14 +152,14 @@ class Generation:
         self, positions: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float16]]:
         """Ids and vectors, for checks."""
-        with self._gate.shared():
+        with self._passing.shared():
             return self.ids[positions], self._rows.take(positions, axis=0)
 
     @guarded("vectors")
     def check_codes(self) -> None:
         """Compute all codes again (14 µs a row) and compare them with the saved ones. Raises
         IndexDamaged."""
-        with self._gate.shared():
+        with self._passing.shared():
             rows, used = self._rows[self._start :], self._codes
             if used is None:
                 return
@@ -240,7 +241,7 @@ class Generation:
             codes = self._encode(rows[start:], start, lists)
         end = self.count
         while end < count:  # in steps, so that no search waits long
-            with self._gate.alone():
+            with self._passing.alone():
                 end = count if codes is None else min(count, end + ENCODE_ROWS)
                 if codes is not None:
                     end = max(start + codes.count, end)
@@ -273,7 +274,7 @@ class Generation:
     def adopt(self, lists: Lists) -> None:
         """Search these lists from now on. Only the writer may call it."""
         codes = self._encode(self._rows[lists.count :], lists.count, lists)
-        with self._gate.alone():
+        with self._passing.alone():
             self._lists, self._codes = lists, codes
         self._tidy()
 
@@ -341,3 +342,52 @@ def _write(path: Path, place: int, rows: NDArray[Any]) -> None:
         file.truncate()
         file.flush()
         os.fsync(file.fileno())
+
+
+class ReadWriteLock:
+    """Lets any number of readers in together, or one writer alone: faiss must not grow while it is
+    read."""
+
+    def __init__(self) -> None:
+        self._turn, self._inside, self._closed = threading.Condition(), 0, False
+
+    def shared(self) -> AbstractContextManager[None]:
+        return _Shared(self)
+
+    def enter(self) -> None:
+        with self._turn:
+            while self._closed:
+                self._turn.wait()
+            self._inside += 1
+
+    def leave(self) -> None:
+        with self._turn:
+            self._inside -= 1
+            if not self._inside:
+                self._turn.notify_all()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        with self._turn:
+            self._closed = True  # otherwise a stream of searches would block the change for ever
+            self._turn.wait_for(lambda: self._inside == 0)
+            try:
+                yield
+            finally:
+                self._closed = False
+                self._turn.notify_all()
+
+
+class _Shared:
+    """Not a generator: every search enters twice, and a generator takes twice as long."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(self, lock: ReadWriteLock) -> None:
+        self._lock = lock
+
+    def __enter__(self) -> None:
+        self._lock.enter()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.leave()

@@ -13,6 +13,7 @@ from trivium.core.errors import IndexDamaged
 from trivium.core.types import DocumentId
 from trivium.core.upkeep import Backup, Compacted, Finding, Progress
 from trivium.ports import Hash, Waiting
+from trivium.store.blobs import KeptOriginals
 from trivium.store.embedded.asof import discard
 from trivium.store.embedded.backup import DATABASE, write_backup
 from trivium.store.embedded.database import translated
@@ -21,7 +22,6 @@ from trivium.store.embedded.leases import check_there
 from trivium.store.embedded.salvage import DAMAGED, survey
 from trivium.store.embedded.snapshots import Snapshots
 from trivium.store.embedded.writing import Writing
-from trivium.store.originals import KeptOriginals
 from trivium.store.sql.checks import Checks
 from trivium.store.sql.examination import Examination
 from trivium.store.sql.known import learn_all

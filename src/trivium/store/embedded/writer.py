@@ -9,10 +9,10 @@ from pathlib import Path
 
 from trivium.core.types import Document, DocumentId, Metadata, Processed, Where
 from trivium.ports import Waiting
+from trivium.store.blobs import KeptOriginals
 from trivium.store.embedded.asof import discard
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.writing import Writing
-from trivium.store.originals import KeptOriginals
 from trivium.store.sql.names import Names
 from trivium.store.sql.removal import Gone, Removal
 from trivium.store.sql.staging import Staging

@@ -19,7 +19,7 @@ from sqlalchemy import Engine, text
 
 from trivium.core.errors import LibraryBusy
 from trivium.ports import Backend, Blobs, Spool
-from trivium.store.originals import KeptOriginals
+from trivium.store.blobs import KeptOriginals
 from trivium.store.postgres.address import Address
 from trivium.store.postgres.database import open_database
 from trivium.store.postgres.files import RowBlobs, RowShelf, RowSpool

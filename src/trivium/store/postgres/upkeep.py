@@ -14,9 +14,9 @@ from trivium.core.errors import LibraryNotFound
 from trivium.core.types import DocumentId
 from trivium.core.upkeep import Backup, Compacted, Finding, Progress
 from trivium.ports import Hash, Waiting
+from trivium.store.blobs import KeptOriginals
 from trivium.store.embedded.backup import DATABASE, EVALUATION, write_backup
 from trivium.store.embedded.database import open_database as open_file
-from trivium.store.originals import KeptOriginals
 from trivium.store.postgres.files import RowShelf
 from trivium.store.postgres.schema import check_format
 from trivium.store.postgres.shards import shards_of, size_on_nodes

@@ -20,8 +20,8 @@ from trivium.core.errors import JobInterrupted
 from trivium.core.types import Document, DocumentId, Metadata, Processed, Where
 from trivium.core.work import SyncPoint, TaskEnd
 from trivium.ports import Waiting
+from trivium.store.blobs import KeptOriginals
 from trivium.store.identity import is_shareable
-from trivium.store.originals import KeptOriginals
 from trivium.store.postgres.database import retried
 from trivium.store.postgres.snapshots import Snapshots
 from trivium.store.postgres.vectors import VectorTables

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from trivium.core.errors import OriginalDamaged, OriginalMissing
 from trivium.core.upkeep import Finding
 from trivium.ports import Hash
-from trivium.store.originals import KeptOriginals
+from trivium.store.blobs import KeptOriginals
 from trivium.store.sql.checks import Checks
 from trivium.store.sql.models import SqlModels
 

@@ -274,7 +274,7 @@ class _Plan:
     def stage(self) -> Stage:
         return Stage(tuple(self._staged), tuple(self._ids), tuple(self._ends), tuple(self._points))
 
-    def _give_birth(self, given: Sequence[DocumentId]) -> None:
+    def _number(self, given: Sequence[DocumentId]) -> None:
         """From here on new documents have the ids that they keep."""
         born = {-number: id_ for number, id_ in enumerate(given, start=1)}
 
@@ -287,7 +287,7 @@ class _Plan:
         self._ends = [replace(end, document=final(end.document)) for end in self._ends]
 
     def write(self, connection: Connection, take: Take) -> None:
-        self._give_birth(take("document", self._unborn))
+        self._number(take("document", self._unborn))
         firsts = [document.id for _, document, is_first in self.new if is_first]
         for document_id in sorted(self._renamed & self._stored):
             held = self._held[document_id]

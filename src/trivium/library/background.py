@@ -37,7 +37,7 @@ _SWEEP_SECONDS = 600.0
 _WAIT_SECONDS = 5.0  # that a source may wait for its service while others are due
 
 
-class Tender:
+class Background:
     """Use it as a context manager; leaving it ends after the documents that were begun."""
 
     def __init__(self, library: Library) -> None:
@@ -53,7 +53,7 @@ class Tender:
             for duty in duties
         ]
 
-    def __enter__(self) -> Tender:
+    def __enter__(self) -> Background:
         self._hearing.enter_context(self._library.backend.queue.listening(self.wake))
         for thread in self._threads:
             thread.start()

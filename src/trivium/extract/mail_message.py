@@ -34,7 +34,7 @@ _SUFFIXES = {"text/html": ".html", "text/plain": ".txt", "message/rfc822": ".eml
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class MailMessage:
     subject: str = ""
     senders: tuple[str, ...] = ()  # their names, else their addresses
     addresses: tuple[str, ...] = ()  # of the senders
@@ -50,7 +50,7 @@ class Letter:
     link: str = ""
 
 
-def parse_letter(data: bytes) -> Letter:
+def parse_message(data: bytes) -> MailMessage:
     try:
         message = message_from_bytes(data)
     except RecursionError:
@@ -62,7 +62,7 @@ def parse_letter(data: bytes) -> Letter:
     ids = _ID.findall(_field(message, "In-Reply-To"))
     own = _ID.search(_field(message, "Message-ID"))
     archived = _ID.search(_field(message, "Archived-At"))
-    return Letter(
+    return MailMessage(
         subject=_field(message, "Subject"),
         senders=tuple(name or address for name, address in senders),
         addresses=tuple(address for _, address in senders if "@" in address),

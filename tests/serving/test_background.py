@@ -22,7 +22,7 @@ from trivium.core.types import Labels
 from trivium.core.work import UPLOAD, Job, JobState
 from trivium.ingest.reembed import Progress
 from trivium.library import Library
-from trivium.library.tending import Tender
+from trivium.library.background import Background
 from trivium.sources.folder import FolderSource
 
 
@@ -124,7 +124,7 @@ def test_a_file_outlives_a_server_that_stops(tmp_path: Path) -> None:
         job = send(tended, "kept.md", b"# Kept")
         assert job["state"] == "queued"
     with shelve(tmp_path / "library") as library:
-        with Tender(library):
+        with Background(library):
             until(lambda: library.jobs.get(job["id"]).state is JobState.DONE)
         assert library.documents.get("upload:kept.md").title == "Kept"
         assert not library.jobs.work_next(), "it has stopped for good"
@@ -247,6 +247,6 @@ def test_a_change_of_the_model_is_gone_on_with(tmp_path: Path) -> None:
             library.models.reembed(models.settings(endpoint.url, "other"), on_progress=leave)
         (job,) = library.jobs.all(ended=False)
         assert job.state is JobState.QUEUED
-        with Tender(library):
+        with Background(library):
             until(lambda: library.jobs.get(job.id).state is JobState.DONE)
         assert "other" in library.models.manifest().model

@@ -20,7 +20,7 @@ T = TypeVar("T")
 asker: contextvars.ContextVar[str] = contextvars.ContextVar("asker", default="")
 
 
-class Gate:
+class Limiter:
     """Runs calls of the library in threads. The caller of one that takes too long gets an error,
     but its place stays taken until it really ends, so that they can't pile up unseen. For the event
     loop only."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from trivium.chunk.outline import MOST_HEADER, Outline
@@ -73,6 +73,10 @@ class GroupingChunker(ABC):
     def header(self, run: Run, text: str) -> str:
         """The header repeated in front of a chunk of this run."""
 
+    def name(self, text: str) -> str:
+        """What the later parts of an element that is cut repeat of it."""
+        return ""
+
     def note(self, extraction: Extraction, chunks: Sequence[Chunk]) -> str:
         """Nothing: every character is in a chunk."""
         return ""
@@ -126,7 +130,11 @@ class GroupingChunker(ABC):
         if not units or (tokens > run.room and units == 1):
             elements = [block.element for block in run.blocks]
             splitter = self._splitter(run.room)
-            yield from chunk_part(splitter, extraction, begin, stop, elements, index)
+            parts = chunk_part(splitter, extraction, begin, stop, elements, index)
+            name = self.name(extraction.text[start:end]) if units else ""
+            for number, chunk in enumerate(parts):
+                named = number and name and name not in chunk.text
+                yield replace(chunk, headings=(*chunk.headings, name)) if named else chunk
         elif tokens > run.room:  # the sum said less: rare, and a token or two
             for half in _halves(run):
                 for chunk in self._seal(extraction, outline, half, index):

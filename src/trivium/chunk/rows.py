@@ -6,6 +6,8 @@ from __future__ import annotations
 from trivium.chunk.messages import GroupingChunker, Run
 from trivium.core.types import Element
 
+MOST_NAME = 120  # characters of a row's name
+
 
 class RowsChunker(GroupingChunker):
     """For spreadsheets and CSV. Every chunk knows its sheet and its first and last row."""
@@ -18,6 +20,11 @@ class RowsChunker(GroupingChunker):
         last = run.blocks[-1].element
         place = (element.place.sheet, element.headings) == (last.place.sheet, last.headings)
         return place and run.header in ("", element.header)
+
+    def name(self, text: str) -> str:
+        """The row's first filled cell."""
+        cells = (cell.strip() for cell in text.split(" | "))
+        return next((cell[:MOST_NAME] for cell in cells if cell.strip("–")), "")
 
     def header(self, run: Run, text: str) -> str:
         """The header row, unless it is printed at the top of the run."""

@@ -246,7 +246,9 @@ class _Reader:
 
     def _table(self, table: Element) -> None:
         first = self.page
-        rows = [self._row(row) for row in _own(table, "tr")]
+        rows: list[list[str]] = []
+        for row in _own(table, "tr"):
+            rows.append(self._row(row, rows[-1] if rows else []))
         place = self._place(first)
         if len(rows) == 1 and len(rows[0]) == 1:  # a frame around text, not a table
             self._boxes.clear()
@@ -256,11 +258,17 @@ class _Reader:
             self.out.table(rows, place=place)
         self._hanging(place)
 
-    def _row(self, row: Element) -> list[str]:
+    def _row(self, row: Element, above: list[str]) -> list[str]:
+        """Its cells; one that goes on from the row above repeats its words."""
         cells: list[str] = []
         for cell in _own(row, "tc"):
             texts = (self.text(block) for block in cell.iter("p"))
-            cells.append(" ".join(text for text in texts if text.strip()))
+            text = " ".join(text for text in texts if text.strip())
+            goes_on = (
+                cell.find("tcPr/vMerge") is not None and value(cell, "tcPr/vMerge") != "restart"
+            )
+            at = len(cells)
+            cells.append(above[at] if goes_on and not text and at < len(above) else text)
             span = value(cell, "tcPr/gridSpan")
             cells.extend([""] * (min(int(span), 100) - 1 if span.isdecimal() else 0))
         return cells

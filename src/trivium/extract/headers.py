@@ -45,7 +45,8 @@ def is_data(row: Row) -> bool:
 
 def goes_on(above: Row, below: Row) -> bool:
     """Whether a row has the second half of the names: `Europe` over `2022` and `2023`. It names
-    columns that the row above leaves open, by years or by names that come again."""
+    columns that the row above leaves open, by years, by names that come again, or beside a cell
+    that fills both rows."""
     upper, lower = columns(above), columns(below)
     if _completes_dates(above, below):
         return True
@@ -56,7 +57,8 @@ def goes_on(above: Row, below: Row) -> bool:
     if not all(map(is_year, figures)):
         return False
     spread = max(lower) > max(upper) or any(b - a > 1 for a, b in pairwise(sorted(upper)))
-    return spread and (len(figures) > 1 or len(set(names)) < len(names))
+    shared = any(above[at] == below[at] for at in upper & lower)  # a cell over both rows
+    return spread and (shared or len(figures) > 1 or len(set(names)) < len(names))
 
 
 def _completes_dates(above: Row, below: Row) -> bool:
@@ -73,6 +75,7 @@ def joined(above: Row, below: Row) -> list[str]:
         upper = above[at].strip() if at < len(above) else ""
         lower = below[at].strip() if at < len(below) else ""
         over = upper or over
+        lower = "" if lower == upper else lower  # one cell that fills both rows
         names.append(" ".join(filter(None, (over if lower or upper else "", lower))))
     return names
 

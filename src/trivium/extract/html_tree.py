@@ -163,17 +163,19 @@ class TreeReader:
         if caption is not None:
             self._out.add("paragraph", inline_text(caption), place=self._place)
         rows = []
-        taken: dict[int, int] = {}  # columns that a cell above fills, for so many rows more
+        # Columns that a cell above fills, for so many rows more: each row repeats its words, so
+        # that a row by itself says what it is about.
+        taken: dict[int, tuple[int, str]] = {}
         for row in table.iter("tr"):
             cells: list[str] = []
-            left = {column: more - 1 for column, more in taken.items() if more > 1}
+            left = {at: (more - 1, text) for at, (more, text) in taken.items() if more > 1}
             for cell in row.iter("td", "th"):
                 while len(cells) in taken:
-                    cells.append("")
+                    cells.append(taken[len(cells)][1])
                 start, wide = len(cells), _span(cell, "colspan")
                 cells += [inline_text(cell), *[""] * (wide - 1)]
                 if (high := _span(cell, "rowspan")) > 1:
-                    left |= dict.fromkeys(range(start, start + wide), high - 1)
+                    left |= {at: (high - 1, cells[at]) for at in range(start, start + wide)}
             taken = left
             rows.append(cells)
         first = next(table.iter("tr"), None)

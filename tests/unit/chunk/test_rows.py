@@ -134,3 +134,10 @@ def test_fingerprint_names_everything_that_decides() -> None:
     assert RowsChunker(TOKENS, 300, 60, 30).fingerprint == (
         "RowsChunker/1 size=300 overlap=60 minimum=30 tokens=cl100k_base"
     )
+
+
+def test_the_parts_of_a_row_that_is_cut_repeat_its_name() -> None:
+    notes = " | ".join(f"note {n} on the harbour" for n in range(200))
+    chunks = RowsChunker(TOKENS, 100, 20, 10).chunk(table(("", "id | notes", f"Heron 7 | {notes}")))
+    assert len(chunks) > 5
+    assert all(chunk.headings[-1] == "Heron 7" for chunk in chunks[1:])

@@ -80,8 +80,8 @@ def test_cells_over_several_rows_shift_nothing() -> None:
     (table,) = [text for kind, text in pieces(found) if kind == "table"]
     assert table.split("\n") == [
         "Region | Europe",
-        "– | 2022 | 2023",
+        "Region | 2022 | 2023",
         "North | 1 | 2",
-        "– | 3 | 4",
+        "North | 3 | 4",
     ]
     assert headers(found) == ["Region | Europe 2022 | Europe 2023"]

@@ -102,3 +102,15 @@ def test_hostile_nesting_ends_soon() -> None:
 
 def test_depth_that_real_pages_have() -> None:
     assert extract("<html>" + "<div>" * 140 + "deep").text == "deep"
+
+
+def test_a_cell_over_several_rows_names_each_of_them() -> None:
+    page = (
+        "<table><tr><th rowspan=2>Region</th><th rowspan=2>Store</th><th colspan=2>2025</th></tr>"
+        "<tr><th>Q1</th><th>Q2</th></tr><tr><td rowspan=2>North</td><td>Oslo</td><td>4</td><td>5"
+        "</td></tr><tr><td>Bergen</td><td>6</td><td>7</td></tr></table>"
+    )
+    result = HtmlExtractor().extract(Blob("a.html", page.encode()))
+    assert "North | Oslo | 4 | 5\nNorth | Bergen | 6 | 7" in result.text
+    (table,) = (e for e in result.elements if e.kind == "table")
+    assert table.header == "Region | Store | 2025 Q1 | 2025 Q2"

@@ -1,6 +1,6 @@
 """Sends hostile requests to a real server and counts faults: a table for docs/security.md.
 
-    python -m bench.attack [--requests 5000] [--seed 1]
+    python -m bench.attack [--requests 5000] [--seed 1] [--minutes 60]
 
 `trivium serve` on loopback, over a library in which some documents are hidden from the callers.
 Each request picks a caller (nobody, a token that may search, one that may add, one that may change
@@ -12,20 +12,29 @@ nesting, long names, odd cursors. It checks that:
 - no answer holds a word that only hidden documents hold;
 - no answer to a caller without a token is a success, except where everyone may ask;
 - afterwards the server is ready, finds what it found before, and adds a new document.
+
+With `--minutes` it goes on in rounds over one library, each with a new seed, and adds to each:
+clients that drip their headers and bodies meanwhile, a token of one collection whose answers must
+not move by a digit while hidden documents and another collection grow, and `kill -9` of the server
+during uploads: what it had answered for is there after the next start.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import re
+import signal
+import socket
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from bench.serving import served
@@ -180,28 +189,97 @@ def main() -> None:
     asked = argparse.ArgumentParser()
     asked.add_argument("--requests", type=int, default=5_000)
     asked.add_argument("--seed", type=int, default=1)
+    asked.add_argument("--minutes", type=float, default=0)
     told = asked.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        held = attack(Path(place), told.requests, told.seed)
+        siege = Siege(Path(place))
+        held = siege.round(told.requests, told.seed)
+        until = monotonic() + 60 * told.minutes
+        while monotonic() < until:
+            held += siege.round(told.requests, told.seed + len(siege.uploads))
     for (caller, outcome), count in sorted(held.items()):
         print(f"| {caller} | {outcome} | {count:,} |")
     if any(outcome.split(":")[0].isupper() for _, outcome in held):
         raise SystemExit(1)
 
 
-def attack(place: Path, requests: int, seed: int) -> Counter[tuple[str, str]]:
-    files = place / "files"
-    files.mkdir()
-    for name, text in DOCUMENTS.items():
-        (files / name).write_text(text)
-    with Library.open(place / "library") as library:
-        library.add(files)
-        tokens = tokens_of(library)
-    quiet = ("--set", "serve.rate=1000000", "--set", "serve.seconds=60")
-    with served(place / "library", quiet) as (address, _):
-        held = Attack(address, tokens, random.Random(seed)).run(requests)
-        held[("afterwards", _afterwards(address, tokens))] += 1
-    return held
+class Siege:
+    """Round after round against one library, with a new server each."""
+
+    def __init__(self, place: Path) -> None:
+        files = place / "files"
+        files.mkdir()
+        for name, text in DOCUMENTS.items():
+            (files / name).write_text(text)
+        self._library = place / "library"
+        with Library.open(self._library) as library:
+            library.add(files)
+            self._tokens = tokens_of(library)
+            apart = library.tokens.create(audiences=[], collections=["apart"], rights=["search"])
+            self._tokens |= {"apart": apart[1]}
+            library.add(files / "bell.md", collection="apart")
+        self._told: list[object] = []  # what the caller of one collection got first
+        self.uploads: list[str] = []  # words of uploads that a server had answered for
+
+    def round(self, requests: int, seed: int) -> Counter[tuple[str, str]]:
+        quiet = ("--set", "serve.rate=1000000", "--set", "serve.seconds=60")
+        with served(self._library, quiet) as (address, pid):
+            slow = [Dripping(address) for _ in range(20)]
+            counts = Attack(address, self._tokens, random.Random(seed)).run(requests)
+            for client in slow:
+                client.close()
+            counts[("afterwards", _afterwards(address, self._tokens))] += 1
+            counts[("one collection", self._differential(address))] += 1
+            counts[("killed", self._killed(address, pid))] += 1
+        return counts
+
+    def _differential(self, address: str) -> str:
+        """What a token of one collection gets, whatever was added elsewhere."""
+        got: list[object] = []
+        with _client(address, self._tokens["apart"]) as client:
+            for query in ("bell", "fog sea", "harbor", "lighthouse", SECRET):
+                answer = client.post("/v1/search", json={"query": query, "explain": True}).json()
+                got.append([(one["score"], one["match"]) for one in answer["results"]])
+        if not self._told:
+            self._told = got
+        return "same answers to the digit" if got == self._told else f"MOVED: {got} {self._told}"
+
+    def _killed(self, address: str, pid: int) -> str:
+        """Uploads that were answered for survive a kill; earlier ones are all still found."""
+        with _client(address, self._tokens["adder"]) as client:
+            lost = [word for word in self.uploads if not _finds(client, word)]
+            for _ in range(3):
+                word = f"quay{len(self.uploads)}x"
+                file = {"file": (f"{word}.md", f"# {word}\n\nA note on {word}.".encode())}
+                if client.post("/v1/documents", files=file).status_code < 300:
+                    self.uploads.append(word)
+        os.kill(pid, signal.SIGKILL)
+        return f"LOST: {lost}" if lost else "all that was answered for is found"
+
+
+class Dripping:
+    """A client that begins a request and never ends it."""
+
+    def __init__(self, address: str) -> None:
+        host, _, port = address.removeprefix("http://").rstrip("/").partition(":")
+        self._socket = socket.create_connection((host, int(port)))
+        head = f"POST /v1/search HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: 999\r\n"
+        self._socket.sendall(head.encode())
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def _client(address: str, token: str) -> Any:
+    import httpx2
+
+    headers = {"Authorization": f"Bearer {token}"}
+    return httpx2.Client(base_url=address, timeout=120, headers=headers)
+
+
+def _finds(client: Any, word: str) -> bool:
+    answer = client.post("/v1/search", json={"query": word, "mode": "keyword"}).json()
+    return any(word in result["document"]["title"] for result in answer["results"])
 
 
 def _afterwards(address: str, tokens: Mapping[str, str]) -> str:

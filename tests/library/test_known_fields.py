@@ -149,6 +149,27 @@ def test_other_metadata_is_searched_once_it_is_named(place: LibraryPlace, librar
         assert not again.search("Albatross", options=SearchOptions(mode="keyword"))
 
 
+@pytest.mark.parametrize(
+    ("filter_", "titles"),
+    [
+        ("author:Smith", {"Reading tide gauges", "Ropes"}),
+        ('author:"Jane Smith"', {"Reading tide gauges", "Ropes"}),
+        ('author:"Smith, J."', {"Reading tide gauges", "Ropes"}),
+        ("authors:haddad", {"Reading tide gauges"}),
+        ("slackAuthor:Blom", {"Kelp forests"}),
+        ("from:ina@lights.example", {"Lamp oil"}),
+        ('from:"Mara Reed"', {"The new pump"}),
+        ("to:Holm", {"The new pump"}),
+        ("tag:ecology -author:Smith", {"Kelp forests"}),
+        ("year:2024", {"The new pump", "Lamp oil"}),
+        ("author:nobody", set()),
+    ],
+)
+def test_filters_understand_people(library: Library, filter_: str, titles: set[str]) -> None:
+    found = library.documents.all(where=filter_)
+    assert {document.title for document in found} == titles
+
+
 def test_an_older_library_learns_what_is_known_when_it_is_opened(
     place: LibraryPlace, library: Library
 ) -> None:

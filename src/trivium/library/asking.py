@@ -38,6 +38,7 @@ from trivium.search.rerank import Shares
 from trivium.search.weigh import Evidence, evidence_for
 from trivium.store.where import UPLOADED
 from trivium.text.filters import BUILT_IN, OF_PASSAGES, check_filter, fields_of, parse_filter
+from trivium.text.known import ALIASES
 from trivium.text.values import LARGEST, check_text
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
@@ -253,7 +254,7 @@ def _without_ending(name: str) -> str:
 def _refuse_unknown_fields(within: Where, backend: Backend, met: set[tuple[Where, str]]) -> None:
     """A filter by a field that no document has is a slip of the pen, not a wish for nothing.
     `met`: by whom which were found before; they are not looked for again, which takes 1.5 ms."""
-    for field in sorted(fields_of(within.condition) - {*BUILT_IN, *OF_PASSAGES}):
+    for field in sorted(fields_of(within.condition) - {*BUILT_IN, *OF_PASSAGES, *ALIASES}):
         name = field.removeprefix("metadata.")
         if (within.access, name) in met:
             continue

@@ -24,6 +24,7 @@ from trivium.core.types import (
     Where,
 )
 from trivium.text.filters import BUILT_IN, OF_PASSAGES
+from trivium.text.known import is_asked
 from trivium.text.normalise import fold
 
 _METADATA = "metadata."
@@ -111,7 +112,9 @@ def _holds(document: Document, condition: Compare | Exists) -> bool:
                 held = [n for _, n in _values(document, field) if n is not None]
                 return any(_ORDER[op](n, number) for n in held)
             text = comparable_text(value)
-            return any(_ORDER[op](t, text) for t, _ in _values(document, field))
+            if any(_ORDER[op](t, text) for t, _ in _values(document, field)):
+                return True
+            return op == "eq" and is_asked(document, field, value)
 
 
 def _stands(place: Place, condition: Compare | Exists) -> bool:

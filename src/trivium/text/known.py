@@ -33,6 +33,15 @@ _OF_METADATA = {
     "collections": "tag", "container": "journal", "journal": "journal", "from": "from", "to": "to",
     "cc": "to", "date": "date", "channel": "channel",
 }  # fmt: skip
+# Filters by what people know of a document, and the fields that each looks at: `author:Smith` is
+# Jane Smith and Smith, J.; `from:` and `to:` take names and addresses.
+FILTERS = {
+    "author": ("author", "from"), "authors": ("author", "from"), "slackAuthor": ("author",),
+    "from": ("from", "author"), "to": ("to",), "tag": ("tag",), "tags": ("tag",),
+    "keywords": ("tag",), "year": ("year", "date"), "channel": ("channel",),
+}  # fmt: skip
+# Those that are no metadata fields themselves.
+ALIASES = ("author", "slackAuthor", "tag", "tags")
 LATER = 0.9  # what a later passage of the document gets of this; so its first one leads
 VERSION = 1  # changes with what is indexed: libraries learn it again when they are opened
 _FOLDERS = 3  # names of folders above a file: further up, all files share them
@@ -73,6 +82,23 @@ def fields_with(
         if not wanted.isdisjoint(read) or not wanted.isdisjoint(stem(read, document.language))
     )
     return tuple(found)
+
+
+def asked_of(field: str, value: object) -> tuple[list[str], int]:
+    """The words that a filter by a known field asks for, and the fields that may have them, as
+    bits. Initials don't count beside a name: `Smith, J.` may be Jane."""
+    read = words(clean(str(value)))
+    bits = sum(_BIT[kind] for kind in FILTERS.get(field, ()))
+    return [word for word in read if len(word) > 1] or read, bits
+
+
+def is_asked(document: Document, field: str, value: object) -> bool:
+    """Whether a known field has all words of a filter's value."""
+    wanted, bits = asked_of(field, value)
+    if not wanted or not bits:
+        return False
+    held = known_words(document)
+    return all(held.get(word, 0) & bits for word in wanted)
 
 
 def known_text(document: Document, others: Sequence[str] = ()) -> str:

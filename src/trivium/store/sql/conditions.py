@@ -16,10 +16,13 @@ from trivium.store.sql.tables import (
     documents,
     fields,
     interpretations,
+    known_terms,
+    known_words,
     names,
 )
 from trivium.store.where import UPLOADED, as_number, comparable_text, metadata_name
 from trivium.text.filters import OF_PASSAGES
+from trivium.text.known import FILTERS, asked_of
 
 _OfPassages: TypeAlias = Callable[[Compare | Exists], ColumnElement[bool]]
 
@@ -102,7 +105,20 @@ def _holds(condition: Compare | Exists) -> ColumnElement[bool]:
             number = as_number(value) if not isinstance(value, str) else None
             if number is not None:
                 return _held(field, _OPERATORS[op](fields.c.number, number))
-            return _held(field, _OPERATORS[op](fields.c.text, comparable_text(value)))
+            held = _held(field, _OPERATORS[op](fields.c.text, comparable_text(value)))
+            return or_(held, _known(field, value)) if op == "eq" and field in FILTERS else held
+
+
+def _known(field: str, value: object) -> ColumnElement[bool]:
+    """The document is known by every word of the value, in such fields."""
+    wanted, bits = asked_of(field, value)
+    found = (
+        select(known_words.c.document)
+        .join(known_terms, known_terms.c.id == known_words.c.term)
+        .where(known_words.c.fields.bitwise_and(bits) != 0)
+    )
+    held = [documents.c.id.in_(found.where(known_terms.c.word == word)) for word in wanted]
+    return and_(*held) if held else false()
 
 
 def _called(value: str) -> Select[Any]:

@@ -121,14 +121,17 @@ def test_metrics_of_errors_and_of_the_queue_and_the_board_that_shows_them(
     owner: TestClient, library: Library
 ) -> None:
     owner.get("/v1/documents/999")
+    owner.post("/v1/search", json={"query": "crown"})
     told = owner.get("/metrics").text
+    assert 'stage="keyword"' in told
     assert 'code="document.not_found"' in told
     assert "trivium_documents_left 0.0" in told
     assert library.jobs.queue_state().workers == 0
     board = (Path(__file__).parents[2] / "deploy" / "grafana.json").read_text()
     shown = set(re.findall(r"\btrivium_\w+", board))
     there = {line.split("{")[0].split(" ")[0] for line in told.splitlines() if line[:1] != "#"}
-    assert len(shown) > 8
+    there |= set(re.findall(r"^# TYPE (\w+)", told, re.MULTILINE))  # no source, no sample
+    assert len(shown) > 14
     assert shown <= there
 
 

@@ -45,6 +45,7 @@ def serve_command(
     asked = {"serve.host": host, "serve.port": port, "serve.workers": workers}
     shell.given.update({name: str(value) for name, value in asked.items() if value is not None})
     with needs("serve"):
+        from trivium.http.logs import log_to_stderr
         from trivium.http.serve import plan, run
         from trivium.web.site import furnish
     effective = shell.settings()
@@ -55,7 +56,7 @@ def serve_command(
         origins=effective.origins,
         furnish=furnish,
     )
-    _log()
+    log_to_stderr(effective.settings)
 
     def ready(address: str) -> None:
         if shell.json:
@@ -80,15 +81,3 @@ def _who(open_to_all: bool, host: str) -> str:
             " Create a token to restrict access."
         )
     return "ANYONE who can reach this address can see and change everything."
-
-
-def _log() -> None:
-    """Log to standard error, unless the caller has set up logging."""
-    import logging
-
-    root = logging.getLogger("trivium")
-    if not logging.getLogger().handlers and not root.handlers:
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-        root.addHandler(handler)
-        root.setLevel(logging.INFO)

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from threading import Event
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import TYPE_CHECKING
 
 import click
 
 from trivium.cli.output import Shell, logged, pass_shell, shared_options
 from trivium.cli.watch import stopping
 
+if TYPE_CHECKING:
+    from trivium.library.background import Background
+
 
 @click.command("worker")
+@click.option(
+    "--health",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Answer /healthz at this port of every address: 200 while it works, 503 if not.",
+)
 @shared_options
 @pass_shell
-def worker_command(shell: Shell) -> None:
+def worker_command(shell: Shell, health: int | None) -> None:
     """Run jobs that servers and `add --background` have queued, until Ctrl-C.
 
     Start as many as you like, on any machine that reaches the database. If a worker dies, other
@@ -21,13 +33,14 @@ def worker_command(shell: Shell) -> None:
 
     \b
     trivium worker --library postgresql://me@db.example/team
+    trivium worker --health 8421
     """
     from trivium.library.background import Background
 
     stop = Event()
     with shell.library(create=True) as library, logged(library.backend.folder), stopping(stop):
         shell.note("Waiting for jobs. Ctrl-C stops it.")
-        with Background(library):
+        with Background(library) as background, _answering(background, health):
             try:
                 stop.wait()
             except KeyboardInterrupt:
@@ -35,3 +48,31 @@ def worker_command(shell: Shell) -> None:
     shell.note(
         "Stopped. Finished the documents in progress; the rest stay queued for other workers."
     )
+
+
+@contextmanager
+def _answering(background: Background, port: int | None) -> Iterator[None]:
+    """For a supervisor that restarts a worker which no longer works."""
+    if port is None:
+        yield
+        return
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+    class Health(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            alive = background.is_alive
+            known = self.path in ("/healthz", "/readyz")
+            self.send_response((200 if alive else 503) if known else 404)
+            self.end_headers()
+            if known:
+                self.wfile.write(b"ok" if alive else b"not working")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("", port), Health) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield
+        server.shutdown()
+        thread.join()

@@ -372,6 +372,9 @@ class Settings(AskSettings):
         "log of queries: `off`, `counts` or `full`; empty: `counts` in `trivium serve`,"
         " otherwise `off`",
     )
+    log_format: str = _setting(
+        "log.format", "text", "log lines of servers and workers: text, or json for programs"
+    )
     log_rows: int = _setting(
         "log.rows", 100_000, "maximum number of entries in the log of queries; 0: no limit"
     )

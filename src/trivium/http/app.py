@@ -158,6 +158,11 @@ def _server(
     watch("trivium_answering", "Questions in progress.", lambda: server.asking.at_work)
     watch("trivium_streams", "Open streams.", lambda: server.streams.open)
     watch("trivium_waiting", "Requests in the queue.", lambda: server.reading.waiting)
+    meters = library.backend.upkeep.meters
+    watch("trivium_connections_open", "To the database.", lambda: meters().connections_open)
+    watch("trivium_connections_used", "Of those, in use.", lambda: meters().connections_used)
+    watch("trivium_cache_hits", "Words found in memory.", lambda: meters().cache_hits)
+    watch("trivium_cache_misses", "Words read again.", lambda: meters().cache_misses)
     return server
 
 

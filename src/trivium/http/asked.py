@@ -18,11 +18,13 @@ from fastapi.security import HTTPBearer
 from trivium.config import Settings
 from trivium.core.access import Caller, Right
 from trivium.core.errors import RequestRefused, RightMissing
+from trivium.core.results import Results
 from trivium.http.door import Door
 from trivium.http.guard import FOREIGN
 from trivium.http.limiter import Limiter, asker
 from trivium.http.metrics import Metrics
 from trivium.http.signin import Provider
+from trivium.http.tracing import stages
 from trivium.library import Library
 from trivium.library.background import Background
 
@@ -63,6 +65,12 @@ class Server:
     provider: Provider | None = None  # None: people sign in with tokens only
     streams: Streams = field(default_factory=Streams)
     closing: Event = field(default_factory=Event)  # set when streams should end
+
+    def searched(self, results: Results, caller: Caller) -> None:
+        """Count and log a search."""
+        self.metrics.searched(results.timings_ms)
+        stages(results.timings_ms)
+        self.library.queries.note(results.query, results, caller.id)
 
     def wake(self) -> None:
         """Tell the workers that a job is waiting."""

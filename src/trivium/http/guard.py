@@ -27,6 +27,7 @@ from trivium.core.errors import (
 )
 from trivium.http.metrics import Metrics
 from trivium.http.problems import CODE, REFUSED, Fault, problem
+from trivium.http.tracing import describe, span
 
 log = logging.getLogger("trivium.serve")
 
@@ -76,6 +77,18 @@ class Guard:
         scope.setdefault("state", {})["request_id"] = _request_id(headers)
         answer = _Answer(send, scope["state"]["request_id"])
         body = _Body(receive, scope, self._rules.most_bytes(scope), self._rules.silent_seconds)
+        with span(scope["method"], headers) as begun:
+            await self._answer(scope, headers, receive, answer, body, begun)
+
+    async def _answer(
+        self,
+        scope: Scope,
+        headers: dict[bytes, str],
+        receive: Receive,
+        answer: _Answer,
+        body: _Body,
+        begun: Any,
+    ) -> None:
         started = perf_counter()
         try:
             self._check(headers, scope)
@@ -95,7 +108,7 @@ class Guard:
             fault = Fault(f"Something went wrong inside Trivium ({type(error).__name__}).")
             await self._refuse(fault, scope, receive, answer)
         finally:
-            self._note(scope, answer, perf_counter() - started)
+            self._note(scope, answer, perf_counter() - started, begun)
 
     def _check(self, headers: dict[bytes, str], scope: Scope) -> None:
         given = headers.get(b"host", "")
@@ -146,21 +159,25 @@ class Guard:
         if not answer.started:
             await problem(error, scope)(scope, receive, answer.send)
 
-    def _note(self, scope: Scope, answer: _Answer, seconds: float) -> None:
+    def _note(self, scope: Scope, answer: _Answer, seconds: float, begun: Any) -> None:
         route = scope.get("route")
         path = getattr(route, "path", "") or "(other)"
         self._metrics.answered(scope["method"], path, answer.status, seconds)
         if CODE in scope["state"]:
             self._metrics.failed(scope["state"][CODE])
         # The path alone: what people search for is theirs.
-        log.info(
-            "%s %s %d %.1f ms id=%s",
-            scope["method"],
-            scope["path"],
-            answer.status,
-            1000 * seconds,
-            answer.request_id,
-        )
+        told = {
+            "request": answer.request_id,
+            "caller": getattr(scope["state"].get("caller"), "id", ""),
+            "method": scope["method"],
+            "path": scope["path"],
+            "route": path,
+            "status": answer.status,
+            "ms": round(1000 * seconds, 1),
+            "code": scope["state"].get(CODE, ""),
+        }
+        describe(begun, f"{scope['method']} {path}", told)
+        log.info("%(method)s %(path)s %(status)d %(ms).1f ms id=%(request)s", told, extra=told)
 
 
 def _request_id(headers: dict[bytes, str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -34,6 +34,13 @@ class Metrics:
         self._errors = Counter(
             "trivium_errors", "Requests that failed.", ("worker", "code"), registry=self._registry
         )
+        self._stages = Histogram(
+            "trivium_search_stage_seconds",
+            "Time of each stage of a search.",
+            ("worker", "stage"),
+            buckets=_BUCKETS,
+            registry=self._registry,
+        )
         # Of the library, so every process says the same: take the maximum, not the sum.
         self._jobs = Gauge(
             "trivium_jobs", "Jobs with work left.", ("state",), registry=self._registry
@@ -47,6 +54,30 @@ class Metrics:
         self._workers = Gauge(
             "trivium_workers_alive", "Workers that have a job.", registry=self._registry
         )
+        self._lag = Gauge(
+            "trivium_sync_lag_seconds",
+            "Time since the last run of a source ended.",
+            ("source",),
+            registry=self._registry,
+        )
+        self._failing = Gauge(
+            "trivium_sync_failed",
+            "1 if the last run of a source failed.",
+            ("source",),
+            registry=self._registry,
+        )
+
+    def searched(self, milliseconds: Mapping[str, float]) -> None:
+        for stage, spent in milliseconds.items():
+            self._stages.labels(self._worker, stage).observe(spent / 1000)
+
+    def synced(self, lags: Mapping[str, tuple[float, bool]]) -> None:
+        """As of this request; sources that are gone are gone."""
+        self._lag.clear()
+        self._failing.clear()
+        for source, (seconds, failed) in lags.items():
+            self._lag.labels(source).set(seconds)
+            self._failing.labels(source).set(failed)
 
     def queued(self, queue: QueueState) -> None:
         """As of this request."""

@@ -26,6 +26,7 @@ from uvicorn.supervisors.multiprocess import Multiprocess
 from trivium.config import Settings
 from trivium.core.errors import BadSetting, LibraryNotFound, UnsafeServing
 from trivium.http.app import create_app
+from trivium.http.logs import log_to_stderr
 from trivium.http.signin import Provider
 from trivium.library import Library
 
@@ -62,6 +63,8 @@ class Plan:
 
     def __call__(self) -> FastAPI:
         """The application with its own library, for the calling process."""
+        if self.settings.serve_workers > 1:  # this process is one of them, and new
+            log_to_stderr(self.settings)
         library = self._library()
         app = create_app(
             library,

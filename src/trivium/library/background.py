@@ -67,6 +67,14 @@ class Background:
             thread.join()
         self._hearing.close()
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether all of its threads run, and the library can be reached."""
+        with suppress(TriviumError):
+            self._library.upkeep.check_there()
+            return all(thread.is_alive() for thread in self._threads)
+        return False
+
     def wake(self) -> None:
         """There is something to do: check now instead of in a second."""
         self._woken.set()

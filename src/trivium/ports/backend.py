@@ -674,8 +674,20 @@ class Shelf(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Meters:
+    """How this process uses its store."""
+
+    connections_open: int = 0
+    connections_used: int = 0
+    cache_hits: int = 0  # words whose passages were in memory, since the process began
+    cache_misses: int = 0
+
+
 class Upkeep(Protocol):
     """Checks, repairs and backups."""
+
+    def meters(self) -> Meters: ...
 
     def health(self) -> Mapping[str, int]:
         """How many active chunks the database and each derived index have: equal if all is well."""

@@ -176,7 +176,7 @@ async def search(request: Request, server: Here, caller: Reader) -> Response:
         view = View(state, Granularity(server.settings.search_by), [], note="Not searched.")
         return page(request, caller, "search.html", {"view": view, "state": state}, error=told)
     if view.results is not None and not is_foreign(request):
-        server.library.queries.note(view.results.query, view.results, caller.id)
+        server.searched(view.results, caller)
     return page(request, caller, "search.html", {"view": view, "state": state})
 
 

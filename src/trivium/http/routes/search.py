@@ -30,7 +30,7 @@ async def search(server: Here, caller: Searcher, body: Search) -> Answered:
         within=caller.within(),
     )
     found = await server.read(call)
-    server.library.queries.note(found.query, found, caller.id)
+    server.searched(found, caller)
     return Answered(answer(found, explain=body.explain))
 
 

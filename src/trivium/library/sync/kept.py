@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import islice
 from threading import Event
 
@@ -105,6 +106,17 @@ class Sync:
         if check and self.is_new(sent):
             self.check(sent)
         return self.add(sent)
+
+    def lags(self) -> dict[str, tuple[float, bool]]:
+        """Of each source that runs by itself: seconds since its last run ended, or since it was
+        added, and whether that run failed."""
+        found = {}
+        for source in self.all():
+            if source.every and not source.paused:
+                since = datetime.fromisoformat(source.run.ended_at or source.added_at)
+                age = (datetime.now(UTC) - since).total_seconds()
+                found[source.name] = age, bool(source.run.code)
+        return found
 
     def all(self) -> list[KeptSource]:
         return self._backend.sources.all()

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from trivium.core.errors import IndexDamaged
 from trivium.core.types import DocumentId
 from trivium.core.upkeep import Backup, Compacted, Finding, Progress
-from trivium.ports import Hash, Waiting
+from trivium.ports import Hash, Meters, Waiting
 from trivium.store.blobs import KeptOriginals
 from trivium.store.embedded.asof import discard
 from trivium.store.embedded.backup import DATABASE, write_backup
@@ -50,6 +50,9 @@ class EmbeddedUpkeep:
         self._snapshots = snapshots
         self._originals = originals
         self._examination = Examination(checks, models, originals)
+
+    def meters(self) -> Meters:
+        return Meters()
 
     def check_there(self) -> None:
         check_there(self._folder)

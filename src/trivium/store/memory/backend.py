@@ -8,7 +8,7 @@ from pathlib import Path
 from trivium.core.errors import BadSetting
 from trivium.core.types import DocumentId
 from trivium.core.upkeep import Backup, Compacted, Finding, Progress
-from trivium.ports import Backend, Hash, Waiting
+from trivium.ports import Backend, Hash, Meters, Waiting
 from trivium.store.memory.beside import (
     MemoryAlerts,
     MemoryConversations,
@@ -62,6 +62,9 @@ class MemoryUpkeep:
 
     def __init__(self, held: Held) -> None:
         self._held = held
+
+    def meters(self) -> Meters:
+        return Meters()
 
     def check_there(self) -> None:
         """It exists as long as the process does."""

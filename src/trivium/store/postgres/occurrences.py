@@ -64,6 +64,7 @@ class Remembered:
         self._lengths: tuple[int, Counts] = (0, np.zeros(1, dtype=np.int32))
         self._size = 0
         self._changing = threading.Lock()
+        self.hits = self.misses = 0
 
     def of(
         self, field: str, run: Run, sequence: int, *, read_texts: bool = True
@@ -86,10 +87,13 @@ class Remembered:
     def expect(self, field: str, wanted: Sequence[str], sequence: int) -> None:
         """Read what will be needed, in one round trip."""
         after = {}
-        for word in dict.fromkeys(wanted):
+        distinct = dict.fromkeys(wanted)
+        for word in distinct:
             known = self._known.get((field, (word,)), _UNKNOWN)
             if known.upto < sequence or (field, (word,)) not in self._known:
                 after[word] = known.upto
+        self.hits += len(distinct) - len(after)
+        self.misses += len(after)
         if not after:
             return
         rows = self._newer(field, after)

@@ -95,6 +95,10 @@ class Snapshots:
             row = cursor.execute(SEQUENCE).fetchone()
         return row[0] if row else 0
 
+    def cached(self) -> tuple[int, int]:
+        """How many words a search found in memory, and how many it had to read."""
+        return self._remembered.hits, self._remembered.misses
+
     def forget(self) -> None:
         """This process has changed something: the next search reads the state again."""
         self._last = None

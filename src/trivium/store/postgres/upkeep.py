@@ -8,12 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, QueuePool, text
 
 from trivium.core.errors import LibraryNotFound
 from trivium.core.types import DocumentId
 from trivium.core.upkeep import Backup, Compacted, Finding, Progress
-from trivium.ports import Hash, Waiting
+from trivium.ports import Hash, Meters, Waiting
 from trivium.store.blobs import KeptOriginals
 from trivium.store.embedded.backup import DATABASE, EVALUATION, write_backup
 from trivium.store.embedded.database import open_database as open_file
@@ -66,6 +66,12 @@ class PostgresUpkeep:
         self._alone = alone
         self._checks = Checks(engine)
         self._examination = Examination(self._checks, models, originals)
+
+    def meters(self) -> Meters:
+        pool = self._engine.pool
+        assert isinstance(pool, QueuePool)
+        used = pool.checkedout()
+        return Meters(used + pool.checkedin(), used, *self._snapshots.cached())
 
     def check_there(self) -> None:
         with self._engine.connect() as connection:

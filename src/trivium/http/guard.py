@@ -77,7 +77,7 @@ class Guard:
         scope.setdefault("state", {})["request_id"] = _request_id(headers)
         answer = _Answer(send, scope["state"]["request_id"])
         body = _Body(receive, scope, self._rules.most_bytes(scope), self._rules.silent_seconds)
-        with span(scope["method"], headers) as begun:
+        with span(headers) as begun:
             await self._answer(scope, headers, receive, answer, body, begun)
 
     async def _answer(
@@ -176,7 +176,7 @@ class Guard:
             "ms": round(1000 * seconds, 1),
             "code": scope["state"].get(CODE, ""),
         }
-        describe(begun, f"{scope['method']} {path}", told)
+        describe(begun, told)
         log.info("%(method)s %(path)s %(status)d %(ms).1f ms id=%(request)s", told, extra=told)
 
 

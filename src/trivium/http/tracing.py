@@ -9,8 +9,8 @@ from typing import Any
 
 
 @contextmanager
-def span(name: str, headers: Mapping[bytes, str]) -> Iterator[Any]:
-    """A span, or None without OpenTelemetry."""
+def span(headers: Mapping[bytes, str]) -> Iterator[Any]:
+    """A span, or None without OpenTelemetry. Not of the kind SERVER: FastAPI makes that one."""
     try:
         from opentelemetry import propagate, trace
     except ModuleNotFoundError:
@@ -18,15 +18,14 @@ def span(name: str, headers: Mapping[bytes, str]) -> Iterator[Any]:
         return
     parent = propagate.extract({key.decode("latin-1"): value for key, value in headers.items()})
     with trace.get_tracer("trivium").start_as_current_span(
-        name, context=parent, kind=trace.SpanKind.SERVER
+        "trivium.request", context=parent
     ) as begun:
         yield begun
 
 
-def describe(begun: Any, name: str, told: Mapping[str, object]) -> None:
+def describe(begun: Any, told: Mapping[str, object]) -> None:
     """What became of a request; never what was searched for."""
     if begun is not None and begun.is_recording():
-        begun.update_name(name)
         begun.set_attributes({f"trivium.{key}": value for key, value in told.items()})
 
 

@@ -30,16 +30,22 @@ def kept() -> Iterator[None]:
 
 
 def _sandboxes(
-    make: Callable[[Settings], Sandbox], open_: ExitStack
-) -> Callable[[Settings], AbstractContextManager[Sandbox]]:
+    make: Callable[[Settings, int], Sandbox], open_: ExitStack
+) -> Callable[[Settings, int], AbstractContextManager[Sandbox]]:
     made: dict[str, Sandbox] = {}
 
-    def sandbox_for(settings: Settings) -> AbstractContextManager[Sandbox]:
+    def sandbox_for(settings: Settings, workers: int = 0) -> AbstractContextManager[Sandbox]:
         s = settings
-        limits = (readers_for(s), s.read_seconds, s.read_memory, s.read_max_bytes, s.cache)
+        limits = (
+            workers or readers_for(s),
+            s.read_seconds,
+            s.read_memory,
+            s.read_max_bytes,
+            s.cache,
+        )
         name = repr((limits, embeds_by_processor(s), reading(s), process._environment("")))
         if name not in made:
-            made[name] = open_.enter_context(make(s))
+            made[name] = open_.enter_context(make(s, workers))
         return nullcontext(made[name])  # whoever closes it closes nothing
 
     return sandbox_for

@@ -79,8 +79,10 @@ def test_the_processes_that_read_end_with_the_adding(
 ) -> None:
     made: list[Sandbox] = []
 
-    def make(settings: Settings) -> Sandbox:  # not those that tests keep (tests/kept.py)
-        made.append(sandbox_for(settings))
+    def make(
+        settings: Settings, workers: int = 0
+    ) -> Sandbox:  # not those that tests keep (tests/kept.py)
+        made.append(sandbox_for(settings, workers))
         return made[-1]
 
     monkeypatch.setattr(worker, "sandbox_for", make)

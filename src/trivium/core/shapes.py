@@ -170,6 +170,9 @@ class TaskAnswer(_Part):
     document: int | None
     passages: int | None = said("Null: it isn't read yet.")
     embedded: int = said("Of its passages.")
+    heard: str = said(
+        "Of a recording that is being transcribed: seconds done, in all, and left; else empty."
+    )
     seconds: Mapping[str, float]
 
 

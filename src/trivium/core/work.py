@@ -94,6 +94,7 @@ class TaskProgress:
     passages: int | None = None  # None: it isn't read yet
     embedded: int = 0  # of its passages
     tokens: int = 0  # of all its passages
+    heard: str = ""  # of a recording: seconds done, in all, and left, with blanks between
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +122,18 @@ class Task:
     passages: int | None = None  # None: it isn't read yet
     embedded: int = 0  # of its passages; all of them once it has ended
     tokens: int = 0  # of all its passages
+    heard: str = ""  # of a recording: seconds done, in all, and left, with blanks between
 
     @property
     def passages_done(self) -> str:
-        """How far its passages are, for people; empty unless some are embedded and some aren't."""
+        """How far its passages are, for people; empty unless some are embedded and some aren't. Of
+        a recording that is being transcribed: how many minutes of it."""
+        if self.heard and self.passages is None:
+            done, total, *left = map(float, self.heard.split())
+            told = f"{done / 60:.0f} of {total / 60:.0f} min"
+            if total < 120:
+                told = f"{done:.0f} of {total:.0f} s"
+            return f"{told} · about {max(1, left[0] / 60):.0f} min left" if left else told
         if not self.passages or not 0 < self.embedded < self.passages:
             return ""
         return f"{self.embedded:,} of {self.passages:,} passages"

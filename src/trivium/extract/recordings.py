@@ -39,11 +39,12 @@ INSTALL = (
     " English model tiny.en), or put subtitles (SRT, VTT) beside the recording."
 )
 _ON_PAGE = "Ask whoever runs this server to install a speech model, or add subtitles."
-_ENDINGS = frozenset({
-    ".wav", ".mp3", ".m4a", ".m4b", ".aac", ".flac", ".ogg", ".oga", ".opus", ".webm", ".mp4",
-    ".m4v", ".mov", ".mkv", ".mka", ".avi", ".wma", ".wmv", ".aif", ".aiff", ".amr", ".3gp",
-    ".mpg", ".mpeg", ".ts",
-})  # fmt: skip
+VIDEO = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".wmv", ".mpg", ".mpeg", ".3gp")
+AUDIO = (
+    *(".wav", ".flac", ".m4a", ".m4b", ".mp3", ".aac", ".ogg", ".oga", ".opus", ".mka", ".wma"),
+    *(".aif", ".aiff", ".amr"),
+)
+ENDINGS = frozenset({*VIDEO, *AUDIO})
 _MAGIC = (b"fLaC", b"OggS", b"ID3", b"\x1a\x45\xdf\xa3", b"\x30\x26\xb2\x75")
 _ATOMS = frozenset({b"moov", b"mdat", b"wide", b"free", b"skip"})
 _MP3 = frozenset({0xFA, 0xFB, 0xF2, 0xF3, 0xE2, 0xE3})  # second bytes of layer III
@@ -112,6 +113,11 @@ def piece_line(until: float, language: str, segments: Iterable[tuple[float, floa
     return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
 
 
+def has_ending(name: str) -> bool:
+    """Whether a file is called like a recording."""
+    return PurePath(name).suffix.lower() in ENDINGS
+
+
 def is_recording(blob: Blob) -> bool:
     """By its first bytes; some formats only with the name that belongs to them."""
     head = blob.data[:16]
@@ -124,20 +130,26 @@ def is_recording(blob: Blob) -> bool:
         return head[8:12] in (b"WAVE", b"AVI ")
     if head[4:8] == b"ftyp":
         return head[8:12] not in STILL_IMAGES
-    named = PurePath(blob.name).suffix.lower() in _ENDINGS
+    named = has_ending(blob.name)
     if head[:1] == b"\xff" and len(head) > 1:
         return head[1] in _ADTS or head[1] in _MP3
     return named and (head[4:8] in _ATOMS or bool(binary_kind(blob.data)))
 
 
 class RecordingExtractor:
-    def __init__(self, transcribe: Transcribe | None = None, missing: str = INSTALL) -> None:
-        """Without `transcribe`, only subtitles are read; `missing` says what to do then."""
+    def __init__(
+        self, transcribe: Transcribe | None = None, missing: str = INSTALL, remote: str = ""
+    ) -> None:
+        """Without `transcribe`, only subtitles are read; `missing` says what to do then. `remote`:
+        the model of a service that hears; what it shall hear comes back without a text."""
+        self._remote = remote
         self._transcribe = transcribe
         self._missing = missing
         self.version = "recording/1"
         if transcribe is not None:
             self.version += f"+{transcribe.name}"
+        if remote:
+            self.version += f"+remote:{remote}"
 
     def accepts(self, blob: Blob) -> bool:
         return is_recording(blob)
@@ -147,6 +159,8 @@ class RecordingExtractor:
         with _opened(blob) as container:
             about = _About(container, blob)
             segments, language, by = self._said(blob, container, about, subtitles)
+        if self._remote and not segments:
+            return Extraction("", (), about.title, about.media_type)
         out = Composer(blob.name)
         compose(out, segments, about.chapters)
         metadata: Metadata = {**about.metadata, "transcribed_by": by} if by else about.metadata
@@ -170,6 +184,8 @@ class RecordingExtractor:
             raise FileEmpty(f"{blob.name} has no sound and no subtitles.", fix=_NO_SPEECH)
         before = next((part.data.decode() for part in blob.parts if part.name == HEARD), "")
         transcript = Transcript.of(before)
+        if self._remote and not before:
+            return [], "", ""
         if self._transcribe is not None:
             self._hear(blob, container, about, transcript)
         elif not before:
@@ -311,7 +327,7 @@ def _pieces(
             cut = _quiet(whole)
             yield base, base + cut / RATE, whole[:cut]
             buffer, base, count = [whole[cut:]], base + cut / RATE, len(whole) - cut
-    if count:
+    if count > RATE // 10:  # nobody says a word in less
         yield base, base + count / RATE, np.concatenate(buffer)
 
 

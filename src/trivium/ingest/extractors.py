@@ -71,6 +71,8 @@ def recordings_by(settings: Mapping[str, str]) -> RecordingExtractor:
     """`audio`: the name of a speech model, `audio_folder`: where it is; nowhere, and recordings
     without subtitles are refused, with what to install."""
     name, folder = settings.get("audio", ""), settings.get("audio_folder", "")
+    if settings.get("audio_remote"):
+        return RecordingExtractor(remote=settings["audio_remote"])
     if folder and find_spec("faster_whisper") is not None:
         language, device = settings.get("audio_language", ""), settings.get("audio_device", "auto")
         return RecordingExtractor(Whisper(Path(folder), name, language, device))

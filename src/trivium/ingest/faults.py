@@ -14,13 +14,17 @@ log = logging.getLogger("trivium.ingest")
 _LONGEST = 300  # characters of a library's error message; the log has all of it
 
 
+class Dropped(BaseException):
+    """Somebody cancelled the job of a document while it was being read."""
+
+
 def is_of_one_document(error: BaseException) -> bool:
     """Whether the other documents can continue. Not if the store or a model can't be used (every
     error of ours but read errors), and not if someone ends the program. Everything else is a fault,
     including what isn't an `Exception`, such as a panic in a Rust library."""
     if isinstance(error, TriviumError):
         return isinstance(error, ReadError)
-    return not isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit)
+    return not isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit | Dropped)
 
 
 def failure(name: str, step: str, error: BaseException) -> ReadError:

@@ -93,6 +93,21 @@ class Naming:
         return Outcome(item.uri, Fate.DUPLICATE, after, None, item.size, item.enclosed)
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file that belongs to the recording beside it: its subtitles, or its sound alone."""
+
+    item: SourceItem
+    of: str  # uri of the recording
+    own: Document | None  # that it was before the recording came
+
+    def apply(self, backend: Backend) -> Outcome:
+        if self.own is not None:
+            backend.writer.remove([self.own.id])
+        item = self.item
+        return Outcome(item.uri, Fate.DUPLICATE, None, None, item.size, item.enclosed)
+
+
 def recognise(
     backend: Backend,
     alike: Iterable[Document],

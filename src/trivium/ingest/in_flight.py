@@ -19,6 +19,7 @@ from trivium.core.errors import TriviumError
 from trivium.core.types import Document, Labels
 from trivium.core.work import JobId, Priority, TaskEnd, TaskId, TaskProgress, TaskState
 from trivium.extract.archives import ARCHIVES
+from trivium.extract.recordings import has_ending
 from trivium.ingest.attached import is_library
 from trivium.ingest.preparing import Prepared, Preparer
 from trivium.ingest.progress import Fate, Steps
@@ -73,6 +74,11 @@ class InFlight:
         return holder.media_type not in ARCHIVES and not is_library(holder)
 
     @property
+    def is_recording(self) -> bool:
+        """By its name: hours of work for a thread of its own, beside which others go on."""
+        return has_ending(self.offer.item.name)
+
+    @property
     def key(self) -> tuple[str, str]:
         """Of these only one may be under way at a time."""
         return self.offer.labels.collection, self.offer.item.uri
@@ -89,7 +95,7 @@ class InFlight:
     @property
     def progress(self) -> TaskProgress:
         if self.prepared is None:
-            return TaskProgress(self.steps.now)
+            return TaskProgress(self.steps.now, heard=self.steps.heard)
         done = sum(hash_ in self.embedded for hash_ in self.hashes)
         return TaskProgress(self.steps.now, len(self.hashes), done, self.tokens)
 
@@ -233,12 +239,12 @@ class InFlightDocuments:
 
     def _enter(self, flight: InFlight) -> None:
         self._here[flight.key] = flight
-        self._bytes += flight.offer.item.size
+        self._bytes += 0 if flight.is_recording else flight.offer.item.size
         self._alone += flight.offer.alone
-        self.reading += 1
+        self.reading += not flight.is_recording
 
     def _leave(self, flight: InFlight) -> None:
         if self._here.get(flight.key) is flight:
             del self._here[flight.key]
-            self._bytes -= flight.offer.item.size
+            self._bytes -= 0 if flight.is_recording else flight.offer.item.size
             self._alone -= flight.offer.alone

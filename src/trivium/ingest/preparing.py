@@ -17,15 +17,17 @@ from functools import partial
 from typing import TypeAlias
 
 from trivium.core.errors import FileEmpty, ModelError
-from trivium.core.types import Chunk, Document, Extraction, Kind, Labels, Metadata, Processed
+from trivium.core.types import OWNER, Chunk, Document, Extraction, Kind, Labels, Metadata, Processed
 from trivium.core.work import Step
 from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import reader_name, too_many_bytes
+from trivium.extract.recordings import has_ending
 from trivium.ingest.attached import attached, described, is_library
-from trivium.ingest.faults import failure, is_of_one_document
+from trivium.ingest.faults import Dropped, failure, is_of_one_document
 from trivium.ingest.file_chunker import check_count
 from trivium.ingest.identity import (
     Naming,
+    Part,
     Renaming,
     hash_of,
     labelled,
@@ -34,8 +36,23 @@ from trivium.ingest.identity import (
     text_digest,
 )
 from trivium.ingest.progress import Fate, Outcome, Steps
+from trivium.ingest.recordings import (
+    TRANSCRIBED_BY,
+    heard_before,
+    parts_beside,
+    recording_beside,
+)
 from trivium.ingest.summarising import steady
-from trivium.ports import Backend, Blob, Chunker, Extractor, Reader, SourceItem, Summariser
+from trivium.ports import (
+    Backend,
+    Blob,
+    Chunker,
+    Extractor,
+    Reader,
+    SourceItem,
+    Summariser,
+    Transcribed,
+)
 from trivium.store.identity import WITHIN, parts_from
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.values import clean_text
@@ -86,7 +103,7 @@ class Relabelling:
 
 
 # What to do with an item; an outcome if nothing is left to do.
-Found: TypeAlias = Prepared | Relabelling | Renaming | Naming | Outcome
+Found: TypeAlias = Prepared | Relabelling | Renaming | Naming | Part | Outcome
 
 
 @dataclass(slots=True)
@@ -102,6 +119,13 @@ class Preparation:
     extraction: Extraction | None = None
     chunks: tuple[Chunk, ...] = ()
     found: Found | None = None
+    is_dropped: Callable[[], bool] = lambda: False
+
+    def hear(self, heard: Transcribed) -> None:
+        """Told while a recording is transcribed, which is when its job may be cancelled."""
+        if self.is_dropped():
+            raise Dropped
+        self.steps.hear(heard.done, heard.total)
 
     @property
     def read(self) -> Extraction:
@@ -173,7 +197,13 @@ class Preparer:
         if item.size > self._max_bytes:  # before it is in memory
             raise too_many_bytes(item.name, item.size, self._max_bytes)
         one.blob = Blob(item.name, item.content(), clean_text(item.title), item.uri)
-        one.digest = hashlib.sha256(one.blob.data).hexdigest()
+        digest = hashlib.sha256(one.blob.data)
+        if has_ending(item.name):
+            subtitles = parts_beside(item)
+            for part in subtitles:
+                digest.update(part.data)
+            one.blob = replace(one.blob, parts=subtitles, on_transcribed=one.hear)
+        one.digest = digest.hexdigest()
 
     def _compare(self, asked: Sequence[Preparation], labels: Labels) -> None:
         left = [one for one in asked if one.found is None]
@@ -189,6 +219,10 @@ class Preparer:
             alike: dict[str, list[Document]] = defaultdict(list)
             for document in self._backend.documents.alike(new, labels.collection) if new else ():
                 alike[document.seen_hash].append(document)
+        for one in left:
+            if (whole := recording_beside(one.item)) is not None:
+                one.found = Part(one.item, whole.uri, one.before)
+        left = [one for one in left if one.found is None]
         unsettled = [one for one in left if not one.anew]
         self._each(unsettled, Step.REGISTER, lambda one: self._recall(one, labels, alike))
 
@@ -221,12 +255,26 @@ class Preparer:
         if not files:
             return
         with Steps.together([one.steps for one, _ in files], Step.EXTRACT):
-            outcomes = self._outcomes([blob for _, blob in files])
+            outcomes = self._outcomes([self._recalled(one, blob) for one, blob in files])
         for (one, _), outcome in zip(files, outcomes, strict=True):
             if isinstance(outcome, Extraction):
                 one.extraction = outcome
             else:
                 one.fail(outcome)
+
+    def _recalled(self, one: Preparation, blob: Blob) -> Blob:
+        """With what was heard of the same recording by the same model, if it is only to be chunked
+        in another way."""
+        before = one.before
+        if before is None or before.content_hash != one.digest or not blob.on_transcribed:
+            return blob
+        by = str(before.metadata.get(TRANSCRIBED_BY, ""))
+        if not by or not any(f"+{by}" in f"{reader} " for reader in self._readers if reader):
+            return blob
+        documents = self._backend.documents
+        passages = documents.passages(before.id, OWNER)
+        heard = heard_before(documents.text(before.id, OWNER) or "", passages)
+        return replace(blob, parts=(*blob.parts, heard))
 
     def _outcomes(self, blobs: Sequence[Blob]) -> Sequence[Extraction | BaseException]:
         try:

@@ -22,6 +22,18 @@ class Steps:
         self.now: str = ""
         self.seconds: dict[str, float] = {}
         self._since = 0.0
+        self.heard = ""  # of a recording: seconds done, in all, and left
+        self._hearing: tuple[float, float] | None = None  # when it began, and where
+
+    def hear(self, done: float, total: float) -> None:
+        """How far the transcription of a recording is."""
+        now = perf_counter()
+        if self._hearing is None:
+            self._hearing = (now, done)
+        began, first = self._hearing
+        gained = done - first
+        left = f" {(total - done) * (now - began) / gained:.0f}" if gained > 0 else ""
+        self.heard = f"{done:.0f} {total:.0f}{left}"
 
     def enter(self, step: Step) -> None:
         self.leave()

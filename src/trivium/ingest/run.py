@@ -19,6 +19,7 @@ import queue
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from trivium.core.errors import DocumentFailed, ModelUnavailable, ReadError
@@ -26,8 +27,8 @@ from trivium.core.types import Extraction, Processed
 from trivium.core.work import JobId, Offered, Step, SyncPoint
 from trivium.ingest.batches import Batches, step_back
 from trivium.ingest.embedding import Embedding, Made
-from trivium.ingest.faults import failure, is_of_one_document
-from trivium.ingest.identity import Naming, Renaming
+from trivium.ingest.faults import Dropped, failure, is_of_one_document
+from trivium.ingest.identity import Naming, Part, Renaming
 from trivium.ingest.in_flight import InFlight, InFlightDocuments, Offer
 from trivium.ingest.preparing import Found, Preparation, Relabelling
 from trivium.ingest.progress import Fate, Outcome
@@ -70,6 +71,8 @@ class Pipeline:
         self._noted = False
         self._events: queue.SimpleQueue[_Event] = queue.SimpleQueue()
         self._pool = ThreadPoolExecutor(readers, "trivium-prepare", initializer=step_back)
+        # Recordings, one after the other: each may take hours, and others shall not wait for it.
+        self._hearing = ThreadPoolExecutor(1, "trivium-hear", initializer=step_back)
         self._batches = Batches(
             embedding, lambda batch, made: self._events.put((batch, made)), self._events.put
         )
@@ -83,6 +86,7 @@ class Pipeline:
 
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(cancel_futures=True)
+        self._hearing.shutdown(cancel_futures=True)
         self._batches.join()
 
     def run(
@@ -115,6 +119,7 @@ class Pipeline:
         finally:
             self._batches.stop()
             self._pool.shutdown(wait=False, cancel_futures=True)
+            self._hearing.shutdown(wait=False, cancel_futures=True)
             unfinished = (flight.offer.task for flight in self._in_flight.unfinished())
             self._records.release(unfinished, lost=lost)
 
@@ -138,16 +143,20 @@ class Pipeline:
                 break
             self._records.begin(flight.offer)
             if group and not _go_together(group, flight):
-                self._pool.submit(self._prepare, group)
+                self._submit(group)
                 group = []
             if self._in_flight.begin(flight):
                 group.append(flight)
         if group:
-            self._pool.submit(self._prepare, group)
+            self._submit(group)
         if not self._in_flight.reading:
             self._batches.hurry()
         self._records.settle()
         return feed
+
+    def _submit(self, group: list[InFlight]) -> None:
+        pool = self._hearing if group[0].is_recording else self._pool
+        pool.submit(self._prepare, group)
 
     # --- 2. they are read, compared, labelled and cut, in a thread of the pool
 
@@ -160,11 +169,20 @@ class Pipeline:
                 ]
             else:
                 asked = [
-                    Preparation(flight.offer.item, flight.steps, flight.offer.anew)
+                    Preparation(
+                        flight.offer.item,
+                        flight.steps,
+                        flight.offer.anew,
+                        is_dropped=partial(self._is_dropped, flight),
+                    )
                     for flight in group
                 ]
                 found = first.preparer.prepare(asked, first.labels)
             self._events.put((group, found))
+        except Dropped:
+            dropped = [Outcome(flight.offer.item.uri, Fate.CANCELLED) for flight in group]
+            self._events.put((group, list[Found](dropped)))
+            return
         except BaseException as error:
             if not is_of_one_document(error):
                 self._events.put(error)  # to be raised where someone sees it
@@ -192,7 +210,7 @@ class Pipeline:
             self._batches.waiting -= len(flights)
             yield from self._put(flights, found)
         else:
-            self._in_flight.reading -= len(flights)
+            self._in_flight.reading -= sum(not flight.is_recording for flight in flights)
             for each in zip(flights, found, strict=True):
                 yield from self._take(*each)
 
@@ -214,7 +232,7 @@ class Pipeline:
         """Its outcome; or none, and the files inside it, if it must be stored."""
         if isinstance(found, Outcome):
             return found, []
-        if isinstance(found, Renaming | Naming):
+        if isinstance(found, Renaming | Naming | Part):
             return found.apply(self._backend), []
         if isinstance(found, Relabelling):
             return self._relabel(found), []
@@ -388,7 +406,7 @@ def _is_unread(flight: InFlight, found: Outcome) -> bool:
 def _go_together(group: list[InFlight], flight: InFlight) -> bool:
     """Small documents of one job: one thread can prepare them together."""
     first, other = group[0].offer, flight.offer
-    if first.alone or other.alone:
+    if first.alone or other.alone or flight.is_recording or group[0].is_recording:
         return False
     if len(group) == TOGETHER or not (_is_small(first.item) and _is_small(other.item)):
         return False

@@ -23,6 +23,7 @@ from trivium.ingest.describing import Describing
 from trivium.ingest.extractors import FACTORY, extractors
 from trivium.ingest.file_chunker import FACTORY as FILE_CHUNKER
 from trivium.ingest.file_chunker import Plan
+from trivium.ingest.recordings import RecordingReading
 from trivium.ingest.remote_reading import RemoteReading
 from trivium.ingest.summarising import ModelSummariser
 from trivium.models import cuda, docling
@@ -43,6 +44,7 @@ from trivium.models.hub import carrier_folder, kept, model_folder, need
 from trivium.models.kinds import Calls, kind_of
 from trivium.models.late import LateReranker
 from trivium.models.local import LocalEmbedder
+from trivium.models.transcriptions import Transcriptions
 from trivium.models.weights import NAME as BUILT_IN
 from trivium.ports import (
     Backend,
@@ -276,9 +278,28 @@ def embeds_by_processor(settings: Settings) -> bool:
     return not settings.embed_url and not cuda.is_for_documents(settings.embed_device)
 
 
-def sandbox_for(settings: Settings) -> Sandbox:
+def recordings_for(settings: Settings, read: Reader, hear: Reader) -> Reader:
+    """Recordings are read by `hear`, which has a process of its own."""
+    service = None
+    if settings.audio_url:
+        s = settings
+        there = Endpoint(
+            "audio",
+            s.audio_url,
+            s.audio_model,
+            key("audio", s.audio_key_file),
+            s.audio_key_header,
+            s.audio_seconds,
+            s.audio_seconds * _PATIENCE,
+        )
+        service = Transcriptions(Client(there), settings.audio_language)
+    model = f"{settings.audio_model}:{settings.audio_language}"
+    return RecordingReading(read, hear, model, settings.cache / "transcripts", service)
+
+
+def sandbox_for(settings: Settings, workers: int = 0) -> Sandbox:
     return Sandbox(
-        readers_for(settings),
+        workers or readers_for(settings),
         settings.read_seconds,
         settings.read_memory,
         max_bytes=settings.read_max_bytes,

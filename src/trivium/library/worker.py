@@ -16,8 +16,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from trivium.config import Settings
-from trivium.core.errors import TriviumError
-from trivium.core.types import Labels
+from trivium.core.errors import ReadError, TriviumError
+from trivium.core.types import Extraction, Labels
 from trivium.core.work import Job, Priority, Step, Task, TaskEnd, TaskId, TaskState
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.embedding import Embedding
@@ -35,12 +35,14 @@ from trivium.library.assembly import (
     reader_for,
     readers_for,
     reading,
+    recordings_for,
     sandbox_for,
     summariser_for,
     token_embedder_for,
 )
 from trivium.ports import (
     Backend,
+    Blob,
     Embedder,
     LastingSource,
     NotingEmbedder,
@@ -64,6 +66,11 @@ _SOURCES: Mapping[str, Callable[[Mapping[str, Any], Spool], LastingSource]] = {
 }
 
 
+def _is_kept(name: str) -> bool:
+    """Not where a key is: that is the business of the machine that works."""
+    return name.startswith(_KEPT) and not name.endswith(".key_file")
+
+
 def options_for(
     labels: Labels, settings: Settings, source: LastingSource | None, by: str = ""
 ) -> dict[str, Any]:
@@ -72,8 +79,7 @@ def options_for(
     changed = {
         f.metadata["name"]: getattr(settings, f.name)
         for f in fields(Settings)
-        if f.metadata["name"].startswith(_KEPT)
-        and getattr(settings, f.name) != getattr(default, f.name)
+        if _is_kept(f.metadata["name"]) and getattr(settings, f.name) != getattr(default, f.name)
     }
     made = {"kind": source.kind, **source.options()} if source else {}
     return {"labels": asdict(labels), "settings": changed, "source": made, "by": by}
@@ -142,12 +148,18 @@ class Readers:
     def _reader(self, settings: Settings, chunker: str) -> Reader:
         """`chunker`: the collection's own strategy, if it has one."""
         plan = file_chunking(settings, self._embedder, chunker)
-        return partial(self._sandbox(settings).read_all, chunking=plan.as_text())
+        read = partial(self._sandbox(settings).read_all, chunking=plan.as_text())
 
-    def _sandbox(self, settings: Settings) -> Sandbox:
-        asked = repr([getattr(settings, f.name) for f in fields(settings)])
+        def hear(blobs: Sequence[Blob]) -> list[Extraction | ReadError]:
+            return self._sandbox(settings, hears=True).read_all(blobs, plan.as_text())
+
+        return recordings_for(settings, read, hear)
+
+    def _sandbox(self, settings: Settings, *, hears: bool = False) -> Sandbox:
+        asked = repr([hears, *(getattr(settings, f.name) for f in fields(settings))])
         if asked not in self._sandboxes:
-            self._sandboxes[asked] = self._open.enter_context(sandbox_for(settings))
+            workers = 1 if hears else readers_for(settings)
+            self._sandboxes[asked] = self._open.enter_context(sandbox_for(settings, workers))
         return self._sandboxes[asked]
 
     def _recalled(self, kept: Mapping[str, Any]) -> Settings:
@@ -156,7 +168,7 @@ class Readers:
         values = {
             f.name: kept.get(f.metadata["name"], getattr(default, f.name))
             for f in fields(Settings)
-            if f.metadata["name"].startswith(_KEPT)
+            if _is_kept(f.metadata["name"])
         }
         return replace(self._settings, **values)
 

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import json
 import logging
+import re
+import secrets
 import time
 import weakref
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -30,6 +33,33 @@ log = logging.getLogger("trivium.models")
 # A hundred vectors of 4,096 numbers are 9 MB of JSON; what is seven times as large is no answer.
 MAX_BYTES = 64 << 20
 MAX_REFUSAL = 64 << 10  # bytes of a refusal that are read
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A form with a file, in place of a JSON body."""
+
+    fields: Sequence[tuple[str, str]]
+    name: str
+    data: bytes
+
+    def encoded(self) -> tuple[bytes, str]:
+        """The body, and its content type."""
+        mark = secrets.token_hex(16)
+        name = re.sub(r'[^\x20-\x7e]|["\\\\]', "_", self.name)
+        parts = [
+            f'--{mark}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'
+            for field, value in self.fields
+        ]
+        head = (
+            f'{"".join(parts)}--{mark}\r\nContent-Disposition: form-data; name="file";'
+            f' filename="{name}"\r\nContent-Type: application/octet-stream\r\n\r\n'
+        )
+        body = b"".join((head.encode(), self.data, f"\r\n--{mark}--\r\n".encode()))
+        return body, f"multipart/form-data; boundary={mark}"
+
+
+Body = Mapping[str, Any] | Upload
 
 
 class Client:
@@ -52,7 +82,7 @@ class Client:
     def post(
         self,
         path: str,
-        body: Mapping[str, Any],
+        body: Body,
         *,
         attempts: int = ATTEMPTS,
         patience: float | None = None,
@@ -65,7 +95,7 @@ class Client:
                 lambda seconds: self._ask(path, body, seconds), attempts, patience
             )
 
-    def begin(self, address: str, body: Mapping[str, Any], *, answer: str) -> tuple[str, float]:
+    def begin(self, address: str, body: Body, *, answer: str) -> tuple[str, float]:
         """Send what takes longer than one request: where to ask for it, as the header `answer`
         says, and how many seconds to wait before."""
 
@@ -85,7 +115,7 @@ class Client:
             self.endpoint.patience,
         )
 
-    def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[Any]:
+    def stream(self, path: str, body: Body) -> Iterator[Any]:
         """Server-sent events as they come, as parsed JSON. Tries again until the first one."""
         with self._logged():
             yield from self._retrying.stream(
@@ -101,11 +131,11 @@ class Client:
             log.info("the model at %s: %s", self.endpoint.place, error.message)
             raise
 
-    def _ask(self, path: str, body: Mapping[str, Any], seconds: float) -> Any:
+    def _ask(self, path: str, body: Body, seconds: float) -> Any:
         return self._read("POST", self.endpoint.address(path), body, seconds)[0]
 
     def _read(
-        self, method: str, address: str, body: Mapping[str, Any] | None, seconds: float
+        self, method: str, address: str, body: Body | None, seconds: float
     ) -> tuple[Any, float]:
         until = self.clock.now() + seconds
         data = bytearray()
@@ -119,9 +149,7 @@ class Client:
                     raise Passing(self.endpoint.late(seconds))
         return self._parsed(bytes(data)), retry_after(told)
 
-    def _events(
-        self, path: str, body: Mapping[str, Any], seconds: float
-    ) -> Generator[Any, None, None]:
+    def _events(self, path: str, body: Body, seconds: float) -> Generator[Any, None, None]:
         until = self.clock.now() + seconds
         with self._sent("POST", self.endpoint.address(path), body, seconds) as response:
             for line in self._lines(response):
@@ -151,14 +179,17 @@ class Client:
 
     @contextmanager
     def _sent(
-        self, method: str, address: str, body: Mapping[str, Any] | None, seconds: float
+        self, method: str, address: str, body: Body | None, seconds: float
     ) -> Iterator[httpx2.Response]:
         """The answer to one request, its body still to be read. Every error of the library that
         asks becomes one of ours here."""
         import httpx2
 
         content, headers = b"", self.endpoint.headers()
-        if body is not None:
+        if isinstance(body, Upload):
+            content, kind = body.encoded()
+            headers = {"Content-Type": kind, **headers}
+        elif body is not None:
             content = encodable(json.dumps(body, ensure_ascii=False)).encode()
             headers = {"Content-Type": "application/json", **headers}
         try:

@@ -84,6 +84,7 @@ tasks = Table(
     Column("worker", Bytewise, nullable=False, server_default=text("''")),  # who has it, or had
     Column("passages", Integer),  # null: it isn't read yet
     Column("embedded", Integer, nullable=False, server_default=text("0")),
+    Column("heard", Text, nullable=False, server_default=text("''")),
     Column("tokens", _Id, nullable=False, server_default=text("0")),
     Index("tasks_by_job", "job", "state", "id"),
     Index("tasks_by_document", "document"),

@@ -238,6 +238,11 @@ def _add_known_words(connection: Connection) -> None:
     _add_counters(connection, "term")
 
 
+def _add_hearing(connection: Connection) -> None:
+    """How far the transcription of a recording is."""
+    _add_columns(connection, tasks, "heard")
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there. A step takes nothing away and
 # adds no column without a default: servers of the last release go on while new ones start. What is
@@ -267,5 +272,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_senders_of_jobs,
     _add_sessions_and_quotas,
     _add_known_words,
+    _add_hearing,
 )
 SCHEMA = len(MIGRATIONS)

@@ -241,7 +241,7 @@ class SqlQueue:
         """How far tasks are, for people who watch. Tasks that nobody works on stay as they are."""
         if not noted:
             return
-        names = ("step", "passages", "embedded", "tokens")
+        names = ("step", "passages", "embedded", "tokens", "heard")
         rows = [
             {f"_{name}": getattr(one, name) for name in names} | {"_id": task}
             for task, one in noted.items()

@@ -1,0 +1,150 @@
+"""Reads recordings beside other files: one at a time, with what was heard before a crash, and by a
+service if one is set up.
+
+What the model has heard is saved piece by piece, under the hash of the file and the name of the
+model, until the document is read. Around the sandbox and not within: the worker that opens files
+has no network, and no folder of yours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from time import time
+
+from trivium.core.errors import FileUnreadable, ModelError, ReadError
+from trivium.core.types import Enclosed, Extraction, StoredChunk
+from trivium.extract.recordings import AUDIO, VIDEO, is_recording, piece_line
+from trivium.extract.subtitles import ENDINGS as SUBTITLES
+from trivium.models.transcriptions import Transcriptions
+from trivium.ports import HEARD, Blob, Reader, SourceItem, Transcribed
+
+TRANSCRIBED_BY = "transcribed_by"  # metadata: which model heard it
+_MOST_SUBTITLES = 20 << 20  # bytes
+_KEPT_DAYS = 30  # that what was heard of an unfinished file is kept
+
+
+class RecordingReading:
+    """Reads recordings by `hear`, everything else by `read`."""
+
+    def __init__(
+        self,
+        read: Reader,
+        hear: Reader,
+        model: str,
+        folder: Path,
+        service: Transcriptions | None = None,
+    ) -> None:
+        """`folder`: where what was heard of unfinished recordings is saved."""
+        self._read = read
+        self._hear = hear
+        self._model = model
+        self._folder = folder
+        self._service = service
+
+    def __call__(self, blobs: Sequence[Blob]) -> list[Extraction | ReadError]:
+        others = [blob for blob in blobs if not is_recording(blob)]
+        read = iter(self._read(others) if others else ())
+        return [self._heard(blob) if is_recording(blob) else next(read) for blob in blobs]
+
+    def _heard(self, blob: Blob) -> Extraction | ReadError:
+        if any(part.name == HEARD for part in blob.parts):  # of an earlier version of the document
+            return self._hear([blob])[0]
+        if self._service is not None:
+            return self._asked(blob, self._service)
+        saved = self._folder / self._key(blob)
+        before = saved.read_bytes() if saved.is_file() else b""
+
+        def save(heard: Transcribed) -> None:
+            if heard.piece:
+                saved.parent.mkdir(parents=True, exist_ok=True)
+                with saved.open("ab") as file:
+                    file.write(f"{heard.piece}\n".encode())
+            if blob.on_transcribed is not None:
+                blob.on_transcribed(heard)
+
+        parts = (*blob.parts, Enclosed(HEARD, before)) if before else blob.parts
+        if before and not before.endswith(b"\n"):  # its last line was being written
+            saved.write_bytes(before[: before.rfind(b"\n") + 1])
+        outcome = self._hear([replace(blob, parts=parts, on_transcribed=save)])[0]
+        saved.unlink(missing_ok=True)
+        self._tidy()
+        return outcome
+
+    def _key(self, blob: Blob) -> str:
+        digest = hashlib.sha256(blob.data)
+        digest.update(self._model.encode())
+        return f"{digest.hexdigest()}.jsonl"
+
+    def _tidy(self) -> None:
+        for left in self._folder.glob("*.jsonl"):
+            if time() - left.stat().st_mtime > _KEPT_DAYS * 86_400:
+                left.unlink(missing_ok=True)
+
+    def _asked(self, blob: Blob, service: Transcriptions) -> Extraction | ReadError:
+        """Read here first: where there are subtitles, nobody need be asked."""
+        here = self._hear([blob])[0]
+        if isinstance(here, ReadError) or here.text:
+            return here
+        try:
+            language, segments = service.transcribe(blob.name, blob.data)
+        except ModelError as error:
+            why = f"Couldn't transcribe {blob.name}: {error.message}"
+            return FileUnreadable(why, fix=error.fix)
+        line = piece_line(max((s[1] for s in segments), default=0.0), language, segments)
+        part = Enclosed(HEARD, line.encode())
+        outcome = self._hear([replace(blob, parts=(*blob.parts, part))])[0]
+        if isinstance(outcome, ReadError):
+            return outcome
+        metadata = {**outcome.metadata, TRANSCRIBED_BY: service.name}
+        return replace(outcome, metadata=metadata)
+
+
+def heard_before(text: str, passages: Sequence[StoredChunk]) -> Enclosed:
+    """What a document's last version was made of, where only its chunks are to be made anew."""
+    places = {p.chunk.start + at: second for p in passages for at, second in p.chunk.place.spoken}
+    ends = [p.chunk.place.seconds[1] for p in passages if p.chunk.place.seconds]
+    segments: list[tuple[float, float, tuple[tuple[float, str], ...]]] = []
+    starts = sorted(places)
+    for at, start in enumerate(starts):
+        end = starts[at + 1] if at + 1 < len(starts) else len(text)
+        word = text[start:end].partition("\n\n")[0].rstrip()
+        is_first = not segments or "\n\n" in text[starts[at - 1] : start]
+        second = places[start]
+        if is_first:
+            segments.append((second, second, ((second, word),)))
+        else:
+            first, _, words = segments[-1]
+            blank = " " if text[start - 1].isspace() else ""
+            segments[-1] = (first, second, (*words, (second, f"{blank}{word}")))
+    language = passages[0].document.language if passages else ""
+    return Enclosed(HEARD, piece_line(max(ends, default=0.0), language, segments).encode())
+
+
+def parts_beside(item: SourceItem) -> tuple[Enclosed, ...]:
+    """The subtitles that lie beside a recording, under its name."""
+    found = _beside(item, SUBTITLES)
+    if found is None or isinstance(found.content, Extraction) or found.size > _MOST_SUBTITLES:
+        return ()
+    return (Enclosed(found.name, found.content()),)
+
+
+def recording_beside(item: SourceItem) -> SourceItem | None:
+    """The recording that a file belongs to: subtitles to any of their name, sound to a video."""
+    name = item.name.lower()
+    if name.endswith(SUBTITLES):
+        return _beside(item, (*VIDEO, *AUDIO))
+    if name.endswith(AUDIO):
+        before = AUDIO[: next(at for at, e in enumerate(AUDIO) if name.endswith(e))]
+        return _beside(item, (*VIDEO, *before))
+    return None
+
+
+def _beside(item: SourceItem, endings: Sequence[str]) -> SourceItem | None:
+    stem = item.name.rpartition(".")[0]
+    if item.beside is None or not stem or item.enclosed:
+        return None
+    found = (item.beside(f"{stem}{ending}") for ending in endings)
+    return next((one for one in found if one is not None), None)

@@ -1,0 +1,97 @@
+"""Lets an OpenAI-compatible server transcribe a recording (`/audio/transcriptions`): OpenAI, Groq,
+vLLM, faster-whisper-server. Knows nothing of documents."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import isfinite
+from typing import Any
+
+from trivium.models.http import Client, Upload
+
+Segment = tuple[float, float, tuple[tuple[float, str], ...]]
+
+
+class Transcriptions:
+    """One server behind one address. Threads may share it."""
+
+    def __init__(self, client: Client, language: str = "") -> None:
+        self._client = client
+        self._language = language
+        self.name = f"remote:{client.endpoint.model}"
+
+    def transcribe(self, name: str, data: bytes) -> tuple[str, list[Segment]]:
+        """The language, and start, end and words of each segment. Raises ModelUnavailable."""
+        fields = [
+            ("model", self._client.endpoint.model),
+            ("response_format", "verbose_json"),
+            ("timestamp_granularities[]", "word"),
+            ("timestamp_granularities[]", "segment"),
+        ]
+        fields += [("language", self._language)] if self._language else []
+        told = self._client.post("/audio/transcriptions", Upload(fields, name, data))
+        endpoint = self._client.endpoint
+        if not isinstance(told, dict) or not isinstance(told.get("text"), str):
+            raise endpoint.nonsense("returned no transcript")
+        try:
+            return _language(told.get("language")), _segments(told)
+        except (KeyError, TypeError, ValueError) as reason:
+            raise endpoint.nonsense("returned a transcript without times") from reason
+
+
+def _segments(told: dict[str, Any]) -> list[Segment]:
+    """Words go to the segment that they begin in; without words, a segment is one."""
+    words = [(_second(one["start"]), str(one["word"])) for one in told.get("words") or ()]
+    found: list[Segment] = []
+    segments = told.get("segments") or ()
+    if not segments and not words and told["text"].strip():
+        raise ValueError("neither segments nor words")
+    if not segments and words:
+        last = _second(told["words"][-1]["end"])
+        return [(words[0][0], last, tuple((at, f" {word.strip()}") for at, word in words))]
+    for number, one in enumerate(segments):
+        start, end = _second(one["start"]), _second(one["end"])
+        until = _second(segments[number + 1]["start"]) if number + 1 < len(segments) else 1e9
+        inside = [(at, word) for at, word in words if start <= at < until]
+        # The segment's text has the punctuation, which the words of OpenAI lack.
+        found.append((start, end, _aligned(str(one["text"]), inside) or ((start, one["text"]),)))
+    return found
+
+
+def _aligned(text: str, words: list[tuple[float, str]]) -> tuple[tuple[float, str], ...]:
+    """The text cut before each word that is in it; empty if there are none."""
+    cuts: list[tuple[int, float]] = []
+    at = 0
+    for second, word in words:
+        place = text.find(word.strip(), at)
+        if place >= 0:
+            cuts.append((place, second))
+            at = place + len(word.strip())
+    if not cuts:
+        return ()
+    starts = [0, *(place for place, _ in cuts[1:]), len(text)]
+    pieces = [text[a:b] for a, b in pairwise(starts)]
+    # A blank goes with the word behind it.
+    for number in range(1, len(pieces)):
+        bare = pieces[number - 1].rstrip()
+        pieces[number] = pieces[number - 1][len(bare) :] + pieces[number]
+        pieces[number - 1] = bare
+    return tuple((second, piece) for (_, second), piece in zip(cuts, pieces, strict=True))
+
+
+def _second(value: object) -> float:
+    number = float(value)  # type: ignore[arg-type]
+    if not isfinite(number) or number < 0:
+        raise ValueError("not a time")
+    return number
+
+
+_NAMES = {"english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it"}
+_NAMES |= {"portuguese": "pt", "dutch": "nl", "polish": "pl", "russian": "ru", "chinese": "zh"}
+_NAMES |= {"japanese": "ja", "korean": "ko", "turkish": "tr", "arabic": "ar", "hindi": "hi"}
+
+
+def _language(told: object) -> str:
+    """OpenAI names it in words, others by its code."""
+    name = str(told or "").lower()
+    return name if len(name) == 2 else _NAMES.get(name, "")

@@ -1,0 +1,211 @@
+"""Recordings on their way into a library: parts of one talk, a service that hears, going on after
+somebody stopped it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from email.parser import BytesParser
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+
+import openai
+import pytest
+from openai.types.audio import TranscriptionVerbose
+from tests.recordings.making import CLIP
+
+from trivium.config import Settings
+from trivium.core.types import Extraction
+from trivium.core.work import Task, TaskState
+from trivium.ingest.faults import Dropped
+from trivium.ingest.progress import Steps
+from trivium.library import Library
+from trivium.library.assembly import recordings_for, sandbox_for
+from trivium.operations.searching import Filters
+from trivium.ports import Blob, Transcribed
+from trivium.store.embedded.backend import open_embedded
+from trivium.testing.samples import TOY
+
+SRT = """1
+00:00:01,000 --> 00:00:03,000
+The quay is wet.
+
+2
+00:00:08,000 --> 00:00:09,000
+Farewell.
+"""
+
+
+def test_video_sound_and_subtitles_of_one_name_are_one_document(
+    library: Library, tmp_path: Path
+) -> None:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    (folder / "talk.srt").write_text(SRT)
+    (alone,) = library.add(folder).outcomes
+    assert alone.document is not None
+    for ending in ("ogg", "mkv"):
+        shutil.copy(CLIP, folder / f"talk.{ending}")
+    report = library.add(folder)
+    (document,) = library.documents.all()
+    assert sorted(one.fate for one in report.outcomes) == ["added", "duplicate", "duplicate"]
+    assert document.uri.endswith("talk.mkv")
+    assert document.media_type.startswith("audio/")
+    (folder / "talk.srt").write_text(SRT.replace("quay", "pier"))
+    library.add(folder)
+    assert "pier" in library.documents.text(document.id)
+    (result,) = library.search("farewell", 1)
+    assert result.at == 8.0
+    assert result.found.chunk.place.seconds == (1.0, 9.0)
+    for where, count in (("at:0:05..0:20", 1), ("at:9.5..20", 0), ("at:0:02", 1), ("at:*", 1)):
+        assert len(library.search("farewell", 5, filters=Filters(where=where))) == count
+        assert len(library.documents.all(where=where)) == count
+    (place,) = library.quote("The pier is wet").places
+    assert place.seconds == (1.0, 1.0)
+    citation = library.ask("What is wet?").citations[0]
+    assert citation.seconds == (1.0, 9.0)
+
+
+def test_a_reading_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
+    settings = Settings(cache=tmp_path)
+    clip, heard = CLIP.read_bytes(), list[Transcribed]()
+
+    def stop(told: Transcribed) -> None:
+        heard.append(told)
+        if told.piece:
+            raise Dropped
+
+    with sandbox_for(settings, 1) as box:
+        read = recordings_for(settings, box.read_all, box.read_all)
+        with pytest.raises(Dropped):
+            read([Blob("a.ogg", clip, on_transcribed=stop)])
+        (saved,) = (tmp_path / "transcripts").iterdir()
+        told = saved.read_text()
+        assert "ledger" in told
+        # Words that only the saved file has show that it counts. Its last line was cut by a crash.
+        saved.write_text(told.replace("ledger", "notebook") + '{"until": 9')
+        pieces: list[str] = []
+        got, other = read(
+            [
+                Blob("a.ogg", clip, on_transcribed=lambda told: pieces.append(told.piece)),
+                Blob("a.txt", b"A note."),
+            ]
+        )
+    assert isinstance(got, Extraction)
+    assert isinstance(other, Extraction)
+    assert "notebook" in got.text
+    assert not any(pieces)  # nothing was heard again
+    assert not list((tmp_path / "transcripts").iterdir())
+    steps = Steps()
+    for one in (*heard, Transcribed(heard[-1].total, heard[-1].total)):
+        steps.hear(one.done, one.total)
+    done, total, left = steps.heard.split()
+    assert (done, total, left) == ("13", "13", "0")
+
+
+def test_progress_is_told_in_minutes() -> None:
+    task = Task(1, 1, "u", "talk.mp4", 1, TaskState.WORKING, heard="720 5700 245")
+    assert task.passages_done == "12 of 95 min · about 4 min left"
+
+
+ANSWER = {
+    "task": "transcribe",
+    "language": "english",
+    "duration": 12.7,
+    "text": "The harbour is closed. Come back at noon.",
+    "segments": [
+        {
+            "id": number, "seek": 0, "start": start, "end": start + 2, "text": text, "tokens": [1],
+            "temperature": 0.0, "avg_logprob": -0.2, "compression_ratio": 1.1,
+            "no_speech_prob": 0.01,
+        }
+        for number, (start, text) in enumerate(
+            [(1.0, " The harbour is closed."), (4.0, " Come back at noon.")]
+        )
+    ],
+    "words": [
+        {"word": word, "start": start, "end": start + 0.2}
+        for word, start in zip(
+            ["The", "harbour", "is", "closed", "Come", "back", "at", "noon"],
+            [1.0, 1.2, 1.8, 2.0, 4.0, 4.4, 4.6, 4.9],
+            strict=True,
+        )
+    ],
+}  # fmt: skip
+
+
+class _Service(BaseHTTPRequestHandler):
+    """Answers as OpenAI documents `POST /audio/transcriptions` with verbose_json; its shape is
+    openai-python's `TranscriptionVerbose`. Refuses what the real one refuses: another path, a form
+    without a file or a model, another key."""
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        head = f"Content-Type: {self.headers['Content-Type']}\r\n\r\n".encode()
+        form = BytesParser().parsebytes(head + body)
+        fields: dict[str, list[bytes]] = {}
+        for part in form.get_payload():
+            name = part.get_param("name", header="content-disposition")
+            fields.setdefault(name, []).append(part.get_payload(decode=True))
+        granular = fields.get("timestamp_granularities[]")
+        status, told = 200, ANSWER
+        if self.headers["Authorization"] != "Bearer sk-right":
+            status, told = 401, {"error": {"message": "Incorrect API key provided."}}
+        elif self.path != "/v1/audio/transcriptions" or fields.get("model") != [b"whisper-1"]:
+            status, told = 404, {"error": {"message": "The model does not exist."}}
+        elif fields.get("file") != [CLIP.read_bytes()] or granular != [b"word", b"segment"]:
+            status, told = 400, {"error": {"message": "Invalid form."}}
+        data = json.dumps(told).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), _Service) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+        server.shutdown()
+
+
+def test_the_service_is_one_that_the_official_client_understands(service: str) -> None:
+    with openai.OpenAI(api_key="sk-right", base_url=service, max_retries=0) as client:
+        told = client.audio.transcriptions.create(
+            file=CLIP,
+            model="whisper-1",
+            response_format="verbose_json",
+            timestamp_granularities=["word", "segment"],
+        )
+    assert TranscriptionVerbose.model_validate(told.model_dump()).text == ANSWER["text"]
+
+
+@pytest.mark.parametrize("key", ["sk-right", "sk-wrong"])
+def test_a_service_may_transcribe(
+    service: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    (tmp_path / "key").write_text(key)
+    settings = Settings(
+        audio_url=service, audio_model="whisper-1", audio_key_file=tmp_path / "key", cache=tmp_path
+    )
+    clip = tmp_path / "clip.ogg"
+    shutil.copy(CLIP, clip)
+    with Library(open_embedded(tmp_path / "library"), TOY, settings) as library:
+        (outcome,) = library.add(clip).outcomes
+        if key == "sk-wrong":
+            assert outcome.error is not None
+            assert outcome.error.code == "file.unreadable"
+            assert "Couldn't transcribe clip.ogg" in outcome.error.message
+            return
+        (result,) = library.search("noon", 1)
+    assert result.found.chunk.text == "The harbour is closed. Come back at noon."
+    assert result.at == 4.9
+    assert result.found.document.metadata["transcribed_by"] == "remote:whisper-1"
+    assert result.found.document.language == "en"

@@ -22,6 +22,7 @@ from trivium.text.trigrams import trigrams, word_similarity
 _STRETCH = 400  # characters that are about one thing
 ALIKE = 0.5  # word_similarity: lower marks words that no reader would call alike
 _SHORTEST_ALIKE = 4  # shorter words share their trigrams with too many others
+_LEAD = 2.0  # seconds
 _FOCUS = 250  # characters: two sentences, some 15 s of speech
 _WORD = re.compile(r"[^\W_]+")
 INDENTED = 0.25  # of the lines of code, at least
@@ -114,10 +115,11 @@ def marks(
     return ranges
 
 
-def focus(passage: str, words: tuple[str, ...], language: str) -> int:
-    """The offset at which a passage begins to say most of the words, close together."""
+def focus(passage: str, words: tuple[str, ...], language: str) -> tuple[int, int]:
+    """The offset at which a passage begins to say most of the words, close together, and which of
+    the words that is."""
     found = _places(passage, content_words(dict.fromkeys(words), {language}), language, ())
-    best, start = (0, 0), 0
+    best, start = (0, 0), _Found(0, 0, "")
     for at, first in enumerate(found):
         seen: set[str] = set()
         end = first.end
@@ -127,15 +129,21 @@ def focus(passage: str, words: tuple[str, ...], language: str) -> int:
                 end = other.end
         score = (len(seen), first.start - end)
         if score > best or not at:
-            best, start = score, first.start
-    return start
+            best, start = score, first
+    return start.start, words.index(start.word) if start.word in words else 0
 
 
 def second_said(chunk: Chunk, words: tuple[str, ...], language: str) -> float | None:
-    """When a passage of a recording begins to say these words; None for other documents."""
-    if chunk.place.seconds is None:
-        return None
-    return chunk.place.second_at(focus(chunk.text, words, language) if words else 0)
+    """When a passage of a recording begins to say these words; None for other documents. If the
+    first of them were not heard, or are words like "the", it begins as many words earlier."""
+    place = chunk.place
+    if place.seconds is None or not words:
+        return place.second_at(0)
+    offset, before = focus(chunk.text, words, language)
+    said = place.second_at(offset) or 0.0
+    at = sum(1 for start, _ in place.spoken if start <= offset) - 1
+    earlier = place.spoken[max(0, at - before)][1] if place.spoken else said
+    return max(earlier, said - _LEAD)
 
 
 def _places(text: str, wanted: list[str], language: str, said: Collection[str]) -> list[_Found]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from starlette.testclient import TestClient
+from tests.recordings.making import encoded, samples
 from tests.serving.shelf import client, shelve
 from tests.unit.extract.test_pdf_maker import PdfMaker, column
 
@@ -252,3 +253,33 @@ def test_an_archive_that_hangs_is_named(shelf: Library, keeper: TestClient) -> N
     assert (answer.status_code, answer.json()["code"]) == (503, "archive.away")
     assert "results" not in answer.json()["detail"]
     shelf.remove([document["id"]])
+
+
+def test_a_recording_is_given_in_parts_to_who_may_see_it(
+    shelf: Library, adder: TestClient, tmp_path: Path
+) -> None:
+    lines = [(1.0, 2.0, "The quay is wet.")]
+    data = encoded("matroska", "flac", samples(), subtitles=lines)
+    for name, audience in (("seen.mkv", "all"), ("hidden.mkv", "dm-only")):
+        (tmp_path / name).write_bytes(data + name.encode())
+        shelf.add(tmp_path / name, collection="rules", audience=audience)
+    ids = {Path(d.uri).name: d.id for d in shelf.documents.all() if d.uri.endswith(".mkv")}
+    address = f"/v1/documents/{ids['seen.mkv']}/original"
+    whole = adder.get(address)
+    assert whole.headers["accept-ranges"] == "bytes"
+    assert whole.headers["content-type"] == "audio/x-matroska"
+    for asked, start, end in (("10-19", 10, 20), ("90-", 90, None), ("5-999999999", 5, None)):
+        part = adder.get(address, headers={"Range": f"bytes={asked}"})
+        assert (part.status_code, part.content) == (206, whole.content[start:end])
+        last = (end or len(whole.content)) - 1
+        told = part.headers["content-range"]
+        assert told == f"bytes {start}-{last}/{len(whole.content)}"
+    behind = adder.get(address, headers={"Range": f"bytes={len(whole.content)}-"})
+    assert behind.status_code == 416
+    hidden = f"/v1/documents/{ids['hidden.mkv']}/original"
+    assert adder.get(hidden, headers={"Range": "bytes=0-9"}).status_code == 404
+    # Other files come whole, as before.
+    other = next(d for d in shelf.documents.all() if d.uri.endswith(".md"))
+    assert adder.get(
+        f"/v1/documents/{other.id}/original", headers={"Range": "bytes=0-3"}
+    ).status_code in (200, 404)

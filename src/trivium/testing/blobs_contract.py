@@ -23,6 +23,12 @@ class BlobsContract:
         assert blobs.put(data) == address
         assert address.removeprefix("sha256:") in blobs.place(address)
 
+    def test_a_player_asks_for_a_part(self, blobs: Blobs) -> None:
+        address = blobs.put(bytes(range(100)))
+        assert blobs.part(address, 4, 9) == bytes(range(4, 9))
+        with pytest.raises(OriginalMissing):
+            blobs.part(blobs.address(b"never kept"), 0, 1)
+
     def test_what_is_not_there(self, blobs: Blobs) -> None:
         address = blobs.address(b"never kept")
         assert blobs.size(address) is None

@@ -98,6 +98,8 @@ class QuoteChange(Told):
 class QuotedPlace(Told):
     """Where a quotation comes from."""
 
+    __pydantic_config__: ClassVar[Mapping[str, object]] = {"extra": "forbid"}  # may lack seconds
+
     document: DocumentId
     title: str
     uri: str

@@ -115,3 +115,30 @@ def test_the_operator_lists_secrets_and_addresses(
     for wrong in ("slack", "slack=xoxb-itself", "=env:X"):
         with pytest.raises(BadSetting):
             config.listed_secrets(wrong)
+
+
+def test_a_secret_that_was_sent_is_stored_encrypted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRIVIUM_CONFIG", str(tmp_path / "here" / "config.toml"))
+    with shelve(tmp_path / "library") as library, client(library) as owner:
+        body = {"name": "a", "kind": "slack", "secrets": {"token": "xoxb-sent-by-someone"}}
+        assert owner.post("/v1/sync", json=body).status_code == 201
+        stored = library.sync.get("a").secrets["token"]
+        assert config.secret("token", stored) == "xoxb-sent-by-someone"
+        for file in (tmp_path / "library").rglob("*"):
+            assert not file.is_file() or b"xoxb-sent" not in file.read_bytes(), file
+        key = tmp_path / "here" / "secret.key"
+        assert key.stat().st_mode & 0o077 == 0
+        monkeypatch.setenv("TRIVIUM_CONFIG", str(tmp_path / "there" / "config.toml"))
+        with pytest.raises(BadSetting, match="another key"):  # no key, on another machine
+            config.secret("token", stored)
+        assert config.sealed("value:x") != "value:x"
+        with pytest.raises(BadSetting, match="another key"):
+            config.secret("token", stored)
+        monkeypatch.setenv("TRIVIUM_SECRET_KEY", key.read_text())
+        assert config.secret("token", stored) == "xoxb-sent-by-someone"
+        monkeypatch.setenv("TRIVIUM_SECRET_KEY", "short")
+        with pytest.raises(BadSetting, match="isn't a key"):
+            config.sealed("value:x")
+    assert config.sealed("env:NAME") == "env:NAME"

@@ -17,6 +17,7 @@ from typing import Any, get_args, get_type_hints
 
 import platformdirs
 
+from trivium.config import sealing
 from trivium.config.presets import PRESETS
 from trivium.core.errors import BadSetting
 from trivium.core.places import LibraryPlace, place_of
@@ -576,8 +577,11 @@ _COMMAND_SECONDS = 60  # for a program that prints a secret
 def secret(name: str, place: str, listed: str = "") -> str:
     """A secret of a source: `env:NAME` names a variable, `file:PATH` a file that holds it,
     `command:COMMAND` a program that prints it, such as one that renews a token of OAuth 2,
-    `name:NAME` one of those `listed` by `sync.secrets`; `value:TEXT` is the secret itself."""
+    `name:NAME` one of those `listed` by `sync.secrets`; `value:TEXT` is the secret itself, and
+    `sealed:TEXT` the same as `sealed` stores it."""
     kind, _, where = place.partition(":")
+    if kind == "sealed" and where:
+        return sealing.unseal(where, name, _key_file())
     if kind == "value" and where:
         return where
     if kind == "name" and where:
@@ -610,6 +614,16 @@ def secret(name: str, place: str, listed: str = "") -> str:
         f"Give the {name} as env:NAME, file:PATH or command:COMMAND.",
         fix="Trivium never stores a secret: name the variable or the file that holds it.",
     )
+
+
+def sealed(place: str) -> str:
+    """Where a secret is, as a library stores it: the secret itself is encrypted."""
+    kind, _, text = place.partition(":")
+    return f"sealed:{sealing.seal(text, _key_file())}" if kind == "value" and text else place
+
+
+def _key_file() -> Path:
+    return config_file().with_name("secret.key")
 
 
 def _printed(name: str, command: str) -> str:

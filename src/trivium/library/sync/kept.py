@@ -91,7 +91,10 @@ class Sync:
         if self._backend.sources.get(source.name) is not None:
             raise SourceExists(f"You already have a source named {source.name}.")
         self._make(source)  # raises now what its first run would
-        kept = replace(source, added_at=now(), cursor="", run=SyncRun(), paused=False)
+        secrets = {name: config.sealed(place) for name, place in source.secrets.items()}
+        kept = replace(
+            source, secrets=secrets, added_at=now(), cursor="", run=SyncRun(), paused=False
+        )
         self._backend.sources.keep(kept)
         return kept
 

@@ -32,8 +32,8 @@ def unseal(sealed: str, name: str, file: Path) -> str:
     except (InvalidToken, FileNotFoundError) as reason:
         raise BadSetting(
             f"The {name} was encrypted with another key than this machine's.",
-            fix=f"Set {VARIABLE} to the key of the machine where you added the source, or remove the"
-            " source (you can keep its documents) and add it again.",
+            fix=f"Set {VARIABLE} to the key of the machine where you added the source, or remove"
+            " the source (you can keep its documents) and add it again.",
         ) from reason
 
 

@@ -481,3 +481,53 @@ def test_filters_hold_for_what_is_read_and_cited(library: Library, chat: Chat) -
     answer = library.ask("Where do ships wait in fog?", filters=Filters(source="harbour.md"))
     assert {one.title for one in answer.passages} == {"Harbour"}
     assert "touches the ground" not in chat.prompts[0]
+
+
+ODD_QUESTIONS = (
+    "霧とは何ですか？",  # no stemmer for any of these
+    "หมอกคืออะไร",
+    "מהו ערפל?",
+    "धुंध क्या है?",
+    "fog " * 2_000,
+    "\u202efog\u202c what is it \x07?",
+    "What is fog in FY2020 / (FY2019 - FY2019) as a % of revenue in FY99?",
+)
+
+
+@pytest.mark.parametrize("question", ODD_QUESTIONS)
+def test_an_odd_question_is_answered_or_refused(library: Library, question: str) -> None:
+    answer = library.ask(question)
+    assert answer.text
+    assert all(one.supported for one in answer.statements)
+
+
+@pytest.mark.parametrize("question", ODD_QUESTIONS)
+def test_and_without_a_model(tmp_path: Path, chat: Chat, question: str) -> None:
+    with asked(tmp_path, chat, DOCUMENTS, generate_url="") as opened:
+        answer = opened.ask(question)
+    assert not chat.prompts
+    assert answer.kind in (AnswerKind.EXTRACTED, AnswerKind.REFUSED)
+    assert answer.text
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        "asdf qwer zxcv [1]. lorem ipsum dolor [2]. ",
+        '{"answer": null, "citations": [[[',
+        "[1][2][3][99][-1]",
+        "\u0000\u0007\u202e ~~~ ### |||",
+        "Fog costs 35 million euros [1]. It was sold in 1897 [1].",
+        "x" * 5_000,
+        "Nebel ist eine Wolke [1]. 霧は雲です [1].",
+    ],
+)
+def test_a_model_that_writes_nonsense_shows_nothing_unsupported(
+    library: Library, chat: Chat, nonsense: str
+) -> None:
+    chat.answer = nonsense
+    answer = library.ask(QUESTION)
+    shown = [one for one in answer.statements if one.text in answer.text]
+    assert all(one.supported or one.why for one in shown)
+    assert "35 million" not in answer.text
+    assert "1897" not in answer.text

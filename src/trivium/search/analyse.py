@@ -14,7 +14,8 @@ from typing import Literal
 
 from trivium.core.results import Boost
 from trivium.core.types import Query, Signal
-from trivium.text.normalise import fold, words
+from trivium.text.lexicon.questions import asking
+from trivium.text.normalise import fold
 from trivium.text.query import EXCLUDED, REQUIRED
 
 EVEN = 50
@@ -50,17 +51,7 @@ _PHRASE = re.compile(r'"[^"]*\w[^"]*"|„[^“”"]*\w[^“”"]*[“”"]|“[^
 _SPECIAL = re.compile(r"[<>=≤≥≠≈±×÷%§°#@$€£^~|\\{}\[\]+*_]")
 _WORD = re.compile(r"\w")
 _FIRST_WORD = re.compile(r"\w+")
-# English, German, French, Spanish and Italian, folded. A question mark at the end counts too.
-_QUESTION_WORDS = frozenset(
-    words(
-        """what how why when where which who whom whose
-    wie was warum wieso weshalb wann wo woher wohin wer wen wem wessen wozu womit wodurch wieviel
-    welche welcher welches welchen welchem
-    comment pourquoi combien quel quelle quels quelles quand
-    cuando donde quien quienes cual cuales cuanto cuantos
-    perche quando dove quale quali quanto"""
-    )
-)
+_QUESTION_WORDS = asking()  # a question mark at the end counts too
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,23 +173,33 @@ _PATTERNS: dict[str, tuple[tuple[Asks, str], ...]] = {
         (Asks.LIST, r"^hvilke\b"),
     ),
 }  # fmt: skip
-# Words of a question that say how it is asked, not what about.
+# Words that ask, folded; those that begin no other sentence.
+_ASKING = {
+    "en": "what how why when where which who whom whose",
+    "de": "wie was warum wieso weshalb wann wo woher wohin wer wen wem wessen wozu womit"
+    " wodurch wieviel welche welcher welches welchen welchem",
+    "fr": "comment pourquoi combien quel quelle quels quelles quand",
+    "es": "cuando donde quien quienes cual cuales cuanto cuantos",
+    "it": "perche quando dove quale quali quanto",
+    "pt": "quando onde quem quais",
+    "nl": "hoeveel wanneer waarom welke welk",
+    "sv": "varfor vilken vilket vilka",
+    "da": "hvornar hvorfor hvilken hvilket hvilke",
+    "no": "hvorfor hvilken hvilket hvilke",
+}
+# Other words of a question that say how it is asked, not what about.
 _FRAMING = {
-    "en": "how many much what which who whom whose when where why long names called list tell give"
-    " say says said there get have has had does did do done please know mean means exactly",
-    "de": "wie viel viele was wer wann wo warum welche welcher welches welchen welchem wem wen"
-    " wessen gibt heisst nenne bitte genau",
-    "fr": "combien qui que quoi quand ou pourquoi comment quel quelle quels quelles est ce t il"
-    " elle appelle appellent y a",
-    "es": "cuanto cuanta cuantos cuantas quien quienes que cuando donde adonde por como cual cuales"
-    " llama llaman hay",
-    "it": "quanto quanta quanti quante chi che cosa quando dove dov perche come quale quali chiama"
-    " chiamano e",
-    "pt": "quanto quanta quantos quantas quem que quando onde por porque como qual quais chama ha",
-    "nl": "hoe veel hoeveel wie wat wanneer waar waarom welke welk heet heten",
-    "sv": "hur manga mycket vem vad nar var vart varfor vilken vilket vilka heter",
-    "da": "hvor mange meget hvem hvad hvornar hvorfor hvilken hvilket hvilke hedder",
-    "no": "hvor mange mye hvem hva nar hvorfor hvilken hvilket hvilke heter",
+    "en": "many much long names called list tell give say says said there get have has had"
+    " does did do done please know mean means exactly",
+    "de": "viel viele gibt heisst nenne bitte genau",
+    "fr": "qui que quoi ou est ce t il elle appelle appellent y a",
+    "es": "cuanta cuantas que adonde por como llama llaman hay",
+    "it": "quanta quanti quante chi che cosa dov come chiama chiamano e",
+    "pt": "quanto quanta quantos quantas que por porque como qual chama ha",
+    "nl": "hoe veel wie wat waar heet heten",
+    "sv": "hur manga mycket vem vad nar var vart heter",
+    "da": "hvor mange meget hvem hvad hedder",
+    "no": "hvor mange mye hvem hva nar heter",
 }
 # Nouns of a question that any answer of its kind fulfils; a table may have a column of that name.
 _GENERIC = {
@@ -309,8 +319,13 @@ def asks(text: str, language: str) -> Asks:
 @cache
 def framing(language: str) -> frozenset[str]:
     """Folded. A short question may be taken for another language, so English ones count too."""
-    own = _FRAMING.get(language, "") if language not in ("", "en") else _FRAMING["de"]
-    return frozenset(f"{own} {_FRAMING['en']}".split())
+    own = language if language in _FRAMING and language != "en" else "de"
+    return frozenset(" ".join(t[code] for t in (_ASKING, _FRAMING) for code in (own, "en")).split())
+
+
+def asking() -> frozenset[str]:
+    """Words that a question begins with, of every language."""
+    return frozenset(" ".join(_ASKING.values()).split())
 
 
 @cache

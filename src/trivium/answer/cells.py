@@ -20,6 +20,7 @@ from trivium.text.lexicon.questions import COUNTS, Asks
 from trivium.text.normalise import words
 
 AROUND = 0.9  # weight of a term that a heading or caption says, compared with one in the labels
+BESIDE = 0.75  # and of a name that only the text beside the table says
 # The share of a question's terms, by weight, that labels, headings and caption must say together.
 LEAST_SAID = 0.75
 LEAST_LIKE = 0.6  # from this likeness on, a column's name says a term in another word
@@ -81,10 +82,13 @@ class Read:
         units = " ".join(dict.fromkeys(self.table.units))
         text = "\n".join((place.title, *place.headings, self.table.caption, units))
         above = bag(text, self.passage.language)
+        beside = bag(self.passage.citation.text, self.passage.language)
         said = {}
         for term in self.question.terms:
             if above.says(term):
                 said[term] = AROUND
+            elif term.firm and not term.figure and beside.says(term):
+                said[term] = BESIDE  # the company that the paragraph above the table names
             elif not term.firm:
                 said[term] = AROUND * self.likeness.between(term.word, above.words)
         return said

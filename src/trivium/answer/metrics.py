@@ -200,6 +200,17 @@ _ACCOUNTS = re.compile(
     re.I,
 )
 
+# What may stand right before and after the name of a line.
+_BEFORE = re.compile(
+    r"the|its|their|total|net|unadjusted|average|annual|in|of|and|year(?:-end)?|much|amount|for|is|was"
+    r"|were|what|did|as|an?|using|both|adjusted|reported|gross|consolidated|to|from|[-+*/]|minus"
+    r"|less|plus|over|change|growth|.*(?:'s|s'|[:?.])"
+)
+_AFTER = re.compile(
+    r"for|in|from|of|to|and|as|between|at|by|over|did|do|does|amount|margin|%|growth|gr[eo]w"
+    r"|increase|decrease|change|rise|fall|decline|drop|cagr|less|minus|plus|during|was|were|is|are"
+    r"|have|has|attributable|year|on|with|divided|per|compared|rate|ratio"
+)
 Value = Callable[[str, int], float]  # of a line in a year; raises KeyError
 
 
@@ -357,6 +368,10 @@ def _main(text: str, defined: dict[str, str]) -> tuple[str, Formula] | None:
         made = formula(body, defined)
         if made is not None:
             return (name, made)
+    return None if _is_qualified(text) else _from_lines(low)
+
+
+def _from_lines(low: str) -> tuple[str, Formula] | None:
     plus = re.search(r"([\w &,]+?) \+ ([\w &,]+?)(?: from\b| in\b|\(|\?|$)", low)
     lines = _lines_in(low)
     if not lines:
@@ -366,12 +381,27 @@ def _main(text: str, defined: dict[str, str]) -> tuple[str, Formula] | None:
     share = re.search(r"(?:as )?an? (?:%|percent(?:age)?|share|proportion) of|%|\bratio of\b", low)
     if re.search(r"% margin|\bmargin\b", low):
         over = f"{lines[0]} / revenue"
-    elif share and len(lines) > 1 and "average" not in low.split(lines[0])[0][-9:]:
+    elif share and len(lines) > 1 and "average" not in low.split(lines[0], maxsplit=1)[0][-9:]:
         over = f"{lines[0]} / {lines[1]}"
     else:
         over = lines[0]
     made = formula(over, {})
     return (over, made) if made else None
+
+
+def _is_qualified(text: str) -> bool:
+    """Whether a line is named as a part of something: "HR Solutions revenue", "total assets
+    acquired" are other figures than revenue and total assets."""
+    plain = " ".join(fold(text).replace("’", "'").replace(",", " ").split())
+    for name, _ in _ASKED:
+        for match in re.finditer(rf"(?<![\w&]){re.escape(name)}(?![\w-])", plain):
+            before = plain[: match.start()].rstrip("( ").rpartition(" ")[2]
+            after = re.match(r"\s*([\w&'%]+)?", plain[match.end() :])
+            for word, allowed in ((before, _BEFORE), (after[1] if after else "", _AFTER)):
+                known = not word or any(word in one.split() for one, _ in _ASKED)
+                if not (known or allowed.fullmatch(word) or _YEARS.fullmatch(word)):
+                    return True
+    return False
 
 
 def _plain(text: str) -> str:

@@ -125,6 +125,9 @@ def test_a_figure_that_is_not_reported_is_not_made_up(question: str) -> None:
         "What is the price of a longsword?",
         "",
         "FY2020 " * 50,
+        # a part of the revenue, and the assets of another company
+        "How much did Hollin's Lamp Systems revenue grow from 2020 to 2021, in percent?",
+        "What was FY2021 goodwill as a percentage of total assets acquired with Brandt?",
     ],
 )
 def test_other_questions_are_no_metric(question: str) -> None:

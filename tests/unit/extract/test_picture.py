@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 
+import numpy as np
 import pytest
 from PIL import Image
-from tests.unit.extract.making import printed
+from tests.unit.extract.making import photographed, printed
 
 from trivium.core.types import Box, Extraction
 from trivium.extract.pdf.picture import NO_PAGE, ImagePainter, Order, PagePainter
+from trivium.extract.pdf.scans import straightened
 from trivium.ports import Blob
 
 
@@ -53,3 +55,15 @@ def test_a_page_of_a_pdf_is_as_wide_as_asked_for() -> None:
     blob = Blob(Order(1, 600).as_name(), printed(["The harbour"], width=400, height=120))
     assert not ImagePainter().accepts(blob)
     assert drawn(PagePainter().extract(blob)).size == (600, 180)
+
+
+@pytest.mark.parametrize("degrees", [-10, 2, 10])
+def test_a_page_that_lies_aslant_is_straightened(degrees: int) -> None:
+    """Of a page of linn.png at 10 degrees .35 of the words were read, and .99 straight."""
+    lines = [f"The lighthouse keeper counts {n} ships at midnight." for n in range(12)]
+    level = photographed(printed(lines, 500, 400))
+    assert straightened(level) is level
+    tilted = Image.fromarray(level).rotate(degrees, Image.Resampling.BICUBIC, fillcolor=255)
+    straight = straightened(np.asarray(tilted))
+    white = (straight[:, 200:800] > 200).all(axis=1)  # rows between the lines
+    assert int(np.diff(white.astype(int)).clip(0).sum()) >= len(lines) - 1

@@ -223,7 +223,7 @@ def _densest(found: list[_Found], width: int) -> int:
 def hit_in(text: str, words: tuple[str, ...], language: str) -> int:
     """Where a passage says most about the words; 0 if it has none of them."""
     wanted = content_words(dict.fromkeys(words), {language})
-    return _densest(_places(text, wanted, language, wanted), _STRETCH)
+    return _densest(_places(text, wanted, language, ()), _STRETCH)
 
 
 def _sentence_start(text: str, at: int, reach: int) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import json
+import mimetypes
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -156,6 +157,19 @@ class RecordingExtractor:
 
     def extract(self, blob: Blob) -> Extraction:
         subtitles = next((part for part in blob.parts if part.name != HEARD), None)
+        try:
+            return self._extract(blob, subtitles)
+        except (FormatUnknown, FileDamaged):
+            if subtitles is None:
+                raise
+        # Without PyAV, or where the file is damaged, the subtitles are still worth reading.
+        segments, language = segments_of(Blob(subtitles.name, subtitles.data))
+        out = Composer(blob.name)
+        compose(out, segments)
+        kind = mimetypes.guess_type(blob.name)[0] or "audio/mpeg"
+        return out.finish(blob, media_type=kind, language=language)
+
+    def _extract(self, blob: Blob, subtitles: Enclosed | None) -> Extraction:
         with _opened(blob) as container:
             about = _About(container, blob)
             segments, language, by = self._said(blob, container, about, subtitles)

@@ -137,6 +137,12 @@ def test_subtitles_beside_are_preferred_to_transcription() -> None:
     assert got.media_type == "audio/ogg"
 
 
+def test_subtitles_are_read_though_the_recording_is_damaged() -> None:
+    beside = Enclosed("a.srt", b"1\n00:00:01,000 --> 00:00:02,000\nNoon.\n")
+    got = extract(DEAF, "a.mp4", b"\x00\x00\x00\x18ftypisom" + b"\x07" * 500, beside)
+    assert (got.text, got.media_type) == ("Noon.", "video/mp4")
+
+
 SILENCE = np.zeros((1, 3 * RATE), dtype=np.int16)
 
 

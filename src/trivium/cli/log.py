@@ -34,6 +34,7 @@ def log_command(
     trivium log --not-found --days 30
     trivium log --delete --older-than 90d
     """
+    from trivium.core.queries import LogPage
     from trivium.library.queries import SLOW_MS
 
     if older_than and not delete:
@@ -46,11 +47,9 @@ def log_command(
             else:
                 shell.say(f"Deleted {gone:,} entries.")
             return
-        found = library.queries.all(days)
-    if empty:
-        found = [one for one in found if one.empty]
-    if slow:
-        found = [one for one in found if one.took_ms >= SLOW_MS]
+        shown = None if shell.json else MOST + 1
+        page = LogPage(shown, unfound=empty, slower_than=SLOW_MS if slow else 0.0)
+        found = library.queries.all(days, page)
     if shell.json:
         shell.emit({"queries": [asdict(one) for one in found]})
         return
@@ -63,4 +62,4 @@ def log_command(
     ]
     shell.table(("query", ">asked", ">nothing found", ">slowest", "last"), rows)
     if len(found) > MOST:
-        shell.say(f"and {len(found) - MOST:,} more; --json lists all.")
+        shell.say("and more; --json lists all.")

@@ -21,6 +21,16 @@ class LoggedQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class LogPage:
+    """Which queries of the log to list."""
+
+    limit: int | None = None
+    offset: int = 0
+    unfound: bool = False  # only those that found nothing relevant at least once
+    slower_than: float = 0.0  # milliseconds
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """One query, over all the days looked at."""
 

@@ -22,7 +22,7 @@ from urllib.request import Request, urlopen
 from trivium.core.access import period
 from trivium.core.answers import AnswerEvent, Done
 from trivium.core.errors import AlertNotFound, BadSetting, DocumentNotFound
-from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery
+from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery, LogPage
 from trivium.core.results import Results
 from trivium.core.types import OWNER, Document
 from trivium.library.documents import Documents
@@ -125,13 +125,11 @@ class Queries:
             if self._most:
                 self._backend.queries.trim(self._most)
 
-    def all(
-        self, days: int | None = None, *, limit: int | None = None, offset: int = 0
-    ) -> list[Asked]:
-        """Each query once, the most asked first; `limit` of them after the first `offset`."""
+    def all(self, days: int | None = None, page: LogPage = LogPage()) -> list[Asked]:
+        """Each query once, the most asked first."""
         self.flush(settled=False)
         since = "" if days is None else _day(timedelta(days=days))
-        return self._backend.queries.totals(since, limit=limit, offset=offset)
+        return self._backend.queries.totals(since, page)
 
     def forget(self, older_than: str = "") -> int:
         """Delete entries older than `30d`, `12h` or `8w`; without an age, everything."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeAlias
 from trivium.core.access import AccessToken
 from trivium.core.answers import Conversation, KeptTurn
 from trivium.core.history import Interpretation
-from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery
+from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery, LogPage
 from trivium.core.types import (
     ChunkId,
     Collection,
@@ -855,7 +855,7 @@ class QueryLog(Protocol):
         """The newest first."""
         ...
 
-    def totals(self, since: str = "", *, limit: int | None = None, offset: int = 0) -> list[Asked]:
+    def totals(self, since: str = "", page: LogPage = LogPage()) -> list[Asked]:
         """Each text once, over all its entries since then: the most asked first, then by text."""
         ...
 

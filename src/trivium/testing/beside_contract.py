@@ -15,7 +15,7 @@ from trivium.core.errors import (
     LibraryBusy,
     ServerBusy,
 )
-from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery
+from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery, LogPage
 from trivium.core.types import (
     OWNER,
     Compare,
@@ -182,7 +182,10 @@ class QueriesContract:
         totals = backend.queries.totals()
         assert totals[0] == Asked("crown", 6, 3, 7.5, days[2])
         assert [one.text for one in totals] == ["crown", "Zebra", "b", "ä"]
-        assert backend.queries.totals(limit=2, offset=1) == totals[1:3]
+        assert backend.queries.totals(page=LogPage(2, 1)) == totals[1:3]
+        unfound, slow = LogPage(unfound=True), LogPage(slower_than=7.5)
+        assert backend.queries.totals(page=unfound) == [one for one in totals if one.empty]
+        assert backend.queries.totals(page=slow) == [one for one in totals if one.took_ms >= 7.5]
         assert backend.queries.totals(days[1]) == [Asked("crown", 4, 2, 7.5, days[2])]
         assert backend.queries.trim(10) == 0
         assert backend.queries.trim(2) == 4

@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from trivium.core.access import Caller
 from trivium.core.errors import InputError
+from trivium.core.queries import Asked, LogPage
 from trivium.http.asked import Here, Owner, Server
 from trivium.library.queries import SLOW_MS
 from trivium.operations.searching import LONGEST_QUERY
@@ -66,13 +67,16 @@ async def _page(
     typed: dict[str, str] | None = None,
 ) -> Response:
     library = server.library
-    asked = await server.read(library.queries.all)
+
+    async def listed(which: LogPage) -> list[Asked]:
+        return await server.read(partial(library.queries.all, page=which))
+
     alerts = await server.read(library.alerts.all)
     values = {
         "mode": library.queries.mode,
-        "asked": asked[:_SHOWN],
-        "unfound": [one for one in asked if one.empty][:_SHOWN],
-        "slow": [one for one in asked if one.took_ms >= SLOW_MS][:_SHOWN],
+        "asked": await listed(LogPage(_SHOWN)),
+        "unfound": await listed(LogPage(_SHOWN, unfound=True)),
+        "slow": await listed(LogPage(_SHOWN, slower_than=SLOW_MS)),
         "alerts": alerts,
         "hits": await server.read(partial(library.alerts.hits, _SHOWN)),
         "queries": {alert.id: alert.query for alert in alerts},

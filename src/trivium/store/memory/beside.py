@@ -17,7 +17,7 @@ from typing import BinaryIO
 from trivium.core.access import AccessToken
 from trivium.core.answers import Conversation, KeptTurn
 from trivium.core.errors import FileUnreadable, LibraryBusy, OriginalMissing, ServerBusy
-from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery
+from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery, LogPage
 from trivium.core.types import Where
 from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun, WatchedFolder
 from trivium.ports import Waiting
@@ -126,7 +126,7 @@ class MemoryQueryLog:
         newest = [query for query in reversed(self._queries) if query.at >= since]
         return sorted(newest, key=lambda query: query.at, reverse=True)
 
-    def totals(self, since: str = "", *, limit: int | None = None, offset: int = 0) -> list[Asked]:
+    def totals(self, since: str = "", page: LogPage = LogPage()) -> list[Asked]:
         found: dict[str, list[LoggedQuery]] = {}
         for query in self.all(since):
             found.setdefault(query.text, []).append(query)
@@ -140,8 +140,12 @@ class MemoryQueryLog:
             )
             for text, entries in found.items()
         ]
-        totals.sort(key=lambda one: (-one.asked, one.text))
-        return totals[offset:][:limit]
+        wanted = [
+            one
+            for one in sorted(totals, key=lambda one: (-one.asked, one.text))
+            if one.took_ms >= page.slower_than and (one.empty or not page.unfound)
+        ]
+        return wanted[page.offset :][: page.limit]
 
     def trim(self, most: int) -> int:
         gone = self.all()[most:]

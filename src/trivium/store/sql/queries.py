@@ -20,7 +20,7 @@ from sqlalchemy import (
     update,
 )
 
-from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery
+from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery, LogPage
 from trivium.store.sql.tables import alert_hits, alerts, query_log
 
 _COLUMNS = [query_log.c[name] for name in ("at", "text", "asked", "empty", "took_ms", "caller")]
@@ -81,17 +81,20 @@ class SqlQueryLog:
             rows = connection.execute(asked.order_by(query_log.c.at.desc(), query_log.c.id.desc()))
             return [LoggedQuery(**row._mapping) for row in rows]
 
-    def totals(self, since: str = "", *, limit: int | None = None, offset: int = 0) -> list[Asked]:
+    def totals(self, since: str = "", page: LogPage = LogPage()) -> list[Asked]:
         log, asked = query_log.c, func.sum(query_log.c.asked)
         text = cast(log.text, log.at.type)  # in the order of its bytes, as everywhere
         query = (
             select(log.text, asked, func.sum(log.empty), func.max(log.took_ms), func.max(log.at))
             .where(log.at >= since)
             .group_by(log.text)
+            .having(func.max(log.took_ms) >= page.slower_than)
             .order_by(asked.desc(), text)
-            .limit(limit)
-            .offset(offset)
+            .limit(page.limit)
+            .offset(page.offset)
         )
+        if page.unfound:
+            query = query.having(func.sum(log.empty) > 0)
         with self._engine.connect() as connection:
             rows = connection.execute(query).all()
         return [Asked(row[0], int(row[1]), int(row[2]), row[3], row[4]) for row in rows]

@@ -89,5 +89,7 @@ class KnownDocuments:
         ids = ranges(first, count)
         gains = np.repeat(counts * LATER, count)
         gains[np.cumsum(count) - count] = counts
-        order = np.argsort(ids)
-        return ids[order].astype(np.int32), gains[order]
+        if (ids[1:] < ids[:-1]).any():  # a document that was read again has the latest chunks
+            order = np.argsort(ids)
+            ids, gains = ids[order], gains[order]
+        return ids.astype(np.int32), gains

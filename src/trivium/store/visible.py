@@ -27,6 +27,7 @@ from trivium.text.trigrams import VisibleWords, Vocabulary
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_REMEMBERED = 2_000_000  # chunks of words that documents are known by, kept for a caller
 _COUNTED = 1_000  # chunks of a word that are looked at first to see whether some pass
 
 
@@ -59,6 +60,7 @@ class Visible:
     plans: dict[str, PlannedWord] = field(default_factory=dict)
     _held: dict[tuple[str, str], int] = field(default_factory=dict)
     _is_there: dict[str, bool] = field(default_factory=dict)
+    _known_chunks: dict[tuple[str, Run], KnownBy] = field(default_factory=dict)
 
     @cached_property
     def words(self) -> VisibleWords:
@@ -96,8 +98,13 @@ class Visible:
         return known[0], weights(known[1]) * known_share(len(known[0]), self._documents)
 
     def _known_by(self, field: str, run: Run, factor: float = 1.0) -> KnownBy:
-        documents, counts = self._known(field, run)
-        return KnownBy(*self.known.chunks(documents, counts * factor))
+        kept = self._known_chunks.get((field, run))
+        if kept is None:
+            kept = KnownBy(*self.known.chunks(*self._known(field, run)))
+            if sum([len(one.ids) for one in self._known_chunks.values()]) > _REMEMBERED:
+                self._known_chunks.clear()
+            self._known_chunks[field, run] = kept
+        return kept if factor == 1 else KnownBy(kept.ids, kept.counts * factor)
 
     def keyword(self, plan: KeywordPlan, allowed: Allowed, k: int) -> list[Hit]:
         runs = [run for clause in plan.clauses for run in clause.runs]
@@ -164,8 +171,13 @@ class Visible:
     def _holding(self, field: str, word: str) -> int:
         key = (field, word)
         if key not in self._held:
-            ids = self._with_known(field, (word,))
-            self._held[key] = int(np.count_nonzero(_within(self.seen, ids)))
+            ids, _ = self.occurrences.of(field, (word,))
+            more = self.known.first_chunks(self._known(field, (word,))[0])
+            if len(more) and len(ids):
+                at = np.searchsorted(ids, more)
+                at[at == len(ids)] = 0
+                more = more[ids.take(at) != more]
+            self._held[key] = int(np.count_nonzero(_within(self.seen, ids))) + len(more)
         return self._held[key]
 
     def _with_known(self, field: str, run: Run) -> Ids:

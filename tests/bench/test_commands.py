@@ -33,6 +33,8 @@ SHOWN = {
     "bench.answer_limits": "a part of its sentence",
     "bench.chat": "group, author and day",
     "bench.quote": "papers",
+    "bench.contradictions": "precision",
+    "bench.known_items": "4 documents",
     "bench.sync": '"items": 60',
     "bench.sync_data": "| sync:chat | 1 | 1 |",
     "bench.sync_histories": "| all | 15 | 0 |",

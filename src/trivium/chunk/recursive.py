@@ -103,7 +103,7 @@ class RecursiveChunker:
         self._minimum = minimum
         self._apart = apart
         self.fingerprint = (
-            f"RecursiveChunker/1 size={size} overlap={overlap} minimum={minimum}"
+            f"RecursiveChunker/2 size={size} overlap={overlap} minimum={minimum}"
             f" tokens={tokens.name}"
         )
 

@@ -29,6 +29,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     "bench.sync_data": ("--data", "DATA"),
     "bench.sync_histories": ("--histories", "15"),
     "bench.attack": ("--requests", "30"),
+    "bench.recordings": ("--minutes", "0.4"),
     "bench.stall": ("--cases", "small"),
     "bench.search": ("--growth", CHUNKS, "--filter", "--seconds", "0.1", "--data", "DATA"),
     "bench.vectors": ("--rows", "6000", "--listed", "5000", "--data", "DATA"),

@@ -61,7 +61,7 @@ class GroupingChunker(ABC):
         self._overlap = overlap
         self._minimum = minimum
         self.fingerprint = (
-            f"{type(self).__name__}/1 size={size} overlap={overlap} minimum={minimum}"
+            f"{type(self).__name__}/2 size={size} overlap={overlap} minimum={minimum}"
             f" tokens={tokens.name}"
         )
 

@@ -39,7 +39,7 @@ _EXTRA = {
 class BibtexExtractor:
     """Takes texts with entries as BibTeX writes them."""
 
-    version = "bibtex/2"
+    version = "bibtex/3"
 
     def accepts(self, blob: Blob) -> bool:
         if binary_kind(blob.data):
@@ -70,26 +70,18 @@ class CslExtractor:
 
 
 def library(blob: Blob, items: list[Item], media_type: str) -> Extraction:
-    """One entry as a document, several as an overview with the entries enclosed."""
+    """One entry as a document; several as documents inside one without text, which no search
+    finds: people look for papers, not for the list of them."""
     if not items:
         raise FileEmpty(f"{blob.name} has no references.")
     if len(items) == 1:
         return reference(blob, items[0], media_type)
-    years = sorted(year for year in map(_year, items) if year)
-    kinds = Counter(str(item.get("type", "")) for item in items)
-    listed = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-    span = f", from {years[0]} to {years[-1]}" if years else ""
-    out = Composer(blob.name)
-    out.add("paragraph", f"{len(items)} references{span}: {listed}.")
-    return out.finish(
-        blob,
-        media_type=media_type,
-        metadata={"references": len(items)},
-        enclosed=[
-            Enclosed(name, json.dumps([item], ensure_ascii=False).encode("utf-8", "replace"))
-            for name, item in zip(names_of(items), items, strict=True)
-        ],
+    entries = tuple(
+        Enclosed(name, json.dumps([item], ensure_ascii=False).encode("utf-8", "replace"))
+        for name, item in zip(names_of(items), items, strict=True)
     )
+    title, about = PurePath(blob.name).stem, {"references": len(items)}
+    return Extraction("", (), title, media_type, metadata=about, enclosed=entries)
 
 
 def reference(blob: Blob, item: Item, media_type: str) -> Extraction:

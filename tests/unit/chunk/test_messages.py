@@ -170,5 +170,5 @@ def test_what_is_no_message_is_not_lost() -> None:
 
 def test_fingerprint_names_everything_that_decides() -> None:
     assert MessagesChunker(TOKENS, 300, 60, 30).fingerprint == (
-        "MessagesChunker/1 size=300 overlap=60 minimum=30 tokens=cl100k_base"
+        "MessagesChunker/2 size=300 overlap=60 minimum=30 tokens=cl100k_base"
     )

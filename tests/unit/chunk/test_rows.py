@@ -132,7 +132,7 @@ def test_time_is_linear_in_length() -> None:
 
 def test_fingerprint_names_everything_that_decides() -> None:
     assert RowsChunker(TOKENS, 300, 60, 30).fingerprint == (
-        "RowsChunker/1 size=300 overlap=60 minimum=30 tokens=cl100k_base"
+        "RowsChunker/2 size=300 overlap=60 minimum=30 tokens=cl100k_base"
     )
 
 

@@ -36,7 +36,7 @@ def test_a_library_encloses_its_entries() -> None:
         "broken.csl.json",
         "Key2.csl.json",
     ]
-    assert overview.text.startswith("3 references, from 2001 to 2013")
+    assert (overview.text, overview.metadata["references"]) == ("", 3)
     entry = Blob(overview.enclosed[0].name, overview.enclosed[0].data)
     assert CslExtractor().accepts(entry)
     result = CslExtractor().extract(entry)

@@ -101,18 +101,24 @@ def _text(library: Library, name: str) -> str:
 def _phrases(
     library: Library, talks: dict[str, list[tuple[float, str]]], draws: random.Random
 ) -> dict[str, Any]:
-    """The first words of sentences, each said in several talks: the best hit begins where its own
-    talk says them."""
+    """The first words of sentences: how many best hits begin where their own talk says them, and
+    how many are a passage that says them at all. The others are found wrongly, not timed so."""
     clean = [said for name, said in talks.items() if name.endswith("clean")]
     known = sorted({text for said in clean for _, text in said})
     chosen = draws.sample(known, min(PHRASES, len(known)))
-    near = 0
+    near = right = 0
     where = Filters(where="source:" + ",".join(f"{n}.wav" for n in talks if n.endswith("clean")))
     for text in chosen:
         hit = library.search(" ".join(text.split()[:WORDS]), 1, filters=where)[0]
         seconds = [at for at, said in talks[Path(hit.found.document.uri).stem] if said == text]
         near += hit.at is not None and any(abs(hit.at - second) <= 1.0 for second in seconds)
-    return {"phrases": len(chosen), "within_a_second": round(near / len(chosen), 3)}
+        first, last = hit.found.chunk.place.seconds or (0.0, 0.0)
+        right += any(first - 1 <= second <= last for second in seconds)
+    return {
+        "phrases": len(chosen),
+        "within_a_second": round(near / len(chosen), 3),
+        "in_a_passage_that_says_it": round(right / len(chosen), 3),
+    }
 
 
 def _recall(library: Library, talks: dict[str, list[tuple[float, str]]], *, spoken: bool) -> float:

@@ -8,6 +8,7 @@ nothing of terminals, stores and scores.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ _STRETCH = 400  # characters that are about one thing
 ALIKE = 0.5  # word_similarity: lower marks words that no reader would call alike
 _SHORTEST_ALIKE = 4  # shorter words share their trigrams with too many others
 _LEAD = 2.0  # seconds
-_FOCUS = 250  # characters: two sentences, some 15 s of speech
+_FOCUS = 45  # words: two sentences, some 15 s of speech
+_SLIP = 2  # words that the speech model may add or leave out within a phrase
 _WORD = re.compile(r"[^\W_]+")
 INDENTED = 0.25  # of the lines of code, at least
 _CELLS = " | "  # between the cells of a row, as extractors write tables
@@ -115,35 +117,41 @@ def marks(
     return ranges
 
 
-def focus(passage: str, words: tuple[str, ...], language: str) -> tuple[int, int]:
-    """The offset at which a passage begins to say most of the words, close together, and which of
-    the words that is."""
-    found = _places(passage, content_words(dict.fromkeys(words), {language}), language, ())
-    best, start = (0, 0), _Found(0, 0, "")
-    for at, first in enumerate(found):
-        seen: set[str] = set()
-        end = first.end
-        for other in found[at:]:
-            if other.end <= first.start + _FOCUS and other.word not in seen:
-                seen.add(other.word)
-                end = other.end
-        score = (len(seen), first.start - end)
-        if score > best or not at:
-            best, start = score, first
-    return start.start, words.index(start.word) if start.word in words else 0
-
-
 def second_said(chunk: Chunk, words: tuple[str, ...], language: str) -> float | None:
-    """When a passage of a recording begins to say these words; None for other documents. If the
-    first of them were not heard, or are words like "the", it begins as many words earlier."""
-    place = chunk.place
-    if place.seconds is None or not words:
+    """When a passage of a recording begins to say these words; None for other documents."""
+    place, text = chunk.place, chunk.text
+    if place.seconds is None:
+        return None
+    words = words[:_FOCUS]
+    wanted = list(dict.fromkeys(words))
+    starts = [m.start() for m in _WORD.finditer(text)]
+    said: dict[str, set[int]] = {word: set() for word in wanted}  # the numbers of its words
+    for found in _places(text, wanted, language, ()):
+        said[found.word].add(bisect_left(starts, found.start))
+    telling = content_words(wanted, {language})
+
+    def score(begin: int) -> tuple[int, int]:
+        near = range(begin, begin + _FOCUS)
+        exact = sum(begin + at in said[word] for at, word in enumerate(words))
+        aligned = sum(
+            not said[word].isdisjoint(range(begin + at - _SLIP, begin + at + _SLIP + 1))
+            for at, word in enumerate(words)
+        )
+        return aligned + sum(not said[word].isdisjoint(near) for word in telling), exact
+
+    # Where the passage would begin to say them if it said them in this order. Words like "the"
+    # count too: often they are all that tells one sentence from another, or all that was heard.
+    begins = sorted({there - at for at, word in enumerate(words) for there in said[word]})
+    if not begins:
         return place.second_at(0)
-    offset, before = focus(chunk.text, words, language)
-    said = place.second_at(offset) or 0.0
-    at = sum(1 for start, _ in place.spoken if start <= offset) - 1
-    earlier = place.spoken[max(0, at - before)][1] if place.spoken else said
-    return max(earlier, said - _LEAD)
+    begin = max(begins, key=score)
+    first = min(there for all_said in said.values() for there in all_said if there >= begin)
+    before, begin = max(begin - _SLIP, 0), max(begin, 0)
+    for at in range(before, first):  # a sentence that begins about there is played whole
+        if re.search("[.!?]", text[starts[at] : starts[at + 1]]):
+            begin = at + 1
+    earlier, heard = place.second_at(starts[begin]) or 0.0, place.second_at(starts[first]) or 0.0
+    return max(earlier, heard - _LEAD)
 
 
 def _places(text: str, wanted: list[str], language: str, said: Collection[str]) -> list[_Found]:

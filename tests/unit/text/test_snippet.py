@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from trivium.cli.output import printable, scalar
-from trivium.text.snippet import Snippet, snip
+from trivium.core.types import Chunk, Place
+from trivium.text.snippet import Snippet, second_said, snip
 
 
 def marked(snippet: Snippet) -> list[str]:
@@ -86,3 +89,32 @@ def test_code_keeps_its_lines() -> None:
     code = "def area(width, height):\n    size = width * height\n    return size\n"
     assert snip(code, ("area",), "", 200).text == code.rstrip()
     assert "\n" not in snip("One line\nof prose\nand another", ("prose",), "", 200).text
+
+
+HEARD = """Some families remain. The spell works after all, and brings a mishap. Take ink and a
+boat. Nagard a single room. On a mishap a last year. You need not know the spell, but read it. The
+lighthouse at the point was, as we heard, rebuilt later. First, folding my critics in worth more.
+When nothing remained, she opened."""
+
+
+@pytest.mark.parametrize(
+    ("query", "begins"),
+    [
+        ("when nothing remained she opened", "When nothing"),  # "remain" stands earlier alone
+        ("you need not know the spell", "You need"),  # four of six words are stop words
+        ("on any mishap a lace tears", "On a mishap"),  # three of six words misheard
+        ("they guard a single room", "Nagard"),  # two words became one
+        ("first folding diacritics is worth", "First, folding"),  # one word became two
+        ("when was the lighthouse rebuilt", "The\nlighthouse"),
+        ("spell", "The spell works"),
+        ("zeppelin", "Some"),
+        ("", "Some"),
+    ],
+)
+def test_a_recording_plays_from_where_the_words_begin(query: str, begins: str) -> None:
+    """The first five as tiny.en heard them in `bench.recordings`."""
+    spoken = tuple((m.start(), float(at)) for at, m in enumerate(re.finditer(r"\S+", HEARD)))
+    place = Place(seconds=(0.0, float(len(spoken))), spoken=spoken)
+    chunk = Chunk(0, 0, len(HEARD), HEARD, place=place)
+    wanted = float(len(HEARD[: HEARD.index(begins)].split()))
+    assert second_said(chunk, tuple(query.split()), "en") == wanted

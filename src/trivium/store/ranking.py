@@ -90,6 +90,18 @@ class KnownBy:
     counts: NDArray[np.float64]  # beside what occurrences count: from 0 to K1 + 1
 
 
+def beyond_text(known: KnownBy, text: Holders, saturation: Saturation) -> KnownBy:
+    """Those to which their text doesn't give as much. A chunk gets the most, so no score changes,
+    and of frequent words little is left: most documents that are known by them hold them too."""
+    if not len(text.ids) or not len(known.ids):
+        return known
+    at, met = _looked_up(text.ids, known.ids)
+    given = np.zeros(len(known.ids))
+    given[met] = saturation.of(known.ids[met], text.counts.take(at[met])) * (1 - _ROUNDED)
+    more = known.counts > given
+    return KnownBy(known.ids[more], known.counts[more])
+
+
 class Part:
     """A word of a query. A chunk gets the most that one of the lists gives it."""
 
@@ -127,7 +139,6 @@ class _Ranking:
         self._saturation = saturation
         self._k = k
         self._scores = np.zeros(len(fits))
-        self._gained = np.empty(0)  # by one part of several lists; zero between parts
         self._read: list[NDArray[np.int64]] = []  # the lists that were read as a whole
         self._lists = 0  # how many lists a chunk may have been read from
         self._few: Ids | None = None  # rising: the chunks that can still be among the best
@@ -182,19 +193,16 @@ class _Ranking:
                 if len(lists) == 1
                 else np.repeat(factors, [len(some) for some, _ in lists])
             )
-        for held in part.known:
-            lists.append(self._those(held))
-            some, counts = lists[-1]
-            ids, gain = np.append(ids, some), np.append(gain, counts * part.weight)
+        if part.known:
+            known = [self._those(held) for held in part.known]
+            lists += known
+            ids = np.concatenate([ids, *(some for some, _ in known)])
+            gain = np.concatenate([gain, *(counts * part.weight for _, counts in known)])
         if len(lists) == 1:
             np.add.at(self._scores, ids, gain)
         else:
-            if not len(self._gained):
-                self._gained = np.zeros(len(self._fits))
-            np.maximum.at(self._gained, ids, gain)
-            # What is in several lists is set several times, to the same.
-            self._scores[ids] = self._scores.take(ids) + self._gained.take(ids)
-            self._gained[ids] = 0
+            # The most that one list adds to what a chunk had before: no gain is below 0.
+            np.maximum.at(self._scores, ids, self._scores.take(ids) + gain)
         if self._few is None:
             self._read.append(ids)
             self._lists += len(lists)

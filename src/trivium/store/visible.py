@@ -17,7 +17,7 @@ import numpy as np
 from trivium.core.types import Hit
 from trivium.store.bm25 import K1, idf
 from trivium.store.known import KnownDocuments
-from trivium.store.ranking import Counts, Holders, Ids, KnownBy, Part, Saturation, best
+from trivium.store.ranking import Counts, Holders, Ids, KnownBy, Part, Saturation, best, beyond_text
 from trivium.store.sql.census import Allowed
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.known import weights
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _REMEMBERED = 2_000_000  # chunks of words that documents are known by, kept for a caller
+_BY_NONE = KnownBy(np.empty(0, np.int32), np.empty(0))
 _COUNTED = 1_000  # chunks of a word that are looked at first to see whether some pass
 
 
@@ -61,6 +62,7 @@ class Visible:
     _held: dict[tuple[str, str], int] = field(default_factory=dict)
     _is_there: dict[str, bool] = field(default_factory=dict)
     _known_chunks: dict[tuple[str, Run], KnownBy] = field(default_factory=dict)
+    _known_size: int = 0  # of all of them
 
     @cached_property
     def words(self) -> VisibleWords:
@@ -92,19 +94,28 @@ class Visible:
         """The visible documents that are known by a run, and how much that counts: less if most
         documents are, for then it tells nothing."""
         documents, fields = self.known.of(field, run)
+        if not len(documents):
+            return documents, np.empty(0)
         there = self.known.census.count[documents] > 0
         there[there] = self.seen.chunks.take(self.known.first_chunks(documents[there]))
         known = self.known.side_by_side(field, run, (documents[there], fields[there]))
         return known[0], weights(known[1]) * known_share(len(known[0]), self._documents)
 
     def _known_by(self, field: str, run: Run, factor: float = 1.0) -> KnownBy:
+        """The chunks to which this gives more than their text does."""
         kept = self._known_chunks.get((field, run))
         if kept is None:
-            kept = KnownBy(*self.known.chunks(*self._known(field, run)))
-            if sum([len(one.ids) for one in self._known_chunks.values()]) > _REMEMBERED:
-                self._known_chunks.clear()
+            documents, counts = self._known(field, run)
+            kept = _BY_NONE
+            if len(documents):
+                text = Holders(1.0, *self.occurrences.of(field, run))
+                kept = KnownBy(*self.known.chunks(documents, counts))
+                kept = beyond_text(kept, text, self._saturation)
+            if self._known_size > _REMEMBERED:
+                self._known_chunks, self._known_size = {}, 0
             self._known_chunks[field, run] = kept
-        return kept if factor == 1 else KnownBy(kept.ids, kept.counts * factor)
+            self._known_size += len(kept.ids)
+        return kept if factor == 1 or kept is _BY_NONE else KnownBy(kept.ids, kept.counts * factor)
 
     def keyword(self, plan: KeywordPlan, allowed: Allowed, k: int) -> list[Hit]:
         runs = [run for clause in plan.clauses for run in clause.runs]

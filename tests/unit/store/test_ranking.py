@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 from trivium.store import ranking
 from trivium.store.bm25 import K1, B, saturation
-from trivium.store.ranking import Holders, Part, Saturation, best, kept_length
+from trivium.store.ranking import (
+    Holders,
+    KnownBy,
+    Part,
+    Saturation,
+    best,
+    beyond_text,
+    kept_length,
+)
 
 CHUNKS = 3_000
 
@@ -54,6 +62,38 @@ def _part(chance: np.random.Generator) -> Part:
         counts = chance.integers(1, 9, len(ids)).astype(np.uint16)
         holders.append(Holders(float(factor), ids, counts))
     return Part(float(chance.uniform(0.05, 9)), holders)
+
+
+@given(st.integers(0, 10_000), st.sampled_from([1, 50]), st.booleans())
+def test_what_the_text_gives_anyway_can_be_left_out(seed: int, k: int, leave_out: bool) -> None:
+    """To the last bit: documents that are known by a word, with all their passages or only with
+    those that get more by it."""
+    chance = np.random.default_rng(seed)
+    lengths = chance.integers(1, 900, CHUNKS).astype(np.int32)
+    counted = Saturation(lengths, float(lengths.mean()))
+    every, more = [], []
+    for part in [_part(chance) for _ in range(chance.integers(1, 5))]:
+        known = [_known(chance) for _ in part.holders]
+        lists = list(zip(part.holders, known, strict=True))
+        beyond = [beyond_text(by, held, counted) for held, by in lists]
+        for (held, by), rest in zip(lists, beyond, strict=True):
+            assert np.isin(by.ids, [*held.ids, *rest.ids]).all()
+            assert not np.isin(rest.ids[rest.counts < 0.1], held.ids).any()
+        every.append(Part(part.weight, part.holders, _weighted(part, known)))
+        more.append(Part(part.weight, part.holders, _weighted(part, beyond)))
+    fits = chance.random(CHUNKS) < 0.8
+    with patch.object(ranking, "_MUCH", -CHUNKS * 9 if leave_out else CHUNKS * 9):
+        assert best(more, fits, counted, k) == best(every, fits, counted, k)
+
+
+def _known(chance: np.random.Generator) -> KnownBy:
+    ids = np.flatnonzero(chance.random(CHUNKS) < chance.choice([0.3, 0.9])).astype(np.int32)
+    return KnownBy(ids, chance.choice([0.001, 0.9, 1.0, 2.2], len(ids)))
+
+
+def _weighted(part: Part, known: list[KnownBy]) -> list[KnownBy]:
+    lists = zip(part.holders, known, strict=True)
+    return [KnownBy(by.ids, by.counts * held.factor) for held, by in lists]
 
 
 def test_ids_of_later_changes_are_left_out() -> None:

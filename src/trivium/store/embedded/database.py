@@ -90,6 +90,15 @@ def read_rows(engine: Engine, text: str, values: Sequence[Any] = ()) -> list[tup
         return list(cursor.fetchall())
 
 
+def rows_of(engine: Engine, text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    """The same, with Trivium's errors."""
+    try:
+        return read_rows(engine, text, values)
+    except sqlite3.Error:
+        with engine.connect() as connection:  # raises one of our errors, if it fails again
+            return [tuple(row) for row in connection.exec_driver_sql(text, tuple(values))]
+
+
 def sequence_of(engine: Engine) -> int | None:
     """The number of the last change, in .03 ms; None if it can't be read this way."""
     try:

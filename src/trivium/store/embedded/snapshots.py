@@ -14,7 +14,7 @@ import numpy as np
 
 from trivium.core.errors import IndexDamaged
 from trivium.core.types import OWNER, Where
-from trivium.store.embedded.database import sequence_of
+from trivium.store.embedded.database import rows_of, sequence_of
 from trivium.store.embedded.indexes import VECTORS, WORDS, Indexes, IndexView
 from trivium.store.embedded.words import WordView
 from trivium.store.known import KnownDocuments
@@ -57,7 +57,7 @@ class Snapshots:
         self._passing = Passing(feed)
         self._turn = threading.Lock()
         self._last: Snapshot | None = None
-        self._known = KnownWords(feed.engine)
+        self._known = KnownWords(feed.engine, rows_of)
         self._learned: tuple[Vocabulary | None, int] = (None, 0)  # which one, and its last term
 
     def latest(self) -> Snapshot:

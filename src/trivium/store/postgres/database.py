@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import inf
 from select import POLLIN, poll
@@ -244,6 +244,13 @@ def one_read(engine: Engine) -> Iterator[Any]:
     finally:
         if pooled is not None:
             pooled.close()
+
+
+def rows_of(engine: Engine, text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    """What a statement reads so."""
+    with one_read(engine) as cursor:
+        cursor.execute(text, values)
+        return list(cursor.fetchall())
 
 
 def retried(change: Callable[[], T]) -> T:

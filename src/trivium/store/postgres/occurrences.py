@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import Engine, text
 
-from trivium.store.postgres.database import one_read
+from trivium.store.postgres.database import rows_of
 from trivium.store.postgres.words import LENGTHS, MOST
 from trivium.store.ranking import Counts, Ids
 from trivium.store.sql.census import Allowed
@@ -181,9 +181,7 @@ class Remembered:
 
     def _rows(self, statement: str, values: tuple[Any, ...]) -> list[Any]:
         # Raw bytes: as text they would be twice as long.
-        with one_read(self._engine) as cursor:
-            cursor.execute(statement, values)
-            return list(cursor.fetchall())
+        return rows_of(self._engine, statement, values)
 
     def _keep(self, key: tuple[str, Run], found: _Known) -> None:
         with self._changing:

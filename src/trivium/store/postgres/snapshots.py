@@ -10,7 +10,7 @@ from sqlalchemy import Engine, text
 
 from trivium.core.types import OWNER, Where
 from trivium.store.known import KnownDocuments
-from trivium.store.postgres.database import one_read
+from trivium.store.postgres.database import one_read, rows_of
 from trivium.store.postgres.occurrences import Remembered, RowOccurrences
 from trivium.store.postgres.shards import shards_of
 from trivium.store.postgres.vectors import ServedModel
@@ -59,7 +59,7 @@ class Snapshots:
         self._vocabulary = Vocabulary()
         self._generation = 0  # of the words and occurrences that are cached
         self._last_word = 0  # the highest known number
-        self._known = KnownWords(engine)
+        self._known = KnownWords(engine, rows_of)
         self._last_term = 0  # of those by which documents are known
 
     def latest(self) -> Snapshot:

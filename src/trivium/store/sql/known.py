@@ -7,8 +7,8 @@ only asks for newer ones; `learn_all` starts again.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from trivium.core.types import DocumentId
 from trivium.store.sql.rows import document_of
 from trivium.store.sql.statements import (
     insert_all,
-    one_statement,
     set_setting,
     setting,
     slices,
@@ -31,6 +30,8 @@ from trivium.text.stems import stem
 
 # Documents, rising, and the fields of each.
 Known: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+# The rows of a statement with its values, without SQLAlchemy: every search asks.
+Read: TypeAlias = Callable[[Engine, str, Sequence[Any]], list[tuple[Any, ...]]]
 LEARNED = "known"  # the setting: what the rows were made from
 FIELDS = "known_fields"  # the setting: metadata fields that someone wants beside the usual ones
 _NONE: Known = (np.empty(0, np.int64), np.empty(0, np.int64))
@@ -129,28 +130,27 @@ _COLUMN = {"spellings": "word", "stems": "stem"}
 class KnownWords:
     """Reads the rows."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, read: Read) -> None:
         self._engine = engine
+        self._read = read
 
     def newer(self, last: int) -> list[tuple[int, str]]:
         """The terms above a number, in order."""
         query = "SELECT id, word FROM known_terms WHERE id > {} ORDER BY id"
-        with one_statement(self._engine) as connection:
-            return [tuple(row) for row in connection.exec_driver_sql(query.format(int(last)))]
+        return self._read(self._engine, query.format(int(last)), ())
 
     def of(self, field: str, wanted: Sequence[str]) -> dict[str, Known]:
         """The documents that are known by each word."""
         found = dict.fromkeys(wanted, _NONE)
-        with one_statement(self._engine) as connection:
-            is_sqlite = connection.dialect.name == "sqlite"
-            for some in slices(list(found)):
-                marks = ", ".join("?" * len(some))
-                statement = (_SQLITE if is_sqlite else _POSTGRES).format(
-                    column=_COLUMN[field], marks=marks
-                )
-                values = tuple(some) if is_sqlite else (some,)
-                for word, ids, bits in connection.exec_driver_sql(statement, values):
-                    found[word] = _merged(_numbers(ids), _numbers(bits))
+        is_sqlite = self._engine.dialect.name == "sqlite"
+        for some in slices(list(found)):
+            marks = ", ".join("?" * len(some))
+            statement = (_SQLITE if is_sqlite else _POSTGRES).format(
+                column=_COLUMN[field], marks=marks
+            )
+            values = tuple(some) if is_sqlite else (some,)
+            for word, ids, bits in self._read(self._engine, statement, values):
+                found[word] = _merged(_numbers(ids), _numbers(bits))
         return found
 
     def side_by_side(

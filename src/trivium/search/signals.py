@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Lookup: TypeAlias = Callable[[], list[Hit]]
 
+_PLACES = 5  # of a cosine
 _NOT_EVERY_WORD = "No passage has every word of “{query}”"
 _SO_ANY = ", so keyword search accepted any of them."
 
@@ -101,6 +102,13 @@ class _Beside:
         return self._threads.submit(lookup).result
 
 
+def settled(hits: list[Hit]) -> list[Hit]:
+    """With cosines of five places, equal ones by chunk: stores sum in different orders, which moves
+    the seventh place and must not decide who comes first."""
+    rounded = [Hit(hit.chunk_id, round(hit.score, _PLACES)) for hit in hits]
+    return sorted(rounded, key=lambda hit: (-hit.score, hit.chunk_id))
+
+
 class Signals:
     """Threads may share it."""
 
@@ -155,7 +163,7 @@ class Signals:
                 if vector is not None:
                     probe = Probe(asked.typed, vector, threshold, self._embedder.fingerprint)
                     with damaged.left_out(Signal.VECTOR):
-                        lists[Signal.VECTOR] = ask(Signal.VECTOR, probe)
+                        lists[Signal.VECTOR] = settled(ask(Signal.VECTOR, probe))
             for signal, answer in answers.items():
                 with damaged.left_out(signal):
                     lists[signal] = answer()

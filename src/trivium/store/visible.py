@@ -61,7 +61,7 @@ class Visible:
     plans: dict[str, PlannedWord] = field(default_factory=dict)
     _held: dict[tuple[str, str], int] = field(default_factory=dict)
     _is_there: dict[str, bool] = field(default_factory=dict)
-    _known_chunks: dict[tuple[str, Run], KnownBy] = field(default_factory=dict)
+    _known_chunks: dict[tuple[str, Run, bool], KnownBy] = field(default_factory=dict)
     _known_size: int = 0  # of all of them
 
     @cached_property
@@ -90,22 +90,27 @@ class Visible:
         seen = self.seen.documents
         return int(np.count_nonzero(counts if seen is None else counts[seen[seen < len(counts)]]))
 
-    def _known(self, field: str, run: Run) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _known(
+        self, field: str, run: Run, *, alike: bool = False
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The visible documents that are known by a run, and how much that counts: less if most
-        documents are, for then it tells nothing."""
+        documents are, for then it tells nothing. `alike`: it is not what the query says."""
         documents, fields = self.known.of(field, run)
         if not len(documents):
             return documents, np.empty(0)
         there = self.known.census.count[documents] > 0
         there[there] = self.seen.chunks.take(self.known.first_chunks(documents[there]))
         known = self.known.side_by_side(field, run, (documents[there], fields[there]))
-        return known[0], weights(known[1]) * known_share(len(known[0]), self._documents)
+        share = known_share(len(known[0]), self._documents)
+        return known[0], weights(known[1], alike=alike) * share
 
     def _known_by(self, field: str, run: Run, factor: float = 1.0) -> KnownBy:
         """The chunks to which this gives more than their text does."""
-        kept = self._known_chunks.get((field, run))
+        alike = factor < 1
+        kept = self._known_chunks.get((field, run, alike))
         if kept is None:
-            documents, counts = self._known(field, run)
+            documents, counts = self._known(field, run, alike=alike)
+            documents, counts = documents[counts > 0], counts[counts > 0]
             kept = _BY_NONE
             if len(documents):
                 text = Holders(1.0, *self.occurrences.of(field, run))
@@ -113,7 +118,7 @@ class Visible:
                 kept = beyond_text(kept, text, self._saturation)
             if self._known_size > _REMEMBERED:
                 self._known_chunks, self._known_size = {}, 0
-            self._known_chunks[field, run] = kept
+            self._known_chunks[field, run, alike] = kept
             self._known_size += len(kept.ids)
         return kept if factor == 1 or kept is _BY_NONE else KnownBy(kept.ids, kept.counts * factor)
 

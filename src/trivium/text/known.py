@@ -28,6 +28,7 @@ _WEIGHTS = {
     "folder": 0.6, "from": 2.2, "to": 2.0, "date": 1.0, "channel": 1.4, "other": 1.4,
 }  # fmt: skip
 _BIT = {name: 1 << place for place, name in enumerate(_WEIGHTS)}
+_NAMES = sum(_BIT[name] for name in ("author", "from", "to", "channel", "other"))
 _OF_METADATA = {
     "authors": "author", "year": "year", "keywords": "tag", "tags": "tag", "labels": "tag",
     "collections": "tag", "container": "journal", "journal": "journal", "from": "from", "to": "to",
@@ -106,9 +107,11 @@ def known_text(document: Document, others: Sequence[str] = ()) -> str:
     return "\n".join(" ".join(read) for _, _, read in _fields(document, others))
 
 
-def weights(fields: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How much words in these fields count: in each case the field that counts most."""
-    return _table()[fields]
+def weights(fields: NDArray[np.int64], *, alike: bool = False) -> NDArray[np.float64]:
+    """How much words in these fields count: in each case the field that counts most. `alike`: words
+    that are only spelled like the query's, which count in names alone. With others, "rulers" found
+    every document with the tag "rules" before the one about rulers."""
+    return _table()[fields & _NAMES if alike else fields]
 
 
 @cache

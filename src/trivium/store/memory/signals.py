@@ -169,12 +169,12 @@ class _MemoryPostings:
             s.factor
             * max(
                 saturation(_count(s.words, held), len(held), average),
-                self._known("spellings", s.words, chunk_id),
+                self._known("spellings", s.words, chunk_id, alike=s.factor < 1),
             )
             for s in planned.spellings
         )
 
-    def _known(self, among: str, run: Run, chunk_id: ChunkId) -> float:
+    def _known(self, among: str, run: Run, chunk_id: ChunkId, *, alike: bool = False) -> float:
         """How much it counts that the document is known by a run."""
         known = self.known[among]
         bits = self._bits(among, self.entries[chunk_id].document, run)
@@ -182,7 +182,7 @@ class _MemoryPostings:
             return 0.0
         share = known_share(sum(self._bits(among, i, run) > 0 for i in known), len(known))
         later = 1.0 if self._is_first(chunk_id) else LATER
-        return float(weights(np.array([bits]))[0]) * share * later
+        return float(weights(np.array([bits]), alike=alike)[0]) * share * later
 
     def _bits(self, among: str, document: DocumentId, run: Run) -> int:
         """The fields of a document that hold a run."""

@@ -28,7 +28,7 @@ from trivium.config import Settings
 from trivium.core.types import Signal
 from trivium.ingest import reembed
 from trivium.ingest.reembed import Reembedder
-from trivium.library import Library, current
+from trivium.library import Library, model
 from trivium.operations.searching import SearchOptions
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.indexes import Indexes
@@ -51,7 +51,7 @@ WRITING: Writing = (
 
 def opened(place: Path) -> Library:
     """With toy models in the place of real ones, by the name that the manifest keeps."""
-    current.embedder_or_missing = lambda settings: MODELS[settings.embed_model]
+    model.embedder_or_missing = lambda settings: MODELS[settings.embed_model]
     store = open_embedded(place)
     name = store.models.manifest().settings.get("embed.model", "")
     return Library(store, MODELS[name], Settings(embed_model=name))

@@ -80,9 +80,10 @@ def lagging(tmp_path: Path) -> Iterator[tuple[Library, ReplicatedSignals, Place]
     with postgres.library() as address, postgres.library() as copy, opened(address) as library:
         put(library, "old.md", "An old lantern burns.")
         copy_library(address, copy, BackendOptions(create=False), BackendOptions())
-        put(library, "fog.md", "Fog.")  # building the copy's indexes took a sequence number too
         engines = [open_database(parse(place)) for place in (address, copy)]
         primary, replica = (Place.on(e, name) for e, name in zip(engines, "pr", strict=True))
+        while primary.feed.sequence() < replica.feed.sequence():
+            put(library, "fog.md", f"Fog {primary.feed.sequence()}.")  # copying took numbers too
         yield library, ReplicatedSignals(primary, [replica]), replica
         for engine in engines:
             engine.dispose()

@@ -10,8 +10,6 @@ from tests.fuzz.seeds import SEEDS
 from trivium.core.errors import ReadError
 from trivium.core.types import Extraction
 from trivium.extract.detect import reader_name
-from trivium.extract.images import ImageExtractor
-from trivium.extract.ole import LockedOfficeExtractor
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.extractors import FACTORY, extractors
 from trivium.ports import Blob
@@ -40,7 +38,8 @@ def test_the_files_to_be_damaged_are_sound_and_of_every_format() -> None:
             readers.add(found.reader)
             said = found.text + found.title + "".join(e.name for e in found.enclosed)
             assert "lantern" in said.lower() or found.enclosed, name
-    speechless = [ImageExtractor.__name__, LockedOfficeExtractor.__name__]
+    # Damaged recordings have tests of their own: hearing takes seconds.
+    speechless = ["ImageExtractor", "LockedOfficeExtractor", "RecordingExtractor"]
     unread = {reader_name(e) for e in extractors(SETTINGS)} - readers
     assert sorted(name.partition("-")[0] for name in unread) == speechless
 

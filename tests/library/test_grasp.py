@@ -85,7 +85,7 @@ def test_what_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
 class NamedToy(ToyEmbedder):
     """Counts as the model whose cosines were fitted."""
 
-    fingerprint = f"{NAME}-toy"
+    fingerprint = f"{NAME}-0123456789ab-v1-toy"
 
 
 def told(

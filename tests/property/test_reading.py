@@ -94,4 +94,5 @@ def test_the_golden_files_can_all_be_read(sandbox: Sandbox) -> None:
     """Else the laws above would be kept by saying nothing."""
     for name, data in GOLDEN.items():
         if not name.endswith(".png"):
-            assert sandbox.read(Blob(name, data)).elements, name
+            read = sandbox.read(Blob(name, data))
+            assert read.elements or read.enclosed, name

@@ -41,6 +41,8 @@ FILTERS = {
     "from": ("from", "author"), "to": ("to",), "tag": ("tag",), "tags": ("tag",),
     "keywords": ("tag",), "year": ("year", "date"), "channel": ("channel",),
 }  # fmt: skip
+# Media types of the documents that a filter is about, if not all.
+ONLY_IN = {"slackAuthor": ("message/slack", "application/vnd.slack.channel+json")}
 # Those that are no metadata fields themselves.
 ALIASES = ("author", "slackAuthor", "tag", "tags")
 LATER = 0.9  # what a later passage of the document gets of this; so its first one leads
@@ -96,6 +98,8 @@ def asked_of(field: str, value: object) -> tuple[list[str], int]:
 def is_asked(document: Document, field: str, value: object) -> bool:
     """Whether a known field has all words of a filter's value."""
     wanted, bits = asked_of(field, value)
+    if field in ONLY_IN and document.media_type not in ONLY_IN[field]:
+        return False
     if not wanted or not bits:
         return False
     held = known_words(document)

@@ -150,7 +150,7 @@ def test_a_long_scan_says_at_every_page_that_it_still_works(
         def advice(self, image: bytes, text: str) -> str:
             return ""
 
-    monkeypatch.setattr(pulse, "_listeners", [lambda: steps.append(len(read))])
+    monkeypatch.setattr(pulse, "_listeners", [lambda *_: steps.append(len(read))])
     PdfExtractor(Reader()).extract(Blob("a.pdf", maker.build()))
     assert set(steps) == {0, 1, 2}
 

@@ -22,7 +22,7 @@ from trivium.store.sql.tables import (
 )
 from trivium.store.where import UPLOADED, as_number, comparable_text, metadata_name
 from trivium.text.filters import OF_PASSAGES
-from trivium.text.known import FILTERS, asked_of
+from trivium.text.known import FILTERS, ONLY_IN, asked_of
 
 _OfPassages: TypeAlias = Callable[[Compare | Exists], ColumnElement[bool]]
 
@@ -118,6 +118,8 @@ def _known(field: str, value: object) -> ColumnElement[bool]:
         .where(known_words.c.fields.bitwise_and(bits) != 0)
     )
     held = [documents.c.id.in_(found.where(known_terms.c.word == word)) for word in wanted]
+    if held and field in ONLY_IN:
+        held.append(documents.c.media_type.in_(ONLY_IN[field]))
     return and_(*held) if held else false()
 
 

@@ -28,7 +28,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     "bench.quote": ("--sentences", "2", "--papers", "2", "--data", "DATA"),
     "bench.sync_data": ("--data", "DATA"),
     "bench.sync_histories": ("--histories", "15"),
-    "bench.attack": ("--requests", "30"),
+    "bench.attack": ("--requests", "30", "--minutes", "0", "--seed", "2"),
     "bench.recordings": ("--minutes", "0.4"),
     "bench.stall": ("--cases", "small"),
     "bench.search": ("--growth", CHUNKS, "--filter", "--seconds", "0.1", "--data", "DATA"),

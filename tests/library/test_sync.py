@@ -512,11 +512,50 @@ def test_a_folder_that_is_added_and_synced_gives_each_document_once(tmp_path: Pa
             return sorted(one.uri for one in library.documents.all())
 
         library.add(notes)
-        library.sync.run("mine")
-        assert titles() == ["notes:mine/a.md", "notes:mine/b.txt"]
+        seen = []
+        library.sync.run("mine", on_event=lambda event: seen.append(titles()))
+        synced = ["notes:mine/a.md", "notes:mine/b.txt"]
+        assert seen[-1] == titles() == synced  # before the run ends
+        report = library.add(notes)
+        assert (titles(), dict(report.counts)) == (synced, {"duplicate": 2})
+        (notes / "c.md").write_text("A new one.")
         library.add(notes)
+        assert titles() == [str(notes / "c.md"), *synced]  # not synced yet: as a file, once
+        library.add(notes, collection="others")
+        assert len(titles()) == 6  # another collection
         library.sync.run("mine")
-        assert titles() == ["notes:mine/a.md", "notes:mine/b.txt"]
+        assert titles() == sorted([*synced, "notes:mine/c.md", *map(str, notes.iterdir())])
+
+
+def test_a_mailbox_that_is_added_and_synced_gives_each_mail_once(tmp_path: Path) -> None:
+    box = tmp_path / "mail" / "in.mbox"
+    box.parent.mkdir()
+    mail = "From a@x Thu Jan  1 00:00:00 2026\nSubject: {0}\n\nThe {0} is here.\n\n"
+    box.write_text(mail.format("lamp") + mail.format("map"))
+    for place in (box.parent, box):
+        with Library(open_memory(), TOY, Settings()) as library:
+            library.sync.add(KeptSource("mine", "mbox", {"path": str(place)}))
+            library.add(box)
+            assert len(library.documents.all()) == 1  # the mailbox as a whole
+            for _ in range(2):
+                library.sync.run("mine")
+                uris = [one.uri for one in library.documents.all()]
+                assert [one[:10] for one in uris] == ["mbox:mine/", "mbox:mine/"]
+                library.add(box.parent)
+
+
+def test_a_source_reads_the_same_folder_wherever_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("here", "there"):
+        (tmp_path / folder / "notes").mkdir(parents=True)
+        (tmp_path / folder / "notes" / f"{folder}.md").write_text(folder)
+    with Library(open_memory(), TOY, Settings()) as library:
+        monkeypatch.chdir(tmp_path / "here")
+        library.sync.add(KeptSource("mine", "notes", {"path": "notes"}))
+        monkeypatch.chdir(tmp_path / "there")
+        library.sync.run("mine")
+        assert [one.uri for one in library.documents.all()] == ["notes:mine/here.md"]
 
 
 def test_a_library_within_its_notes_is_left_out(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,13 @@ def test_a_source_is_kept_in_step_by_the_server(
     assert checked == {"source": "vault", "item": "lamp", "message": ""}
     found = tended.post("/v1/search", json={"query": "lamp", "where": "tags:tower"}).json()
     assert [one["document"]["uri"] for one in found["results"]] == ["notes:vault/lamp.md"]
+    watched = tended.post("/v1/sources", json={"path": str(tmp_path)}).json()
+    until(lambda: tended.get("/v1/sources").json()["sources"][0]["state"] == "watching")
+    uris = [one["uri"] for one in tended.get("/v1/documents").json()["documents"]]
+    assert [one for one in uris if "lamp" in one] == [
+        "notes:vault/lamp.md"
+    ]  # once, though its folder was added too
+    tended.delete(f"/v1/sources/{watched['id']}")
     (tmp_path / "bell.md").write_text("A bell rings.")
     (tmp_path / "lamp.md").unlink()
     until(lambda: tended.get("/v1/sync/vault/verify").json()["differences"] == [])
@@ -130,6 +138,14 @@ def test_a_secret_that_was_sent_is_stored_encrypted(
             assert not file.is_file() or b"xoxb-sent" not in file.read_bytes(), file
         key = tmp_path / "here" / "secret.key"
         assert key.stat().st_mode & 0o077 == 0
+        with library.backend.leases.hold("sync-a", "syncing a"):
+            plain = replace(library.sync.get("a"), secrets={"token": "value:xoxb-of-0.1"})
+            library.backend.sources.keep(plain)  # as 0.1 did
+            library.sync.due()
+            assert library.sync.get("a") == plain  # it is syncing: later
+        library.sync.due()
+        sealed = library.sync.get("a").secrets["token"]
+        assert config.secret("token", sealed) == "xoxb-of-0.1" not in sealed
         monkeypatch.setenv("TRIVIUM_CONFIG", str(tmp_path / "there" / "config.toml"))
         with pytest.raises(BadSetting, match="another key"):  # no key, on another machine
             config.secret("token", stored)

@@ -94,17 +94,17 @@ class Naming:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A file that belongs to the recording beside it: its subtitles, or its sound alone."""
+class Covered:
+    """A file that another document shows: the recording beside it, whose subtitles or sound it is,
+    or an item of a synced source."""
 
     item: SourceItem
-    of: str  # uri of the recording
-    own: Document | None  # that it was before the recording came
+    own: Document | None  # that it was before the other came
 
     def apply(self, backend: Backend) -> Outcome:
-        if self.own is not None:
-            backend.writer.remove([self.own.id])
         item = self.item
+        if self.own is not None:
+            backend.writer.forget(item.uri, self.own.collection)
         return Outcome(item.uri, Fate.DUPLICATE, None, None, item.size, item.enclosed)
 
 

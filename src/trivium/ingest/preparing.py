@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,8 +26,8 @@ from trivium.ingest.attached import attached, described, is_library
 from trivium.ingest.faults import Dropped, failure, is_of_one_document
 from trivium.ingest.file_chunker import check_count
 from trivium.ingest.identity import (
+    Covered,
     Naming,
-    Part,
     Renaming,
     hash_of,
     labelled,
@@ -103,7 +103,7 @@ class Relabelling:
 
 
 # What to do with an item; an outcome if nothing is left to do.
-Found: TypeAlias = Prepared | Relabelling | Renaming | Naming | Part | Outcome
+Found: TypeAlias = Prepared | Relabelling | Renaming | Naming | Covered | Outcome
 
 
 @dataclass(slots=True)
@@ -150,7 +150,10 @@ class Preparer:
         max_chunks: int,
         summariser: Summariser | None = None,
         keep_originals: bool = True,
+        synced: Callable[[Sequence[str]], Container[str]] = lambda uris: (),
     ) -> None:
+        """`synced`: which of some uris the library has from a synced source."""
+        self._synced = synced
         self._backend = backend
         self._keep_originals = keep_originals
         self._chunker = chunker
@@ -219,9 +222,10 @@ class Preparer:
             alike: dict[str, list[Document]] = defaultdict(list)
             for document in self._backend.documents.alike(new, labels.collection) if new else ():
                 alike[document.seen_hash].append(document)
+        synced = self._synced([one.item.uri for one in left])
         for one in left:
-            if (whole := recording_beside(one.item)) is not None:
-                one.found = Part(one.item, whole.uri, one.before)
+            if one.item.uri in synced or recording_beside(one.item) is not None:
+                one.found = Covered(one.item, one.before)
         left = [one for one in left if one.found is None]
         unsettled = [one for one in left if not one.anew]
         self._each(unsettled, Step.REGISTER, lambda one: self._recall(one, labels, alike))

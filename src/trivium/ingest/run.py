@@ -28,7 +28,7 @@ from trivium.core.work import JobId, Offered, Step, SyncPoint
 from trivium.ingest.batches import Batches, step_back
 from trivium.ingest.embedding import Embedding, Made
 from trivium.ingest.faults import Dropped, failure, is_of_one_document
-from trivium.ingest.identity import Naming, Part, Renaming
+from trivium.ingest.identity import Covered, Naming, Renaming
 from trivium.ingest.in_flight import InFlight, InFlightDocuments, Offer
 from trivium.ingest.preparing import Found, Preparation, Relabelling
 from trivium.ingest.progress import Fate, Outcome
@@ -232,7 +232,7 @@ class Pipeline:
         """Its outcome; or none, and the files inside it, if it must be stored."""
         if isinstance(found, Outcome):
             return found, []
-        if isinstance(found, Renaming | Naming | Part):
+        if isinstance(found, Renaming | Naming | Covered):
             return found.apply(self._backend), []
         if isinstance(found, Relabelling):
             return self._relabel(found), []

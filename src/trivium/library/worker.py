@@ -40,6 +40,7 @@ from trivium.library.assembly import (
     summariser_for,
     token_embedder_for,
 )
+from trivium.library.synced import synced
 from trivium.ports import (
     Backend,
     Blob,
@@ -141,6 +142,7 @@ class Readers:
                 max_chunks=settings.chunk_limit,
                 summariser=summariser_for(settings, self._generator),
                 keep_originals=settings.archive_keep,
+                synced=partial(synced, self._backend, labels.collection),
             )
             self._prepared = {asked: (labels, preparer)}
         return self._prepared[asked]

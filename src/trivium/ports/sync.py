@@ -130,14 +130,6 @@ class RetryingSource(SyncSource, Protocol):
         ...
 
 
-@runtime_checkable
-class FilesSource(SyncSource, Protocol):
-    """A source of files on this machine, whose ids are their paths below `folder`. If the folder
-    was also added as it is, the source's documents take the place of the files'."""
-
-    folder: Path
-
-
 @dataclass(frozen=True, slots=True)
 class SourceAsked:
     """What to sync: options by name, and secrets, already looked up."""
@@ -173,3 +165,7 @@ class SourceKind:
     # names the machine: over HTTP the operator must have allowed that address.
     guarded: Mapping[str, str] = field(default_factory=lambda: {"url": "url", "host": "host"})
     own: Sequence[str] = ()  # addresses of the service that need no permission
+    # Options that name files or folders of this machine. The first is what the source reads: if a
+    # file below it was also added as it is, the source's documents, whose ids begin with the file's
+    # path below it, take its place.
+    files: Sequence[str] = ()

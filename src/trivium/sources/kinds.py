@@ -6,6 +6,7 @@ registered in the same way. Loaded on call: naming one source imports no other.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 
@@ -56,6 +57,13 @@ def kind_of(name: str) -> SourceKind:
             fix=f"Update or uninstall {owner}.",
         ) from reason
     return found
+
+
+def absolute(kind: str, options: Mapping[str, str]) -> dict[str, str]:
+    """With whole paths: a source runs wherever a server is started."""
+    named = kind_of(kind).files if kind in entries() else ()
+    given = {one: os.path.expanduser(options[one]) for one in named if options.get(one)}
+    return {**options, **{one: os.path.abspath(path) for one, path in given.items()}}
 
 
 def usual_variable(kind: str, secret: str) -> str:

@@ -172,4 +172,5 @@ KIND = SourceKind(
     _make,
     {"path": "the file, or a folder of mbox files"},
     required=("path",),
+    files=("path",),
 )

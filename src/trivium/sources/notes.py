@@ -181,4 +181,5 @@ KIND = SourceKind(
     _make,
     {"path": "the folder", "ignore": ".gitignore rules for notes to ignore, comma-separated"},
     required=("path",),
+    files=("path",),
 )

@@ -210,4 +210,5 @@ KIND = SourceKind(
         "workspace": "address of the workspace (https://NAME.slack.com), for links to messages",
     },
     required=("path",),
+    files=("path",),
 )

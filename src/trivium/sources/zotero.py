@@ -536,4 +536,5 @@ KIND = SourceKind(
     },
     secrets=("key",),
     own=(URL, "https://api.zotero.org"),
+    files=("path", "storage", "attachments"),
 )

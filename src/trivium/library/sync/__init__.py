@@ -5,10 +5,10 @@
 that changes nothing, `items` turns an item into a document.
 """
 
-from trivium.library.sync.items import uri_prefix
 from trivium.library.sync.kept import Checked, Sync, period_of, seconds_of
 from trivium.library.sync.running import SyncEvent, SyncOptions
 from trivium.library.sync.verifying import Difference, Verified
+from trivium.library.synced import uri_prefix
 
 __all__ = [
     "Checked",

@@ -11,12 +11,9 @@ from trivium.core.types import EVERYONE, Extraction
 from trivium.core.work import KeptSource
 from trivium.extract.cleaning import cleaned, cleaned_metadata
 from trivium.ingest.identity import text_digest
+from trivium.library.synced import uri_prefix
 from trivium.ports import Backend, Gone, Only, Put, SourceItem
 from trivium.store.identity import WITHIN
-
-
-def uri_prefix(source: KeptSource) -> str:
-    return f"{source.kind}:{source.name}/"
 
 
 def held(backend: Backend, source: KeptSource) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -19,6 +19,7 @@ from trivium.core.errors import (
     SourceNotFound,
     SourcePaused,
     SourceUnreachable,
+    TriviumError,
 )
 from trivium.core.shapes import SyncAnswer
 from trivium.core.types import Extraction, Labels
@@ -91,10 +92,9 @@ class Sync:
         if self._backend.sources.get(source.name) is not None:
             raise SourceExists(f"You already have a source named {source.name}.")
         self._make(source)  # raises now what its first run would
-        secrets = {name: config.sealed(place) for name, place in source.secrets.items()}
-        kept = replace(
-            source, secrets=secrets, added_at=now(), cursor="", run=SyncRun(), paused=False
-        )
+        options = kinds.absolute(source.kind, source.options)
+        fresh = replace(source, options=options, cursor="", run=SyncRun(), paused=False)
+        kept = replace(_sealed(fresh), added_at=now())
         self._backend.sources.keep(kept)
         return kept
 
@@ -184,8 +184,18 @@ class Sync:
     def due(self) -> list[KeptSource]:
         """Sources that a server should run now: they are due, or a pause that the service asked for
         is over."""
+        self._seal()
         at = now()
         return [one for one in self._backend.sources.all() if _is_due(one, at)]
+
+    def _seal(self) -> None:
+        """Encrypt the secrets that 0.1 stored as they were sent. Under the lease, because a run
+        writes the same row; the next call comes to those that are syncing now, or that have no
+        place for a key."""
+        for source in self._backend.sources.all():
+            if _sealed(source) != source:
+                with suppress(TriviumError, OSError), self._leased(source.name):
+                    self._backend.sources.keep(_sealed(self.get(source.name)))
 
     def ask(self, name: str, *, full: bool = False) -> KeptSource:
         """Ask the server of this library to run it now. `full`: read everything again."""
@@ -198,6 +208,9 @@ class Sync:
         self._backend.sources.settle(name, now_due, [])
         self._backend.sources.record(name, replace(source.run, not_before=now(), code=""))
         return self.get(name)
+
+    def _leased(self, name: str) -> AbstractContextManager[None]:
+        return self._backend.leases.hold(_lease(name), f"syncing {name}", patience=0)
 
     def _opened(self, source: KeptSource) -> SyncSource:
         """By its kind. Secrets are looked up now."""
@@ -252,6 +265,7 @@ class Sync:
     ) -> SyncRun:
         """Bring the library up to date with the source. Raises SourceError if the source can't be
         read; what was added until then stays, and the next run continues from there."""
+        self._seal()
         source = self.get(name)
         if source.paused:
             raise SourcePaused(f"{name} is paused.")
@@ -263,8 +277,7 @@ class Sync:
             return SyncRun(at, at, full=options.full, counts=dict(counts), message=rest)
         with ExitStack() as stack:
             try:
-                lease = self._backend.leases.hold(_lease(name), f"syncing {name}", patience=0)
-                stack.enter_context(lease)
+                stack.enter_context(self._leased(name))
             except LibraryBusy as reason:
                 raise LibraryBusy(
                     f"{name} is already syncing.", fix="Wait for it to finish."
@@ -320,6 +333,11 @@ def _sent(name: str, text: str) -> str:
             on_page="Send the secret itself, or name:NAME if `sync.secrets` lists it.",
         )
     return text if kind in ("name", "value") and rest else f"value:{text}"
+
+
+def _sealed(source: KeptSource) -> KeptSource:
+    secrets = {name: config.sealed(place) for name, place in source.secrets.items()}
+    return replace(source, secrets=secrets)
 
 
 def _lease(name: str) -> str:

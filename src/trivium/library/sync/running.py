@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from pathlib import Path
 from threading import Event
 from time import monotonic
 
@@ -22,16 +21,16 @@ from trivium.core.errors import SourceEmpty, TriviumError
 from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun
 from trivium.ingest.in_flight import clean_item
 from trivium.ingest.progress import Fate, Outcome
-from trivium.library.sync.items import age, held, item_of, slices, uri_prefix, uris_of
+from trivium.library.sync.items import age, held, item_of, slices, uris_of
 from trivium.library.sync.putting import Putting
 from trivium.library.sync.segments import SEGMENT, Segment, segments
 from trivium.library.sync.verifying import REMOVED
+from trivium.library.synced import place_of, synced, uri_prefix
 from trivium.ports import (
     Backend,
     Change,
     Checkpoint,
     Failed,
-    FilesSource,
     Gone,
     Only,
     Put,
@@ -95,6 +94,7 @@ class Run:
         self._putting = putting
         self._source = source
         self._opened = opened
+        self._place = place_of(source)
         self._options = options
         self._on_event = on_event
         self._on_wait = on_wait
@@ -185,8 +185,8 @@ class Run:
             self._follow(self._opened.again(failed))
         cursor = "" if self._options.full else self._source.cursor
         seen = self._follow(self._opened.changes(cursor)) if not self._ends else set()
-        if not self._ends and isinstance(self._opened, FilesSource):
-            self._forget_files(self._opened.folder)
+        if not self._ends:
+            self._forget_files()
         if self._ends or self._opened.deletions == "kept":
             return self.record.listed_at
         if not cursor and not self._options.compare:
@@ -269,6 +269,7 @@ class Run:
                     self._take(outcome)
             if over := [one.id for one in there if one.id in known - self._failing]:
                 sources.settle(source.name, [], over)
+            self._forget_files()
         elif point is not None:
             sources.advance(point)
         if segment.checkpoint is not None:
@@ -336,20 +337,18 @@ class Run:
             self._follow(self._opened.again(missing))
             self._added_beside_cursor = True
 
-    def _forget_files(self, folder: Path) -> None:
+    def _forget_files(self) -> None:
         """A folder that was added as it is, too: each document once, as the source reads it."""
-        above, prefix = f"{folder}{os.sep}", uri_prefix(self._source)
-        mine = set(held(self._backend, self._source))
-        added = self._backend.documents.below(above, self._source.collection)
-        twice = [
-            uri
-            for uri in added
-            if prefix + uri.removeprefix(above).partition(WITHIN)[0].replace(os.sep, "/") in mine
-        ]
-        for some in slices([uri for uri in twice if WITHIN not in uri], SEGMENT):
+        if not self._place:
+            return
+        documents, collection = self._backend.documents, self._source.collection
+        below = documents.below(f"{self._place}{os.sep}", collection)
+        files = dict.fromkeys(uri.partition(WITHIN)[0] for uri in (self._place, *below))
+        twice = synced(self._backend, collection, list(files))
+        for some in slices(sorted(twice), SEGMENT):
             with self._backend.writer.writing(self._on_wait):
                 for uri in some:
-                    self._backend.writer.forget(uri, self._source.collection)
+                    self._backend.writer.forget(uri, collection)
 
     def _forget_others(self, listed: set[str]) -> None:
         prefix = uri_prefix(self._source)

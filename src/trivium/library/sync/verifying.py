@@ -11,8 +11,9 @@ from trivium.core.errors import ReadError
 from trivium.core.types import OWNER, Document
 from trivium.core.work import KeptSource, SyncFailure
 from trivium.ingest.progress import Fate
-from trivium.library.sync.items import digest_of, held, item_of, uri_prefix, uris_of
+from trivium.library.sync.items import digest_of, held, item_of, uris_of
 from trivium.library.sync.segments import SEGMENT
+from trivium.library.synced import uri_prefix
 from trivium.ports import Backend, Change, Failed, Gone, Only, Put, SyncSource, Wait
 
 REMOVED = "removed"

@@ -9,7 +9,7 @@ from sqlalchemy import create_engine, inspect, text
 from trivium.core.types import OWNER, Signal, Where
 from trivium.core.work import JobState, Offered, Priority, TaskEnd, TaskState
 from trivium.store.embedded.backend import open_embedded
-from trivium.store.sql.migrations import SCHEMA
+from trivium.store.sql.schema import SCHEMA
 from trivium.testing.samples import TOY, probe, sample
 
 OLD = Path(__file__).parent / "schema4.sql"  # `iterdump` of a library of two documents

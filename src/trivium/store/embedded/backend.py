@@ -41,13 +41,12 @@ from trivium.store.sql.feed import Feed
 from trivium.store.sql.folders import SqlFolders
 from trivium.store.sql.jobs import SqlJobs
 from trivium.store.sql.known import is_learned, learn_all
-from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.models import SqlModels
 from trivium.store.sql.names import Names
 from trivium.store.sql.queries import SqlAlerts, SqlQueryLog
 from trivium.store.sql.queue import SqlQueue
 from trivium.store.sql.removal import Removal
-from trivium.store.sql.schema import migrate, schema_of
+from trivium.store.sql.schema import SCHEMA, migrate, schema_of
 from trivium.store.sql.sources import SqlSources
 from trivium.store.sql.staging import Staging
 from trivium.store.sql.tokens import SqlTokens

@@ -25,9 +25,8 @@ from trivium.store.embedded.asof import AS_OF
 from trivium.store.embedded.backup import DATABASE
 from trivium.store.embedded.database import open_database, translated
 from trivium.store.embedded.leases import FileLeases
-from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.rows import field_values, metadata_of
-from trivium.store.sql.schema import migrate
+from trivium.store.sql.schema import SCHEMA, migrate
 
 DAMAGED = f"{DATABASE}.damaged-"  # followed by the date
 DERIVED = ("words", "vectors", "vocabulary.txt", AS_OF)

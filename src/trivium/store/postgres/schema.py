@@ -11,8 +11,7 @@ from sqlalchemy.exc import DBAPIError
 
 from trivium.core.errors import DatabaseUnsuitable, LibraryNotFound, LibraryTooNew, StoreError
 from trivium.store.postgres.address import Address
-from trivium.store.sql.migrations import SCHEMA
-from trivium.store.sql.schema import migrate
+from trivium.store.sql.schema import SCHEMA, migrate
 from trivium.store.sql.statements import set_setting
 
 OLDEST = 15  # the server's major version

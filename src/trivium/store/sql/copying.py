@@ -11,7 +11,6 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, Table, func, select, tuple_
 
-from trivium.store.sql.job_tables import jobs, tasks
 from trivium.store.sql.statements import insert_all
 from trivium.store.sql.tables import (
     access_tokens,
@@ -24,6 +23,7 @@ from trivium.store.sql.tables import (
     embeddings,
     fields,
     interpretations,
+    jobs,
     names,
     query_log,
     removals,
@@ -31,6 +31,7 @@ from trivium.store.sql.tables import (
     shingles,
     source_failures,
     sources,
+    tasks,
     token_vectors,
     turn_documents,
     turns,

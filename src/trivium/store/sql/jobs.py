@@ -42,9 +42,8 @@ from trivium.core.work import (
     work_of,
 )
 from trivium.store.clock import now
-from trivium.store.sql.job_tables import jobs, tasks
 from trivium.store.sql.statements import one_state, slices
-from trivium.store.sql.tables import documents
+from trivium.store.sql.tables import documents, jobs, tasks
 
 UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
 _OVER = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED)

@@ -47,7 +47,6 @@ from trivium.core.work import (
 )
 from trivium.ports import Leases, worker_lease
 from trivium.store.clock import now
-from trivium.store.sql.job_tables import jobs, tasks
 from trivium.store.sql.jobs import (
     UNFINISHED,
     counted,
@@ -59,6 +58,7 @@ from trivium.store.sql.jobs import (
     trim,
 )
 from trivium.store.sql.statements import alone, insert_all, slices, take
+from trivium.store.sql.tables import jobs, tasks
 
 _SENDERS = 16  # asked at once
 MOST_LOST = 2  # workers that ended while they had a task, after which it is not tried again

@@ -101,8 +101,8 @@ def test_what_is_wrong_is_told_and_only_repaired_when_asked(
         answer = call("doctor", "--library", place)
         assert answer.code == 1
         assert "1 originals belong to no document" in answer.out
-        assert "1 vectors belong to no passage" in answer.out
-        assert "1 passages have no vector" in answer.out
+        assert "Vectors of no passage: 1;" in answer.out
+        assert "by words and spelling only: 1." in answer.out
         assert "trivium doctor --repair" in answer.out
     mended = call("doctor", "--repair", "--library", place, "--json")
     assert mended.code == 0
@@ -191,7 +191,7 @@ def test_unreadable_pages_are_named_and_the_rest_is_saved(tmp_path: Path, docume
     assert "--repair" in told["fix"]
     mended = call("doctor", "--repair", "--library", place, "--json")
     assert mended.code == 0, mended
-    assert "Read 3 documents again from their originals." in mended.json["repaired"]
+    assert "Read 3 documents again from the archive." in mended.json["repaired"]
     (kept,) = place.glob("library.db.damaged-*")
     assert kept.read_bytes() == data
     assert call("search", "battleaxe", "--library", place, "--json").json["results"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from trivium.config import Settings
-from trivium.core.errors import IndexDamaged
+from trivium.core.errors import DocumentNotFound, IndexDamaged
 from trivium.core.types import Signal
 from trivium.library import Library
 from trivium.operations.searching import SearchOptions
@@ -200,11 +200,11 @@ def test_rot_in_passages_is_named_and_mended(library: Library, files: Path, tmp_
     rot(place, text_of)
     rot(place, "UPDATE chunks SET headings = '[\"other\"]' WHERE id = (SELECT max(id) FROM chunks)")
     told = wrong(library)["passages"]
-    assert told.startswith("3 passages have changed on disk, in documents #1, #2, #3.")
+    assert told.startswith("Changed on disk: 3 passages, in #1, #2, #3.")
     assert "The text in #3 is lost" in told
     assert "Restored the text of 2 passages." in library.upkeep.repair()
     (told,) = wrong(library).values()
-    assert told.startswith("1 passages have changed on disk, in documents #3.")
+    assert told.startswith("Changed on disk: 1 passage, in #3.")
     assert "harvour" not in library.documents.text(1)
     assert library.documents.text(2).startswith("b.md")
 
@@ -220,7 +220,7 @@ def test_a_search_shows_no_text_that_changed_on_disk(
     found = library.search("lantern")
     assert [result.found.document.id for result in found] == [2]
     assert found.notes == (
-        "Left out 1 passages of documents #1: they have changed on disk."
+        "Passages left out because the stored text has changed on disk: 1, of #1."
         " `trivium doctor --repair` restores them.",
     )
     library.upkeep.repair()
@@ -237,7 +237,7 @@ def test_a_byte_that_is_no_utf_8_costs_no_other_passage(
     rot(tmp_path / "library", "UPDATE chunks SET text = CAST(x'41ff42' AS TEXT) WHERE id = 1")
     found = library.search("lantern")
     assert [result.found.document.id for result in found] == [2]
-    assert "Left out 1 passages of documents #1" in found.notes[0]
+    assert "changed on disk: 1, of #1" in found.notes[0]
 
 
 def test_a_search_says_that_a_vector_changed_on_disk(
@@ -249,7 +249,7 @@ def test_a_search_says_that_a_vector_changed_on_disk(
     rot_vector(tmp_path / "library", "embeddings", "vector", FIRST)
     library.upkeep.rebuild()
     (note,) = library.search("lantern").notes
-    assert note.startswith("Vectors of 1 results have changed on disk")
+    assert note.startswith("Results whose vector has changed on disk")
     library.upkeep.repair()
     assert library.search("lantern").notes == ()
 
@@ -262,7 +262,7 @@ def test_a_passage_that_cannot_be_read_is_named(
     library.add(files)
     place = tmp_path / "library"
     rot(place, "UPDATE chunks SET text = CAST(x'41ff42' AS TEXT) WHERE document = 2")
-    assert "documents #2" in wrong(library)["passages"]
+    assert "in #2." in wrong(library)["passages"]
 
 
 def test_every_row_that_is_written_has_its_checksum(library: Library, files: Path) -> None:
@@ -309,9 +309,9 @@ def test_a_rotten_vector_is_named_and_made_again(
         library.upkeep.rebuild()
     with opened(place) as again:  # the index is not blamed, nor rebuilt from what is wrong
         assert list(wrong(again)) == ["rows"]
-        assert "1 rows of embeddings" in wrong(again)["rows"]
-        assert "documents #1." in wrong(again)["rows"]
-        assert "Repaired 1 rows that had changed on disk." in again.upkeep.repair()
+        assert "1 row of embeddings" in wrong(again)["rows"]
+        assert "in #1." in wrong(again)["rows"]
+        assert "Repaired 1 row that had changed on disk." in again.upkeep.repair()
         assert wrong(again) == {}
         assert answers(again) == expected
 
@@ -334,7 +334,7 @@ def test_what_is_told_twice_is_mended(
     library.add(files)
     before = library.documents.get(2), library.documents.text(2)
     rot(tmp_path / "library", statement)
-    assert "documents #2" in "".join(wrong(library).values())
+    assert ", in #2." in "".join(wrong(library).values())
     assert library.upkeep.repair()
     assert wrong(library) == {}
     assert (library.documents.get(2), library.documents.text(2)) == before
@@ -347,7 +347,7 @@ def test_rot_that_nothing_tells_is_named(library: Library, files: Path, tmp_path
     # A change doesn't vouch for the rest of the row.
     library.backend.writer.add_name(1, "elsewhere.md")
     library.upkeep.repair()
-    assert "1 rows of documents have changed" in wrong(library)["rows"]
+    assert "Changed on disk: 1 row of documents, in #1." in wrong(library)["rows"]
 
 
 @pytest.mark.parametrize(
@@ -369,6 +369,8 @@ def test_what_cannot_be_mended_is_read_again_from_its_original(
     library.upkeep.repair()
     (told,) = wrong(library).values()
     assert "`trivium restore '#1' --original` reads a document again" in told
+    with pytest.raises(DocumentNotFound):
+        library.upkeep.restore_original(0)  # not the next one
     restored = library.upkeep.restore_original(1)
     assert wrong(library) == {}
     assert (restored.id, len(restored.names)) == (1, 1)
@@ -383,6 +385,6 @@ def test_rows_of_older_libraries_get_their_checksums(
     rot(tmp_path / "library", "UPDATE documents SET checksum = NULL")
     told = {one.name: one for one in library.upkeep.examine(deep=True)}["rows"]
     assert told.ok
-    assert "1 rows have no checksum yet" in told.message
-    assert "Added checksums to 1 rows." in library.upkeep.repair()
+    assert "Rows without a checksum: 1;" in told.message
+    assert "Added checksums to 1 row." in library.upkeep.repair()
     assert library.upkeep.repair() == []

@@ -99,7 +99,7 @@ def test_lost_documents_are_named_and_read_again(place: Path) -> None:
     with opened(place) as library:
         library.upkeep.repair()  # while the damaged file is there, no original is thrown away
         assert library.upkeep.reread(saved.lost) == [
-            f"Read {len(saved.lost)} documents again from their originals."
+            f"Read {len(saved.lost)} documents again from the archive."
         ]
         again = library.documents.get(saved.lost[0].uri)
         assert again.category == "notes"

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from trivium.core.answers import Citation
+from trivium.core.counting import counted
 from trivium.core.results import Result
 from trivium.core.types import Document, Speaker, StoredChunk
 
@@ -36,16 +37,13 @@ class Passage:
         return begun[-1] if at >= 0 and begun else None
 
 
-def counted(results: Iterable[Result]) -> str:
+def summary(results: Iterable[Result]) -> str:
     """How much a search found, for people."""
     found = [result.found for result in results]
     if not found:
         return "nothing that fits"
     documents = len({one.document.id for one in found})
-    return (
-        f"{len(found)} {'passage' if len(found) == 1 else 'passages'} in"
-        f" {documents} {'document' if documents == 1 else 'documents'}"
-    )
+    return f"{counted(len(found), 'passage')} in {counted(documents, 'document')}"
 
 
 def numbered(results: Iterable[Result]) -> tuple[Passage, ...]:

@@ -25,7 +25,7 @@ from trivium.answer.likeness import WordVectors
 from trivium.answer.metrics import Metric
 from trivium.answer.metrics import read as read_metric
 from trivium.answer.numbering import Numbering
-from trivium.answer.passages import Passage, counted, numbered, passage_of
+from trivium.answer.passages import Passage, numbered, passage_of, summary
 from trivium.answer.prompt import compose, unmarked
 from trivium.answer.rewrite import stand_alone
 from trivium.answer.statements import NOTHING_SAID, Before
@@ -45,6 +45,7 @@ from trivium.core.answers import (
     Turn,
     Usage,
 )
+from trivium.core.counting import counted
 from trivium.core.errors import ModelError, ModelRefused, QueryTooLong
 from trivium.core.results import Results
 from trivium.core.types import StoredChunk
@@ -202,7 +203,9 @@ class Answerer:
         computed = answers[0]
         cited = {cell.passage.number: cell.passage for cell in computed.cells}
         draft.passages = tuple(cited.values())
-        yield draft.step("search", f"Read {len(reports)} documents with such figures", since)
+        yield draft.step(
+            "search", f"Read {counted(len(reports), 'document')} with such figures", since
+        )
         yield from _cite(draft, tuple(cited))
         draft.kind = AnswerKind.EXTRACTED
         yield _say(draft, f"{computed.text} {''.join(f'[{number}]' for number in cited)}.")
@@ -326,7 +329,7 @@ class Answerer:
         results = self._find(replace(inquiry.request, queries=(query,))) if known is None else known
         weak = results.weak
         if known is None:
-            told = counted(() if weak else results)
+            told = summary(() if weak else results)
             yield draft.step("search", f"Searched for “{query}”: {told}", since)
         if weak:
             return []
@@ -363,7 +366,7 @@ class Answerer:
         draft.passages = numbered(draft.results)
         draft.notes += draft.results.notes
         found = () if draft.results.weak else draft.results
-        yield draft.step("search", f"Found {counted(found)}", since)
+        yield draft.step("search", f"Found {summary(found)}", since)
 
     def _write(
         self, generator: Generator, inquiry: Inquiry, draft: _Draft
@@ -400,7 +403,7 @@ class Answerer:
         draft.usage += written.usage
         draft.read = tuple(read)
         draft.notes += written.notes
-        yield draft.step("write", f"{model}, from {len(read)} passages", since)
+        yield draft.step("write", f"{model}, from {counted(len(read), 'passage')}", since)
         if written.unsupported or written.again:
             why = "nothing new" if written.again else "nothing that the passages support"
             picked = self._picked(inquiry, draft)
@@ -459,7 +462,7 @@ class Answerer:
             known = inquiry.history and self._extractor(draft).pick(draft.asked, draft.passages)
             refusal = NOTHING_HELD if draft.passages else NOTHING_FOUND
             yield _say(draft, NOTHING_NEW if known else refusal)
-        yield draft.step("extract", f"from {len(draft.passages)} passages", since)
+        yield draft.step("extract", f"from {counted(len(draft.passages), 'passage')}", since)
 
     def _beside(self, draft: _Draft) -> Iterator[AnswerEvent]:
         """What is quoted below a written answer: two sources that disagree, if the answer gives

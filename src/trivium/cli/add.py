@@ -18,6 +18,7 @@ from trivium.cli.output import (
     shared_options,
 )
 from trivium.cli.progress import drawn
+from trivium.core.counting import counted
 from trivium.operations.adding import AddFiles
 
 if TYPE_CHECKING:
@@ -252,7 +253,7 @@ def _summarise(shell: Shell, report: Report, nothing: str) -> None:
         for fate, count in counts.items()
         if count
     )
-    passages = f" · {report.chunks:,} passage{'' if report.chunks == 1 else 's'}"
+    passages = f" · {counted(report.chunks, 'passage')}"
     passages = passages if report.chunks else ""
     line.append(f"{passages} in {report.seconds:.1f} s", style="dim")
     if report.embedding_seconds and report.seconds:

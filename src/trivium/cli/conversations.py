@@ -6,6 +6,7 @@ import click
 
 from trivium.cli.declared import declared
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.core.counting import counted
 from trivium.operations.searching import Filters
 
 
@@ -47,7 +48,7 @@ def conversations_command(
             if shell.json:
                 shell.emit({"forgotten": gone})
             else:
-                shell.say(f"{gone} turn{'' if gone == 1 else 's'} deleted.")
+                shell.say(f"{counted(gone, 'turn')} deleted.")
             return
         turns = library.conversations.get(name, within)
     if shell.json:

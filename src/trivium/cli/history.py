@@ -11,6 +11,7 @@ import click
 
 from trivium.cli.documents import document_as_json, local_time
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.core.counting import counted
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -189,7 +190,7 @@ def prune_command(
     if shell.json:
         shell.emit({"pruned": gone})
         return
-    shell.say(f"{gone:,} interpretation{'' if gone == 1 else 's'} deleted.")
+    shell.say(f"{counted(gone, 'interpretation')} deleted.")
 
 
 def _age(text: str | None) -> timedelta | None:

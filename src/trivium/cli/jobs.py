@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.core.counting import counted
 from trivium.core.pace import time_left
 from trivium.core.shapes import JobAnswer, TaskAnswer
 
@@ -164,7 +165,7 @@ def retry_command(
     if shell.json:
         shell.emit({"waiting": count})
     else:
-        shell.note(f"{count:,} documents queued to be tried again." if count else _NOTHING)
+        shell.note(f"To be tried again: {counted(count, 'document')}." if count else _NOTHING)
 
 
 @jobs_command.command("run")

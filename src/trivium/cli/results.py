@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from trivium.cli.output import Shell, printable
 from trivium.cli.player import player_command
+from trivium.core.counting import counted
 from trivium.core.results import NOTHING_FITS
 
 if TYPE_CHECKING:
@@ -44,10 +45,10 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
                 _show_parts(shell, result, results)
             shell.say("")
     if folded and not explain:
-        shell.say(Text(f"{_counted(len(folded), 'weaker match')}:", style="bold"))
+        shell.say(Text(f"{counted(len(folded), 'weaker match')}:", style="bold"))
         shell.say(*map(_header, folded), "")
     if results.items:
-        count = _counted(len(results), "result")
+        count = counted(len(results), "result")
         shell.say(Text(f"{count} in {results.took_ms:.0f} ms", style="dim"))
     else:
         shell.say("No results.")
@@ -78,11 +79,6 @@ def _show_whole(shell: Shell, result: Result, words: tuple[str, ...], said: froz
     lines += [Text(f"{printable(after)} …", style="dim")] if after else []
     shell.say(_header(result))
     shell.say(*lines, _footer(result), indent=_INDENT)
-
-
-def _counted(number: int, thing: str) -> str:
-    plural = "" if number == 1 else "es" if thing.endswith("ch") else "s"
-    return f"{number} {thing}{plural}"
 
 
 def _header(result: Result) -> Text:
@@ -180,7 +176,7 @@ def _footer(result: Result) -> Text:
     if found.link:
         line.append(f"  {printable(found.link)}", style="dim")
     if (more := result.passages - 1) > 0:
-        line.append(f"  and {_counted(more, 'more passage')}", style="dim")
+        line.append(f"  and {counted(more, 'more passage')}", style="dim")
     if play := player_command(found.document.uri, result.at):
         line.append(f"\n{printable(play)}", style="dim")
     return line

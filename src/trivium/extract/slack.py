@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
+from trivium.core.counting import counted
 from trivium.core.errors import FileDamaged
 from trivium.core.types import Enclosed, Extraction, Kind, Place
 from trivium.extract.composer import Composer, describe
@@ -55,7 +56,7 @@ class SlackExportExtractor:
             title = _title(channel, about, people)
             enclosed.append(_enclose(channel, title, about, messages))
             span = f"{str(messages[0]['time'])[:10]} to {str(messages[-1]['time'])[:10]}"
-            out.add("list_item", f"{title}: {len(messages)} messages, {span}")
+            out.add("list_item", f"{title}: {counted(len(messages), 'message')}, {span}")
         return out.finish(
             blob,
             titles=(f"Slack export {blob.name.rsplit('/', 1)[-1]}",),

@@ -15,6 +15,7 @@ from threading import Event
 from time import monotonic
 from typing import Any
 
+from trivium.core.counting import counted
 from trivium.core.errors import BadSetting, FolderEmpty, PathNotFound, SourceNotFound, TriviumError
 from trivium.core.types import Labels
 from trivium.core.work import WatchedFolder
@@ -185,7 +186,7 @@ class Folders:
         if held and not force and next(rules.walk(), None) is None:
             raise FolderEmpty(
                 f"{root} is missing, or has no files except ignored ones,"
-                f" but the library has {len(held):,} documents from it."
+                f" but the library has {counted(len(held), 'document')} from it."
             )
         # Someone named a hidden file: it stays as long as it exists.
         return [uri for uri in held if not is_there(uri) or not rules.allow(uri, hidden=True)]

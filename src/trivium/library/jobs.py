@@ -15,6 +15,7 @@ from threading import BoundedSemaphore, Event
 from time import perf_counter
 
 from trivium.core import errors
+from trivium.core.counting import counted
 from trivium.core.errors import JobNotFound, LibraryBusy, TriviumError
 from trivium.core.types import Labels
 from trivium.core.work import (
@@ -79,7 +80,7 @@ class Jobs:
         if priority is None:
             priority = Priority.INTERACTIVE if len(offered) <= FEW else Priority.BULK
         options = options_for(labels, self._model.settings, source, by)
-        what = clean_text(what) or f"add {len(offered):,} documents"
+        what = clean_text(what) or f"add {counted(len(offered), 'document')}"
         return self.get(self._backend.queue.create(kind, what, options, priority, offered))
 
     def add_from(
@@ -400,7 +401,7 @@ def told_of(paths: Sequence[str | os.PathLike[str]]) -> str:
         return f"add {files[0]}"
     places = [os.fspath(path) for path in paths if Path(path) not in files]
     if files:
-        places.append(f"{len(files):,} files")
+        places.append(counted(len(files), "file"))
     more = f" and {len(places) - _SHOWN:,} more" if len(places) > _SHOWN else ""
     return f"add {', '.join(places[:_SHOWN])}{more}"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from trivium.answer.passages import counted
+from trivium.answer.passages import summary
 from trivium.answer.tools import MOST_FOUND, Given
 from trivium.core.types import Combine, Mode, Signal, StoredChunk, Where
 from trivium.library.documents import Documents
@@ -81,7 +81,7 @@ class LibraryToolbox:
                 f" as of {as_of}" if as_of else "",
             )
         )
-        line = f"Searched for {asked}{beside}: {counted(fitting)}"
+        line = f"Searched for {asked}{beside}: {summary(fitting)}"
         return Given(line, "" if fitting else "No good match.", fitting)
 
     def get_passage(self, document: int, index: int, *, around: int) -> Given:
@@ -115,7 +115,7 @@ class LibraryToolbox:
     def similar(self, document: int, index: int | None) -> Given:
         found = self._searching.similar(document, MOST_FOUND, passage=index, within=self._within)
         title = self._documents.get(document, self._within).title
-        line = f"Looked for documents like {title}: {counted(found)}"
+        line = f"Looked for documents like {title}: {summary(found)}"
         return Given(line, results=tuple(found))
 
     def history(self, document: int) -> Given:

@@ -7,7 +7,14 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from trivium.core.errors import BadSetting, OriginalDamaged, OriginalMissing, TargetExists
+from trivium.core.counting import counted
+from trivium.core.errors import (
+    BadSetting,
+    DocumentNotFound,
+    OriginalDamaged,
+    OriginalMissing,
+    TargetExists,
+)
 from trivium.core.types import OWNER, Compare, Document, DocumentId, Labels
 from trivium.core.upkeep import Backup, Compacted, Finding, LostDocument, Progress, Spread
 from trivium.ingest.embedding import Embedding
@@ -100,25 +107,28 @@ class Upkeep:
 
     def restore_original(self, document: DocumentId, *, on_wait: Waiting | None = None) -> Document:
         """Read a document again from its original in the archive, with the labels it has, in place
-        of all that was read of it before. Nothing changes if that fails. Raises OriginalMissing and
+        of all that was read of it before. If reading fails, the document stays as it is, and the
+        next `add` of its file reads it again. Raises DocumentNotFound, OriginalMissing and
         OriginalDamaged."""
-        known = self._backend.documents
-        (held,) = known.all(OWNER, after=document - 1, limit=1)
-        data = self._backend.originals.get(held.original)
-        labels = Labels(
-            held.collection, held.category, held.audience, held.metadata, sender=held.sender
-        )
+        it = self._document(document)
+        data = self._backend.originals.get(it.original)
+        labels = Labels(it.collection, it.category, it.audience, it.metadata, sender=it.sender)
         with self._backend.writer.writing(on_wait):
             self._backend.upkeep.distrust(document, hashlib.sha256(data).hexdigest())
-        report = self._jobs.add_from(_Archived(held.uri, data), labels, on_wait=on_wait)
+        report = self._jobs.add_from(_Archived(it.uri, data), labels, on_wait=on_wait)
         for outcome in report.failed:
             if outcome.error is not None:
                 raise outcome.error
         with self._backend.writer.writing(on_wait):
             mine = Compare("source", "eq", f"#{document}")
             self._backend.writer.prune(OWNER.narrowed(mine), keep=1, before="")
-        (restored,) = known.all(OWNER, after=document - 1, limit=1)
-        return restored
+        return self._document(document)
+
+    def _document(self, document: DocumentId) -> Document:
+        for stored in self._backend.documents.all(OWNER, after=document - 1, limit=1):
+            if stored.id == document:
+                return stored
+        raise DocumentNotFound(f"There is no document #{document}.")
 
     def reread(self, lost: Sequence[LostDocument], *, on_wait: Waiting | None = None) -> list[str]:
         """Add documents again from their originals in the archive, with their old labels. Names
@@ -137,7 +147,7 @@ class Upkeep:
                 (left if report.failed else done).append(one)
             except (OriginalMissing, OriginalDamaged):
                 left.append(one)
-        told = [f"Read {len(done):,} documents again from their originals."] if done else []
+        told = [f"Read {counted(len(done), 'document')} again from the archive."] if done else []
         return told + [f"Lost #{one.id} {one.uri}: add it again." for one in left]
 
 

@@ -97,12 +97,12 @@ _NOT_READ = (
 _TOO_SLOW = "Reranked without the cross-encoder: it judged no result within {seconds:g} s."
 _NOT_RERANKED = "Not reranked: what the reranker needs is spread over all database nodes."
 _CHANGED_TEXT = (
-    "Left out {count} passages of documents {which}: they have changed on disk."
+    "Passages left out because the stored text has changed on disk: {count}, of {which}."
     " `trivium doctor --repair` restores them."
 )
 _CHANGED_VECTORS = (
-    "Vectors of {count} results have changed on disk, so their ranks by meaning may be wrong."
-    " `trivium doctor --repair` restores them."
+    "Results whose vector has changed on disk, so that the rank by meaning may be wrong: {count}."
+    " `trivium doctor --repair` restores the vectors."
 )
 _DEEPEST = 1000  # hits of a signal; any further ones have nothing to do with the query
 

@@ -186,7 +186,7 @@ def _verify(rows: Connection, target: Engine, on_progress: Progress) -> None:
     wrong = Checks(target).unsound(with_passages=True)
     if wrong:
         held = ", ".join(sorted({one.table.name for one in wrong}))
-        raise CopyFailed(f"{len(wrong):,} rows of {held} differ from the source.")
+        raise CopyFailed(f"Rows of {held} that differ from the source: {len(wrong):,}.")
     on_progress("checking", 1, 1)
 
 

@@ -9,6 +9,7 @@ from functools import partial
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from trivium.core.counting import counted
 from trivium.core.errors import DeadlinePassed, EmptyQuery, InputError, ServingError
 from trivium.core.results import Results, SignalPart, Suggestion
 from trivium.core.types import (
@@ -112,10 +113,10 @@ class View:
         number, took = len(self.results), self.results.took_ms
         if not number:
             return "No results"
-        documents = _counted(len(self.groups), "document")
+        documents = counted(len(self.groups), "document")
         if self.by is Granularity.DOCUMENT:
             return f"{documents} in {_time(took)}"
-        return f"{_counted(number, 'passage')} in {documents}, {_time(took)}"
+        return f"{counted(number, 'passage')} in {documents}, {_time(took)}"
 
     @property
     def parts(self) -> list[tuple[str, list[Group]]]:
@@ -125,7 +126,7 @@ class View:
         weak = [group for group in self.groups if self.results.is_folded(group.best.result)]
         good = [group for group in self.groups if group not in weak]
         passages = sum(1 + len(group.more) for group in weak)
-        name = f"{passages} weaker match{'' if passages == 1 else 'es'}"
+        name = counted(passages, "weaker match")
         return [("", good)] + ([(name, weak)] if weak else [])
 
     def named(self, signals: Mapping[Signal, SignalPart]) -> list[tuple[str, str, int]]:
@@ -222,10 +223,6 @@ def _time(milliseconds: float) -> str:
     if milliseconds < 1000:
         return f"{milliseconds:.0f}\N{NO-BREAK SPACE}ms"
     return f"{milliseconds / 1000:.1f}\N{NO-BREAK SPACE}s"
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def _found_facets(server: Server, state: SearchState, within: Where) -> list[Facet]:

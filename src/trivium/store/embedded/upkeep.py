@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import Engine
 
+from trivium.core.counting import counted
 from trivium.core.errors import IndexDamaged
 from trivium.core.types import DocumentId
 from trivium.core.upkeep import Backup, Compacted, Finding, Progress
@@ -165,18 +166,18 @@ class EmbeddedUpkeep:
         if mendable:
             self._checks.mend(mendable)
             self.rebuild()
-            yield f"Restored the text of {len(mendable):,} passages."
+            yield f"Restored the text of {counted(len(mendable), 'passage')}."
             yield from self._mend_rows()  # once its text is right, a row may still lack something
         written = self._checks.write_checksums()
         if written:
-            yield f"Added checksums to {written:,} rows."
+            yield f"Added checksums to {counted(written, 'row')}."
 
     def _mend_rows(self) -> Iterator[str]:
         unsound = self._checks.unsound()
         hashes = [one.key[1] for one in unsound if one.table is embeddings]
         mended = self._checks.mend_rows(unsound, self._indexes.stored_vectors(hashes))
         if mended:
-            yield f"Repaired {len(mended):,} rows that had changed on disk."
+            yield f"Repaired {counted(len(mended), 'row')} that had changed on disk."
 
     def repair(self, waiting: Waiting | None = None, hash_of: Hash | None = None) -> list[str]:
         """Repair what needs no model; returns what was done."""

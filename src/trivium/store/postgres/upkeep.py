@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from sqlalchemy import Engine, QueuePool, text
 
+from trivium.core.counting import counted
 from trivium.core.errors import LibraryNotFound
 from trivium.core.types import DocumentId
 from trivium.core.upkeep import Backup, Compacted, Finding, Progress
@@ -127,12 +128,12 @@ class PostgresUpkeep:
         if hash_of:
             mended = self._checks.mend_rows(self._checks.unsound(), {})
             if mended:
-                yield f"Repaired {len(mended):,} rows that had changed on disk."
+                yield f"Repaired {counted(len(mended), 'row')} that had changed on disk."
             rotten = [one for one in self._checks.rotten(hash_of) if one.text is not None]
             if rotten:
                 self._checks.mend(rotten)
                 self.rebuild()
-                yield f"Restored the text of {len(rotten):,} passages."
+                yield f"Restored the text of {counted(len(rotten), 'passage')}."
         if not all(finding.ok for finding in self._indexes()):
             self.rebuild()
             yield "Rebuilt the search indexes."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from trivium.core.counting import counted
 from trivium.core.errors import OriginalDamaged, OriginalMissing
 from trivium.core.upkeep import Finding
 from trivium.ports import Hash
@@ -26,18 +27,18 @@ class Examination:
         wrong = self._checks.contradictions()
         told = "Every document agrees with its rows."
         if wrong:
-            told = f"{len(wrong):,} documents disagree with their rows: {_first(wrong)}."
+            told = f"Documents that disagree with their rows: {len(wrong):,} ({_first(wrong)})."
         yield Finding("documents", not wrong, told)
         staged = self._checks.staged()
         yield Finding(
             "unfinished",
             not staged,
-            f"{staged:,} interpretations are unfinished." if staged else "Nothing is unfinished.",
+            f"Unfinished interpretations: {staged:,}." if staged else "Nothing is unfinished.",
             "Discard them, unless another process is adding now." if staged else "",
         )
         unused = self._checks.unused_vectors()
         # A writer that died leaves some, and its next run is quicker for them.
-        told = f"{unused:,} vectors belong to no passage; `trivium compact` deletes them."
+        told = f"Vectors of no passage: {unused:,}; `trivium compact` deletes them."
         yield Finding("unused", True, told if unused else "Every vector is in use.")
 
     def indexes(self, health: Mapping[str, int]) -> Iterator[Finding]:
@@ -54,7 +55,7 @@ class Examination:
         yield Finding(
             "embedded",
             not lacking,
-            f"{lacking:,} passages have no vector: you can find them by words and spelling only."
+            f"Passages without a vector, found by words and spelling only: {lacking:,}."
             if lacking
             else "Every passage has a vector.",
             "Embed them." if lacking else "",
@@ -67,7 +68,7 @@ class Examination:
         told = "Every passage is intact."
         if rotten:
             of = _first(sorted({one.document for one in rotten}))
-            told = f"{len(rotten):,} passages have changed on disk, in documents {of}."
+            told = f"Changed on disk: {counted(len(rotten), 'passage')}, in {of}."
         if lost:
             told += f" The text in {_first(lost)} is lost. {_RESTORE.format(lost[0])}"
         mendable = len(rotten) > sum(one.text is None for one in rotten)
@@ -77,12 +78,12 @@ class Examination:
         if unsound:
             of = _first(sorted({id_ for one in unsound for id_ in one.documents}))
             held = ", ".join(sorted({one.table.name for one in unsound}))
-            told = f"{len(unsound):,} rows of {held} have changed on disk, in documents {of}."
+            told = f"Changed on disk: {counted(len(unsound), 'row')} of {held}, in {of}."
             if left := [id_ for one in unsound if not one.is_derived for id_ in one.documents]:
                 told += f" What repairing leaves: {_RESTORE.format(left[0])}"
         unknown = self._checks.without_checksum()
         if unknown:
-            told += f" {unknown:,} rows have no checksum yet: `trivium doctor --repair` adds them."
+            told += f" Rows without a checksum: {unknown:,}; `trivium doctor --repair` adds them."
         mend = "Restore them from copies, or embed them again."
         yield Finding("rows", not unsound, told, mend if unsound else "")
 

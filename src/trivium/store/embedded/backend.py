@@ -50,7 +50,6 @@ from trivium.store.sql.schema import SCHEMA, migrate, schema_of
 from trivium.store.sql.sources import SqlSources
 from trivium.store.sql.staging import Staging
 from trivium.store.sql.tokens import SqlTokens
-from trivium.store.sql.vectors import SqlVectors
 
 PATIENCE = 3600.0  # seconds to wait for another writer
 
@@ -112,7 +111,7 @@ def open_embedded(
         writer=EmbeddedWriter(
             folder, writing, staging, Names(engine), Removal(engine), indexes, originals
         ),
-        signals=EmbeddedSignals(folder, indexes, snapshots, writing, SqlVectors(engine)),
+        signals=EmbeddedSignals(folder, engine, indexes, snapshots, writing),
         models=models,
         jobs=SqlJobs(engine),
         queue=SqlQueue(engine, leases),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
+from sqlalchemy import Engine
 
 from trivium.core.errors import IndexDamaged, ModelChanged
 from trivium.core.types import (
@@ -26,7 +27,7 @@ from trivium.core.types import (
     hits_of,
 )
 from trivium.store.embedded.damage import guarded
-from trivium.store.embedded.database import translated
+from trivium.store.embedded.database import rows_of, translated
 from trivium.store.embedded.indexes import VECTORS, WORDS, Indexes
 from trivium.store.embedded.snapshots import Snapshot, Snapshots
 from trivium.store.embedded.writing import Writing
@@ -44,21 +45,29 @@ if TYPE_CHECKING:
 
     from trivium.core.types import Vector
 
+# CROSS: the passages first. From ten ids on SQLite began with the vectors, and read every one of
+# the model: .6 s at 100,000 passages instead of .2 ms.
+CHECKSUMS = (
+    "SELECT c.id, e.checksum FROM chunks c CROSS JOIN embeddings e ON e.hash = c.embedding"
+    " WHERE e.model = ? AND e.checksum IS NOT NULL AND c.id IN ({})"
+)
+
 
 class EmbeddedSignals:
     def __init__(
         self,
         folder: Path,
+        engine: Engine,
         indexes: Indexes,
         snapshots: Snapshots,
         writing: Writing,
-        vectors: SqlVectors,
     ) -> None:
         self._folder = folder
+        self._engine = engine
         self._indexes = indexes
         self._snapshots = snapshots
         self._writing = writing
-        self._vectors = vectors
+        self._vectors = SqlVectors(engine)
         self._planned = PlannedSignals(self._postings)
 
     def search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
@@ -117,9 +126,11 @@ class EmbeddedSignals:
         places = np.minimum(np.searchsorted(index.ids, wanted), index.count - 1)
         held, rows = index.rows_at(places)
         indexed = {int(i): row for i, row in zip(held, rows, strict=True)}
+        there = sorted(indexed.keys() & set(ids))
+        statement = CHECKSUMS.format(", ".join("?" * len(there)))
         with translated(self._folder):
-            stored = self._vectors.checksums(sorted(indexed.keys() & set(ids)), model)
-        return [i for i, sum_ in stored.items() if sum_ != crc32(vector_bytes(indexed[i]))]
+            stored = rows_of(self._engine, statement, [model, *there])
+        return [i for i, sum_ in stored if sum_ != crc32(vector_bytes(indexed[i]))]
 
     def sample(self, most: int, where: Where) -> tuple[int, list[ChunkId]]:
         with translated(self._folder):

@@ -40,17 +40,6 @@ _STORED = {
 }
 
 
-_CHECKSUMS = (
-    select(chunks.c.id, embeddings.c.checksum)
-    .join(embeddings, chunks.c.embedding == embeddings.c.hash)
-    .where(
-        embeddings.c.model == bindparam("model"),
-        embeddings.c.checksum.is_not(None),
-        chunks.c.id.in_(bindparam("ids", expanding=True)),
-    )
-)
-
-
 def keep_vectors(connection: Connection, model: str, vectors: Mapping[str, Vector]) -> None:
     if not vectors:
         return
@@ -126,12 +115,6 @@ class SqlVectors:
                 vectors = {hash_: vector_of(vector) for hash_, vector in held.items()}
                 found |= {i: vectors[hash_] for i, hash_ in hashes.items() if hash_ in vectors}
         return found
-
-    def checksums(self, ids: Sequence[ChunkId], model: str) -> dict[ChunkId, int]:
-        """Of the stored vectors of chunks, where known. For one server: see below."""
-        with self._engine.connect() as connection:
-            rows = connection.execute(_CHECKSUMS, {"ids": list(ids), "model": model})
-            return {row.id: row.checksum for row in rows}
 
     def tokens_of_chunks(
         self, ids: Sequence[ChunkId], where: Where, model: str

@@ -248,6 +248,7 @@ class Report:
                 else:
                     self._cell_line(self.left, f"{part}:")
             indent = self.left + (10 if at % 3 else 0)
+            above = ""
             if self.random.random() < 0.08 and look.years < 5:
                 above, label = self.random.choice(_WRAPPED)
                 self._cell_line(indent, above)
@@ -257,7 +258,7 @@ class Report:
                 values[0] = f"{self.random.randint(100, 999)}"
             total = at in (count - 1, count // 2)
             self._row(indent, label, values, ends, dollars=at == 0 or total, bold=total)
-            grid.rows.append(Row(label, values))
+            grid.rows.append(Row(f"{above} {label}".strip(), values))
             if total:
                 self.y += 0.25 * line
         self.y += 1.2 * look.size

@@ -80,6 +80,106 @@ def test_names_over_several_columns_go_to_each() -> None:
     assert header == "– | Years ended May 31, 2023 | Years ended May 31, 2022"
 
 
+def test_a_header_of_many_lines_over_a_named_part_is_one_line_of_names() -> None:
+    sheet = Sheet()
+    for y, *names in ((58, "Gross", "Net"), (72, "carrying", "carrying"), (86, "amount", "amount")):
+        for name, middle in zip(names, (300, 400), strict=True):
+            sheet.put_centred(middle, y, str(name))
+    rows = [("(Millions)", "2023", "2022"), ("Assets",), ("Licences", "40", "38")]
+    rows_at(sheet, 100, [*rows, ("Brands", "7", "9"), ("Sum", "47", "47")], (312, 412))
+    got = read(sheet)
+    names = "(Millions) | Gross carrying amount 2023 | Net carrying amount 2022"
+    assert got.elements[0].header == names
+    assert got.text.split("\n")[:3] == [names, "Assets", "Licences | 40 | 38"]
+
+
+def test_years_beside_their_figures_make_no_empty_columns() -> None:
+    sheet = Sheet()
+    rows_at(sheet, 100, [("(Per cent)", "2023", "2022")], (240, 340))
+    rows = [("Cost", "53.4%", "50.9%"), ("Margin", "19.2%", "22.0%"), ("Tax", "7.1%", "9.0%")]
+    rows_at(sheet, 114, rows, (290, 390))
+    assert read(sheet).text.split("\n")[:2] == ["(Per cent) | 2023 | 2022", "Cost | 53.4% | 50.9%"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "wanted"),
+    [
+        (  # the figures beside the last line of their label
+            [("Derivatives not subject to",), ("netting agreements", "5", "7")],
+            "Derivatives not subject to netting agreements | 5 | 7",
+        ),
+        (  # between the lines of their label
+            [("Income attributable to the",), ("", "5", "7"), ("holders of common stock",)],
+            "Income attributable to the holders of common stock | 5 | 7",
+        ),
+        (
+            [("Deposits at banks", "5", "7"), ("and brokers",)],
+            "Deposits at banks and brokers | 5 | 7",
+        ),
+        ([("Assets held for",), ("Sale", "5", "7")], "Assets held for Sale | 5 | 7"),
+    ],
+)
+def test_a_label_over_several_lines_stands_with_its_figures(
+    rows: list[tuple[str, ...]], wanted: str
+) -> None:
+    sheet = Sheet()
+    head = [("", "2023", "2022"), ("Cash at the end of the year", "4", "2"), ("Fixed assets:",)]
+    rows_at(sheet, 100, [*head, *rows, ("Tax", "1", "2")], (300, 400))
+    lines = read(sheet).text.split("\n")
+    assert lines[2:] == ["Fixed assets:", wanted, "Tax | 1 | 2"]
+
+
+def test_cells_of_words_over_several_lines_are_one_row() -> None:
+    """As in the lists of standards in annual reports (patronus-ai/financebench, American Water
+    Works 2015, page 76)."""
+    sheet = Sheet()
+    rows = [
+        ("Standard", "Description", "Adopted", "Effect"),
+        ("Leases", "Asks to recognise leases in the", "January 1,", "The company reduced"),
+        ("of land", "balance sheet, with few", "2019", "other assets by the"),
+        ("", "exceptions.", "", "amount owed."),
+        ("Revenue", "Asks to recognise revenue as", "January 1,", "None."),
+        ("", "control passes.", "2018", ""),
+    ]
+    for at, cells in enumerate(rows):
+        for x, cell in zip((60, 130, 330, 430), cells, strict=True):
+            sheet.put(x, 100 + 14 * at, cell)
+    assert read(sheet).text.split("\n")[1:] == [
+        "Leases of land | Asks to recognise leases in the balance sheet, with few exceptions."
+        " | January 1, 2019 | The company reduced other assets by the amount owed.",
+        "Revenue | Asks to recognise revenue as control passes. | January 1, 2018 | None.",
+    ]
+
+
+def test_prose_of_a_scan_is_no_table() -> None:
+    """A text layer set in narrower letters than the page (docling's a_catalogue_of_optimizing_
+    transformations): every word stands alone, and many begin below each other."""
+    sheet = Sheet()
+    prose = (
+        "based upon the dependency relations which are",
+        "found to exist between expressions in different",
+        "basic blocks as well as in the same",
+        "block and in the graph that represents the",
+    )
+    for at, line in enumerate(prose):
+        x = 72.0
+        for word in line.split():
+            sheet.put(x, 100 + 14 * at, word)
+            x += 9.0 * (len(word) + 1)
+    assert read(sheet).text == " ".join(prose)
+    assert [element.kind for element in read(sheet).elements] == ["paragraph"]
+
+
+def test_labels_of_a_drawing_are_no_rows_of_empty_cells() -> None:
+    sheet = Sheet()
+    for row in range(8):
+        sheet.put(40, 100 + 14 * row, f"Device {row}")
+        for label, column in enumerate((row, row + 1, row + 5)):
+            sheet.put(110 + 30 * column, 100 + 14 * row, str(label))
+    lines = read(sheet).text.split("\n")
+    assert lines == [f"Device {row} | 0 | 1 | 2" for row in range(8)]
+
+
 def test_a_table_that_begins_with_data_has_no_header() -> None:
     sheet = Sheet()
     rows_at(

@@ -9,9 +9,10 @@ import re
 import string
 
 from trivium.extract.pdf.direction import runs_left
+from trivium.extract.pdf.grid import table_block
 from trivium.extract.pdf.headings import CAPTION, HeadingRules
 from trivium.extract.pdf.marks import Block, Line, Role
-from trivium.extract.pdf.tables import find_tables, is_row, table_block
+from trivium.extract.pdf.tables import find_tables, is_row
 from trivium.extract.pdf.typography import Typography, is_typewriter, join_lines
 
 BULLET = re.compile(r"(?:[•‣◦▪■●○∙·⁃–—*-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+\S")

@@ -1,8 +1,8 @@
 """Finds tables among the lines of a column: rows of cells that stand below each other.
 
 Figures decide where they can: numbers below numbers are a table however the page is set, while
-words need white that no justified line of prose has. Knows nothing of ruling lines inside a table,
-and nothing of cells that span rows.
+words need white that no justified line of prose has. `grid` makes rows and names of what is found.
+Knows nothing of ruling lines inside a table, and nothing of cells that span rows.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from trivium.extract.composer import cut_header, line_of
 from trivium.extract.pdf.characters import clean
-from trivium.extract.pdf.direction import runs_left
-from trivium.extract.pdf.marks import Block, Line, Word, join_words
+from trivium.extract.pdf.marks import Line, Word, join_words
 
 MIN_ROWS = 3  # of words; two rows of figures are enough
 FAR = 2.6  # sizes of the font between the baselines of two rows
 FARTHEST = 4.0  # where figures stand below figures: an empty row may lie between
 MAX_HEADER_ROWS = 6
+PHRASE = 3  # words of a cell; longer ones may be sentences that run over several lines
 _CAPTION = re.compile(r"(?:table|tabelle|tab\.|tableau)\s*[\dIVXA-Z]+", re.I)
 _SIGNS = re.compile(r"[=≈∑∏∫√∈≤≥∀∂⇡⌃]")
 _MONEY = r"(?:[$€£¥]|US\$|USD|EUR)"
@@ -36,9 +35,11 @@ _LETTERED = re.compile(r"N/?A|nm|NM|n\.m\.|(?:US\$|USD|EUR)\s*[\d.,()-]+")
 _OPENING = re.compile(rf"{_MONEY}|\(|{_MONEY}\s*\(")  # belongs to the figure on its right
 _CLOSING = re.compile(r"[)%]+")  # belongs to the figure on its left
 _FIGURES = re.compile(r"[\d–—-]$")
-_YEAR = re.compile(r"(?:(?:FY|CY)\s?)?(?:19|20)\d\d(?:\s*\(\w{1,2}\)|[*†‡A-Z])?")
+YEAR = re.compile(
+    r"(?:(?:FY|CY)\s?)?(?:19|20)\d\d(?:\s*[-–/]\s*(?:19|20)\d\d)?(?:\s*\(\w{1,2}\)|[*†‡A-Z])?"
+)
 _LEADER = re.compile(r"[.…·_]{3,}|[.…·]")  # a word of dots; single ones count in a row
-_UNIT = re.compile(r"\(.{3,70}\)")
+UNIT = re.compile(r"\(.{3,70}\)")
 _INSIDE_FIGURE = re.compile(
     r"(?<=[$€£¥(]) +(?=[\d(.–—-])|(?<=\d) +(?=[)%])|(?<=\)) +(?=%)|(?<=[\d%]) +(?=±)|(?<=±) +(?=\d)"
 )
@@ -59,15 +60,15 @@ class Cell:
         return (self.left + self.right) / 2
 
 
-def _cell(words: list[Word]) -> Cell:
-    text = _text(words)
+def cell_of(words: list[Word]) -> Cell:
+    text = text_of(words)
     left, right = words[0].left, words[0].right
     if len(words) > 1:
         left, right = min([w.left for w in words]), max([w.right for w in words])
     return Cell(words, left, right, text, is_figure(text) or _is_grouped(words))
 
 
-def _text(words: list[Word]) -> str:
+def text_of(words: list[Word]) -> str:
     """What a cell says, without the blanks that white inside a figure leaves."""
     if len(words) == 1:
         return clean(words[0].text)
@@ -105,16 +106,16 @@ def cells_of(line: Line) -> list[Cell]:
             left, right = fragment.left, fragment.right
     if _has_leader(line):
         parts = [words for part in parts for words in _without_leaders(part)]
-    cells = [_cell(words) for words in parts]
+    cells = [cell_of(words) for words in parts]
     cells = [piece for cell in cells for piece in _figures_apart(cell)]
     joined: list[Cell] = []
     for cell in cells:
         if joined and cell.figure and _OPENING.fullmatch(joined[-1].words[-1].text):
             *label, sign = joined.pop().words  # a sign close behind the label is the figure's
-            joined += [_cell(label)] if label else []
-            joined.append(_cell([sign, *cell.words]))
+            joined += [cell_of(label)] if label else []
+            joined.append(cell_of([sign, *cell.words]))
         elif joined and _CLOSING.fullmatch(cell.text) and _FIGURES.search(joined[-1].text):
-            joined[-1] = _cell([*joined[-1].words, *cell.words])
+            joined[-1] = cell_of([*joined[-1].words, *cell.words])
         else:
             joined.append(cell)
     return joined
@@ -142,11 +143,11 @@ def _figures_apart(cell: Cell) -> list[Cell]:
     pieces: list[list[Word]] = [[]]
     for word in cell.words:
         whole = pieces[-1]
-        ends = whole and not word.glued and _cell(whole).figure
+        ends = whole and not word.glued and cell_of(whole).figure
         if ends and not _CLOSING.fullmatch(word.text) and not _continues(whole, word):
             pieces.append([])
         pieces[-1].append(word)
-    found = [_cell(piece) for piece in pieces]
+    found = [cell_of(piece) for piece in pieces]
     alone = all(piece.figure or _OPENING.fullmatch(piece.text) for piece in found)
     return found if len(found) > 1 and alone else [cell]
 
@@ -160,7 +161,7 @@ def _continues(figure: list[Word], word: Word) -> bool:
 
 
 @dataclass(slots=True)
-class _Row:
+class Row:
     line: Line
     cells: list[Cell]
     figures: list[Cell]  # behind the first cell, or all when there is nothing else
@@ -172,13 +173,13 @@ class Table:
     """Lines that are a table."""
 
     end: int  # the line behind its last
-    rows: list[_Row]
+    rows: list[Row]
 
 
-def _row(line: Line) -> _Row:
+def row_of(line: Line) -> Row:
     cells = cells_of(line) if len(line.cells) > 1 or _has_leader(line) else []
     if len(cells) < 2:
-        return _Row(line, cells, [], False)
+        return Row(line, cells, [], False)
     figures = [cell for cell in cells[1:] if cell.figure]
     if figures and cells[0].figure:
         figures.insert(0, cells[0])
@@ -189,7 +190,7 @@ def _row(line: Line) -> _Row:
         or white > 0.2 * (line.right - line.left)
         or max(len(cell.words) for cell in cells) <= 4
     )
-    return _Row(line, cells, figures, celled)
+    return Row(line, cells, figures, celled)
 
 
 def _has_leader(line: Line) -> bool:
@@ -206,7 +207,7 @@ def is_row(line: Line) -> bool:
 def find_tables(lines: list[Line], headings: Mapping[int, int]) -> dict[int, Table]:
     """The tables among the lines by their first line. `headings` are ranges too; one
     that stands among rows which belong together is a label of the table."""
-    rows = [_row(line) for line in lines]
+    rows = [row_of(line) for line in lines]
     taken = {at for start, end in headings.items() for at in range(start, end)}
     found: dict[int, Table] = {}
     start = floor = 0
@@ -221,7 +222,7 @@ def find_tables(lines: list[Line], headings: Mapping[int, int]) -> dict[int, Tab
     return found
 
 
-def _run(rows: list[_Row], start: int, headings: Mapping[int, int], taken: set[int]) -> int:
+def _run(rows: list[Row], start: int, headings: Mapping[int, int], taken: set[int]) -> int:
     """The end of the rows with cells that begin here; `start` when there are none."""
     if not rows[start].celled or (start in taken and not rows[start].figures):
         return start
@@ -253,7 +254,7 @@ def _run(rows: list[_Row], start: int, headings: Mapping[int, int], taken: set[i
     return end
 
 
-def _is_label(rows: list[_Row], start: int, end: int, at: int, after: int, gap: float) -> bool:
+def _is_label(rows: list[Row], start: int, end: int, at: int, after: int, gap: float) -> bool:
     """Whether a line set like a heading names a part of the table: it stands no further from the
     rows than they do from each other, and the figures below it stand under those above."""
     if after >= len(rows) or rows[after].line.column is not rows[at].line.column:
@@ -265,17 +266,17 @@ def _is_label(rows: list[_Row], start: int, end: int, at: int, after: int, gap: 
     return _joins(rows, start, end, after)
 
 
-def _joins(rows: list[_Row], start: int, end: int, at: int) -> bool:
+def _joins(rows: list[Row], start: int, end: int, at: int) -> bool:
     """Whether the next figures, at most a label further, stand under those of the rows above and
     are no years: those would head another table."""
     below = next((row.figures for row in rows[at : at + 2] if row.figures), [])
-    if not below or all(_YEAR.fullmatch(cell.text) for cell in below):
+    if not below or all(YEAR.fullmatch(cell.text) for cell in below):
         return False
     edges = [cell for row in rows[max(start, end - 6) : end] for cell in row.figures]
     return sum(any(_below(cell, edge) for edge in edges) for cell in below) >= 0.5 * len(below)
 
 
-def _inside_one_column(line: Line, rows: list[_Row], start: int, end: int) -> bool:
+def _inside_one_column(line: Line, rows: list[Row], start: int, end: int) -> bool:
     lines = [row.line for row in rows[start:end]]
     left, right = min(row.left for row in lines), max(row.right for row in lines)
     if any(row.figures for row in rows[start:end]):  # the label column may be most of the table
@@ -284,7 +285,7 @@ def _inside_one_column(line: Line, rows: list[_Row], start: int, end: int) -> bo
     return line.right - line.left < 0.6 * (right - left) and len(line.text) < 60
 
 
-def _top(rows: list[_Row], start: int, end: int, floor: int) -> int:
+def _top(rows: list[Row], start: int, end: int, floor: int) -> int:
     """The first line of a table with the names that stand above its columns, or their unit."""
     figures = [cell.left for row in rows[start:end] for cell in row.figures]
     if not figures:
@@ -301,21 +302,21 @@ def _top(rows: list[_Row], start: int, end: int, floor: int) -> int:
         if below.base - line.base > reach * max(line.size, below.size):
             break
         names = line.left > max(left + 0.15 * (edge - left), edge - 8 * line.size)
-        unit = bool(_UNIT.fullmatch(line.text))
+        unit = bool(UNIT.fullmatch(line.text))
         if len(line.text) > 90 or not (names or unit or over):
             break
         top -= 1
     return top
 
 
-def _stands_over(names: _Row, row: _Row) -> bool:
+def _stands_over(names: Row, row: Row) -> bool:
     """Whether a row has a name over each cell but the first of another."""
     return len(names.cells) == len(row.cells) > 2 and all(
         not a.figure and _below(a, b) for a, b in zip(names.cells[1:], row.cells[1:], strict=True)
     )
 
 
-def _is_table(rows: list[_Row], start: int, end: int) -> bool:
+def _is_table(rows: list[Row], start: int, end: int) -> bool:
     celled = [row for row in rows[start:end] if row.celled]
     cells = [cell for row in celled for cell in row.cells]
     captioned = any(
@@ -330,7 +331,7 @@ def _is_table(rows: list[_Row], start: int, end: int) -> bool:
     enough = max(2 if labelled else MIN_ROWS, 0.3 * len(celled))
     if len(figured) >= enough and _aligned_figures(figured) >= 0.6:
         return True
-    if len(celled) < MIN_ROWS or (not captioned and _justified(celled)):
+    if len(celled) < MIN_ROWS or (not captioned and (_justified(celled) or _is_prose(celled))):
         return False
     single = sum(len(cell.text) == 1 and not cell.text.isdigit() for cell in cells)
     return single < 0.5 * len(cells) and _aligned(celled) >= (0.4 if captioned else 0.6)
@@ -342,7 +343,7 @@ def _below(a: Cell, b: Cell) -> bool:
     return abs(a.right - b.right) < 6 or abs(a.left - b.left) < 3 or abs(a.middle - b.middle) < 3
 
 
-def _aligned_figures(rows: Sequence[_Row]) -> float:
+def _aligned_figures(rows: Sequence[Row]) -> float:
     """The share of rows with a figure below one of the row above."""
     aligned = sum(
         any(_below(a, b) for a in above.figures for b in below.figures)
@@ -351,7 +352,7 @@ def _aligned_figures(rows: Sequence[_Row]) -> float:
     return aligned / (len(rows) - 1)
 
 
-def _justified(rows: list[_Row]) -> bool:
+def _justified(rows: list[Row]) -> bool:
     """Whether most rows fill their column to both edges with little white, or with single words
     that somebody spread: badly set prose."""
     filled = 0
@@ -363,7 +364,16 @@ def _justified(rows: list[_Row]) -> bool:
     return filled > 0.5 * len(rows)
 
 
-def _aligned(rows: list[_Row]) -> float:
+def _is_prose(rows: list[Row]) -> bool:
+    """Whether the cells are words of sentences that white parts, as in the text layer of a scan
+    whose letters were wider: they begin small, where cells of a table begin with a capital."""
+    cells = [cell for row in rows for cell in row.cells[1:]]
+    small = sum(cell.text[:1].islower() for cell in cells)
+    words = sum(len(cell.words) for cell in cells) / len(cells)
+    return small > (0.75 if words > PHRASE else 0.5) * len(cells) and words < 2 * PHRASE
+
+
+def _aligned(rows: list[Row]) -> float:
     """The share of rows with a cell, not the first, that stands exactly below one above."""
     aligned = 0
     for above, below in pairwise(rows):
@@ -375,174 +385,3 @@ def _aligned(rows: list[_Row]) -> float:
             for other in above.cells
         )
     return aligned / max(1, len(rows) - 1)
-
-
-# --- from lines to rows ------------------------------------------------------------------------
-
-
-def table_block(table: Table, above: Block | None = None) -> Block:
-    """The table's rows as text and its header. A table without one that goes on from the page
-    before (`above` is the block that ended there) has the header of the part above."""
-    rows = _labels_apart(table.rows)
-    lines = [row.line for row in rows]
-    for row in rows:
-        row.cells = row.cells or [_cell(row.line.words)]
-    spans = _columns(rows)
-    grid = [[(_place(cell, spans), cell) for cell in row.cells] for row in rows]
-    texts = [_line(cells, len(spans)) for cells in grid]
-    header = _header(rows, grid, spans)
-    if not header and above is not None and above.header and _goes_on(above, lines, spans):
-        header = above.header
-    return Block(lines, "table", "\n".join(texts), header=cut_header(header))
-
-
-def _labels_apart(rows: list[_Row]) -> list[_Row]:
-    """Figures that stand close behind their label parted from it, where others stand below or
-    above them."""
-    spans = _joined([(c.left, c.right) for row in rows for c in row.figures])
-    for row in rows:
-        for index, cell in enumerate(row.cells[:-1] if row.figures else ()):
-            at = next(
-                (at for at in range(1, len(cell.words)) if _is_tail(cell.words[at:], spans)), 0
-            )
-            if at and not cell.figure:
-                label, figure = _cell(cell.words[:at]), _cell(cell.words[at:])
-                row.cells[index : index + 1] = [label, figure]
-                row.figures.insert(0, figure)
-                break
-    return rows
-
-
-def _is_tail(words: list[Word], spans: list[tuple[float, float]]) -> bool:
-    left, right = words[0].left, words[-1].right
-    if not any(left > a - 3 and right < b + 6 for a, b in spans):
-        return False
-    return is_figure(_text(words))
-
-
-def _columns(rows: list[_Row]) -> list[tuple[float, float]]:
-    """Where the columns run: figures that stand below each other, words of full rows where no
-    figures stand. A long label or a name over several columns makes none."""
-    figures = _figure_columns(rows)
-    most = max(len(row.cells) for row in rows)
-    full = [row for row in rows if len(row.cells) >= 0.7 * most]
-    words = []
-    for row in full:
-        for cell in row.cells:
-            if not cell.figure and not any(
-                min(cell.right, high) - max(cell.left, low) > 1 for low, high in figures
-            ):
-                words.append((cell.left, cell.right))
-    if figures and not words:  # labels reach over the first figures in every row
-        words = [
-            (row.cells[0].left, row.cells[0].left + 1)
-            for row in full
-            if row.figures[:1] != row.cells[:1]
-        ]
-    leftward = sum(runs_left(row.line.text) for row in rows) > 0.5 * len(rows)
-    return sorted(figures + _joined(words), reverse=leftward)
-
-
-def _figure_columns(rows: list[_Row]) -> list[tuple[float, float]]:
-    """Figures that overlap, as columns. Two of one row are never in one: then the widest reaches
-    into its neighbour, and does not count."""
-    spans = {(c.left, c.right) for row in rows for c in row.figures}
-    while True:
-        columns = _joined(list(spans))
-        crowded = [
-            (left, right)
-            for left, right in columns
-            if any(
-                sum(left <= c.left and c.right <= right for c in row.figures) > 1 for row in rows
-            )
-        ]
-        if not crowded:
-            return columns
-        left, right = crowded[0]
-        inside = [span for span in spans if left <= span[0] and span[1] <= right]
-        if len(inside) < 3:
-            return columns
-        spans.remove(max(inside, key=lambda span: (span[1] - span[0], span)))
-
-
-def _joined(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Spans that overlap as one."""
-    joined: list[tuple[float, float]] = []
-    for left, right in sorted(spans):
-        if joined and left < joined[-1][1] - 1:
-            joined[-1] = (joined[-1][0], max(right, joined[-1][1]))
-        else:
-            joined.append((left, right))
-    return joined
-
-
-def _place(cell: Cell, spans: list[tuple[float, float]]) -> int:
-    """The column of a cell: the one it reaches furthest into, else the nearest; words that begin
-    at the left edge are in the first."""
-    first, last = spans[0], spans[-1]
-    if first <= last and not cell.figure and cell.left < min(first[1], first[0] + 40):
-        return 0
-    shares = [min(cell.right, right) - max(cell.left, left) for left, right in spans]
-    return max(range(len(spans)), key=lambda at: (shares[at], -at))
-
-
-def _line(cells: list[tuple[int, Cell]], count: int) -> str:
-    row = [""] * count
-    for at, cell in cells:
-        row[at] = f"{row[at]} {cell.text}".strip()
-    return line_of(row)
-
-
-def _header(
-    rows: list[_Row], grid: list[list[tuple[int, Cell]]], spans: list[tuple[float, float]]
-) -> str:
-    """The names of the columns: what the rows above the first row of data say over each; empty
-    when the table begins with data, or nothing tells names from data."""
-    count = 0
-    while count < len(rows) and _names_only(grid[count]):
-        count += 1
-    labelled = sum(len(row) > 1 and not row[0][0] for row in grid[:count])
-    if labelled > 1 or count > min(MAX_HEADER_ROWS, max(2, len(rows) - count)):
-        # Words below words: names must look different.
-        bold = len(rows) > 1 and rows[0].line.bold and not rows[1].line.bold
-        count = int(bold and rows[0].celled)
-    elif count == len(rows):
-        count = 0
-    while count and not any(at for row in grid[:count] for at, _ in row):
-        count -= 1  # a label alone names no column
-    while count and rows[count - 1].celled is False and not any(at for at, _ in grid[count - 1]):
-        if _UNIT.fullmatch(grid[count - 1][0][1].text):
-            break
-        count -= 1  # the name of the first part of the table
-    names = [""] * len(spans)
-    for row in grid[:count]:
-        for at, cell in row:
-            over = [
-                i
-                for i, (low, high) in enumerate(spans)
-                if min(cell.right, high) - max(cell.left, low) > 1
-            ]
-            for column in over if at and len(over) > 1 else [at]:
-                names[column] = f"{names[column]} {cell.text}".strip()
-    return line_of(names) if any(names[1:]) else ""
-
-
-def _names_only(cells: list[tuple[int, Cell]]) -> bool:
-    """Whether a row holds no data: no figures but years."""
-    return not any(cell.figure and not _YEAR.fullmatch(cell.text) for _, cell in cells)
-
-
-def _goes_on(above: Block, lines: list[Line], spans: list[tuple[float, float]]) -> bool:
-    """Whether the lines continue the table that ended the column or page before."""
-    last, first = above.lines[-1], lines[0]
-    near = first.column is last.column and first.base - last.base < 6 * first.size
-    if above.role != "table" or not (near or (first.first and first.page - last.page <= 1)):
-        return False
-    before = _columns([_row(line) for line in above.lines])
-    if len(before) != len(spans):
-        return False
-    shift = lines[0].column.left - above.lines[0].column.left
-    return all(
-        min(a[1] + shift, b[1]) - max(a[0] + shift, b[0]) > -2
-        for a, b in zip(before[1:], spans[1:], strict=True)
-    )

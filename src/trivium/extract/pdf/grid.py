@@ -1,0 +1,327 @@
+"""Makes rows and the names of columns of the lines of a table that `tables` found.
+
+A cell may run over several lines: they become one row, so that a label and its value are found
+together. Knows positions and what figures look like, nothing of ruling lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trivium.extract.composer import cut_header, line_of
+from trivium.extract.pdf.direction import runs_left
+from trivium.extract.pdf.marks import Block, Line, Word
+from trivium.extract.pdf.tables import (
+    UNIT,
+    YEAR,
+    Cell,
+    Row,
+    Table,
+    cell_of,
+    is_figure,
+    row_of,
+    text_of,
+)
+from trivium.text.titles import is_cut
+
+MAX_HEADER_ROWS = 8  # lines of names: reports break long ones
+WRAPPED = 1.9  # sizes of the font between the lines of a cell
+WIDE = 8  # columns from which a table that is mostly empty has none: labels of a drawing
+SPARSE = 0.4
+
+Span = tuple[float, float]
+
+
+@dataclass(slots=True)
+class _Cells:
+    """A line of a table: the cells by column."""
+
+    row: Row
+    cells: list[tuple[int, Cell]]
+
+    @property
+    def columns(self) -> set[int]:
+        return {at for at, _ in self.cells}
+
+    def at(self, column: int) -> list[Cell]:
+        return [cell for at, cell in self.cells if at == column]
+
+
+def table_block(table: Table, above: Block | None = None) -> Block:
+    """The table's rows as text and its header. A table without one that goes on from the page
+    before (`above` is the block that ended there) has the header of the part above."""
+    rows = _labels_apart(table.rows)
+    lines = [row.line for row in rows]
+    for row in rows:
+        row.cells = row.cells or [cell_of(row.line.words)]
+    spans = _columns(rows)
+    grid = [_Cells(row, [(_place(cell, spans), cell) for cell in row.cells]) for row in rows]
+    count = _header_rows(grid)
+    names = _names(grid[:count], spans)
+    body = _whole(grid[count if names else 0 :], len(spans))
+    filled = sum(bool(cell) for row in body for cell in row)
+    if len(spans) >= WIDE and filled < SPARSE * len(spans) * len(body):
+        texts = [line_of([c.text for c in row.cells]) for row in rows]
+        return Block(lines, "table", "\n".join(texts))
+    used = [at for at in range(len(spans)) if names[at : at + 1] > [""] or any(r[at] for r in body)]
+    texts = [line_of([row[at] for at in used]) for row in ([names] if names else []) + body]
+    header = texts[0] if names else ""
+    if not header and above is not None and above.header and _goes_on(above, lines, spans):
+        header = above.header
+    return Block(lines, "table", "\n".join(texts), header=cut_header(header))
+
+
+def _labels_apart(rows: list[Row]) -> list[Row]:
+    """Figures that stand close behind their label parted from it, where others stand below or
+    above them."""
+    spans = _joined([(c.left, c.right) for row in rows for c in row.figures])
+    for row in rows:
+        for index, cell in enumerate(row.cells[:-1] if row.figures else ()):
+            at = next(
+                (at for at in range(1, len(cell.words)) if _is_tail(cell.words[at:], spans)), 0
+            )
+            if at and not cell.figure:
+                label, figure = cell_of(cell.words[:at]), cell_of(cell.words[at:])
+                row.cells[index : index + 1] = [label, figure]
+                row.figures.insert(0, figure)
+                break
+    return rows
+
+
+def _is_tail(words: list[Word], spans: list[Span]) -> bool:
+    left, right = words[0].left, words[-1].right
+    if not any(left > a - 3 and right < b + 6 for a, b in spans):
+        return False
+    return is_figure(text_of(words))
+
+
+def _columns(rows: Sequence[Row]) -> list[Span]:
+    """Where the columns run: figures that stand below each other, words of full rows where no
+    figures stand. A long label or a name over several columns makes none; years over other
+    figures are names too."""
+    figures = _figure_columns([row for row in rows if not _names_only(row)] or rows)
+    for year in (cell for row in rows if _names_only(row) and figures for cell in row.figures):
+        at = _place(year, figures)
+        wider = (min(figures[at][0], year.left), max(figures[at][1], year.right))
+        if not any(
+            low < wider[1] and high > wider[0] for low, high in figures if low != figures[at][0]
+        ):
+            figures[at] = wider
+    most = max(len(row.cells) for row in rows)
+    full = [row for row in rows if len(row.cells) >= 0.7 * most]
+    words = []
+    for row in full:
+        for cell in row.cells:
+            if not cell.figure and not any(
+                min(cell.right, high) - max(cell.left, low) > 1 for low, high in figures
+            ):
+                words.append((cell.left, cell.right))
+    if figures and not words:  # labels reach over the first figures in every row
+        words = [
+            (row.cells[0].left, row.cells[0].left + 1)
+            for row in full
+            if row.figures[:1] != row.cells[:1]
+        ]
+    leftward = sum(runs_left(row.line.text) for row in rows) > 0.5 * len(rows)
+    return sorted(figures + _joined(words), reverse=leftward)
+
+
+def _figure_columns(rows: Sequence[Row]) -> list[Span]:
+    """Figures that overlap, as columns. Two of one row are never in one: then the widest reaches
+    into its neighbour, and does not count."""
+    spans = {(c.left, c.right) for row in rows for c in row.figures}
+    while True:
+        columns = _joined(list(spans))
+        crowded = [
+            (left, right)
+            for left, right in columns
+            if any(
+                sum(left <= c.left and c.right <= right for c in row.figures) > 1 for row in rows
+            )
+        ]
+        if not crowded:
+            return columns
+        left, right = crowded[0]
+        inside = [span for span in spans if left <= span[0] and span[1] <= right]
+        if len(inside) < 3:
+            return columns
+        spans.remove(max(inside, key=lambda span: (span[1] - span[0], span)))
+
+
+def _joined(spans: list[Span]) -> list[Span]:
+    """Spans that overlap as one."""
+    joined: list[Span] = []
+    for left, right in sorted(spans):
+        if joined and left < joined[-1][1] - 1:
+            joined[-1] = (joined[-1][0], max(right, joined[-1][1]))
+        else:
+            joined.append((left, right))
+    return joined
+
+
+def _place(cell: Cell, spans: list[Span]) -> int:
+    """The column of a cell: the one it reaches furthest into, else the nearest; words that begin
+    at the left edge are in the first."""
+    first, last = spans[0], spans[-1]
+    if first <= last and not cell.figure and cell.left < min(first[1], first[0] + 40):
+        return 0
+    shares = [min(cell.right, right) - max(cell.left, left) for left, right in spans]
+    return max(range(len(spans)), key=lambda at: (shares[at], -at))
+
+
+# --- names -------------------------------------------------------------------------------------
+
+
+def _header_rows(grid: list[_Cells]) -> int:
+    """How many lines above the first row of data name the columns; none when the table begins
+    with data, or nothing tells names from data."""
+    count = 0
+    while count < len(grid) and _names_only(grid[count].row):
+        count += 1
+    figures = count < len(grid)
+    while count and grid[count - 1].columns == {0} and not _is_unit(grid[count - 1]):
+        count -= 1  # the name of the first part of the table, not of a column
+    labelled = sum(len(line.cells) > 1 and 0 in line.columns for line in grid[:count])
+    years = sum(cell.figure for _, cell in grid[count - 1].cells) if count else 0
+    if figures and count <= MAX_HEADER_ROWS and (labelled < 2 or years > 1):
+        return count
+    # Words below words: names must look different.
+    bold = len(grid) > 1 and grid[0].row.line.bold and not grid[1].row.line.bold
+    return int(bold and grid[0].row.celled)
+
+
+def _is_unit(line: _Cells) -> bool:
+    return UNIT.fullmatch(line.cells[0][1].text) is not None
+
+
+def _names(grid: list[_Cells], spans: list[Span]) -> list[str]:
+    """What the lines say over each column; empty if most have no name: then it is the end of a row
+    that began on the page before."""
+    names = [""] * len(spans)
+    for line in grid:
+        for at, cell in line.cells:
+            over = [
+                i
+                for i, (low, high) in enumerate(spans)
+                if min(cell.right, high) - max(cell.left, low) > 1
+            ]
+            for column in over if at and len(over) > 1 else [at]:
+                names[column] = f"{names[column]} {cell.text}".strip()
+    named = sum(bool(name) for name in names[1:])
+    return names if named and named >= 0.5 * (len(names) - 1) else []
+
+
+def _names_only(row: Row) -> bool:
+    """Whether a row holds no data: no figures but years."""
+    return not any(cell.figure and not YEAR.fullmatch(cell.text) for cell in row.cells)
+
+
+# --- cells over several lines ------------------------------------------------------------------
+
+
+def _whole(grid: list[_Cells], count: int) -> list[list[str]]:
+    """The texts of the rows, those that run over several lines put together."""
+    rows: list[list[str]] = []
+    wrap = _Wrapping(grid)
+    for at, line in enumerate(grid):
+        if not wrap.joins(at):
+            rows.append([""] * count)
+        for column, cell in line.cells:
+            rows[-1][column] = f"{rows[-1][column]} {cell.text}".strip()
+    return rows
+
+
+class _Wrapping:
+    """Says which lines of a table, asked for in order, go on with the row above them."""
+
+    def __init__(self, grid: list[_Cells]) -> None:
+        self._grid = grid
+        labels = [line.at(0)[-1] for line in grid if 0 in line.columns and len(line.columns) > 1]
+        self._edge = max((label.right for label in labels), default=0.0)
+        self._row: list[tuple[int, Cell]] = []  # the cells of the row so far
+
+    def joins(self, at: int) -> bool:
+        goes_on = at > 0 and self._goes_on(at)
+        self._row = [*(self._row if goes_on else ()), *self._grid[at].cells]
+        return goes_on
+
+    def _goes_on(self, at: int) -> bool:
+        above, line = self._grid[at - 1], self._grid[at]
+        gap = line.row.line.base - above.row.line.base
+        if above.row.line.column is not line.row.line.column or gap > WRAPPED * line.row.line.size:
+            return False
+        row = _Cells(above.row, self._row)
+        figures = {column for column, cell in row.cells if cell.figure}
+        if figures & {column for column, cell in line.cells if cell.figure}:
+            return False
+        if 0 not in line.columns:
+            if row.columns == {0}:  # the figures stand beside the end of their label
+                return not row.cells[-1][1].text.endswith(":")
+            return _goes_on_in_columns(row, line)
+        label = line.at(0)[0]
+        if row.columns == {0}:
+            return self._leads_on(above, label) and line.columns != {0}
+        if line.columns == {0}:
+            return _is_inner(label.text) and not self._leads_on_to_next(at)
+        if line.row.figures and not figures and _is_inner(label.text):
+            return line.columns >= row.columns
+        return _goes_on_in_columns(row, line)
+
+    def _leads_on(self, above: _Cells, label: Cell) -> bool:
+        """Whether a line of words alone is the first half of the label below it: that begins in
+        the middle of a sentence, or its first word had no room."""
+        last = above.cells[-1][1]
+        if last.text.endswith(":"):
+            return False
+        if _is_inner(label.text) or is_cut(last.text):
+            return True
+        room = self._edge - last.right
+        return (
+            len(last.words) > 2
+            and above.row.line.bold == label.words[0].style.bold
+            and last.text.isupper() == label.text.isupper()
+            and -label.words[0].style.size < room < label.words[0].right - label.words[0].left
+        )
+
+    def _leads_on_to_next(self, at: int) -> bool:
+        """Whether a line between two rows rather belongs to the one below it."""
+        if at + 1 >= len(self._grid):
+            return False
+        below = self._grid[at + 1]
+        line = self._grid[at].row.line
+        near = below.row.line.base - line.base < line.base - self._grid[at - 1].row.line.base - 1
+        return near and 0 in below.columns and _is_inner(below.at(0)[0].text)
+
+
+def _is_inner(text: str) -> bool:
+    """Whether a text begins as the second half of a sentence does."""
+    return text[:1].islower() or text[:1] in "(&,;"
+
+
+def _goes_on_in_columns(above: _Cells, line: _Cells) -> bool:
+    """Whether the words of a line go on with those above, column by column: some cells have no
+    second line, or most of them begin in the middle of a sentence."""
+    if not line.columns <= above.columns or any(
+        cell.figure and not YEAR.fullmatch(cell.text) for _, cell in line.cells
+    ):
+        return False
+    inner = sum(_is_inner(cell.text) for at, cell in line.cells if at)
+    fewer = 0 not in line.columns and len(line.columns) < len(above.columns - {0})
+    return fewer or 2 * inner >= len(line.columns - {0})
+
+
+def _goes_on(above: Block, lines: list[Line], spans: list[Span]) -> bool:
+    """Whether the lines continue the table that ended the column or page before."""
+    last, first = above.lines[-1], lines[0]
+    near = first.column is last.column and first.base - last.base < 6 * first.size
+    if above.role != "table" or not (near or (first.first and first.page - last.page <= 1)):
+        return False
+    before = _columns([row_of(line) for line in above.lines])
+    if len(before) != len(spans):
+        return False
+    shift = lines[0].column.left - above.lines[0].column.left
+    return all(
+        min(a[1] + shift, b[1]) - max(a[0] + shift, b[0]) > -2
+        for a, b in zip(before[1:], spans[1:], strict=True)
+    )

@@ -14,6 +14,7 @@ from trivium.operations.searching import Filters
 BIBTEX = r"""
 @article{lamp2019,
   title = {Lamps of the Northern Coast}, author = {Reed, Mara and Holm, Per}, year = {2019},
+  annote = {Borrowed from Holm.}, abstract = {Whale oil burned in every lantern.},
   file = {Full Text PDF:files/1/lamp.pdf:application/pdf;Snapshot:files/1/lamp.html:text/html}
 }
 @book{tide1988, title = {Tides}, author = {Voss, Ina}, year = {1988}, file = {:tide.pdf:PDF}}
@@ -42,35 +43,70 @@ def by_name(library: Library) -> dict[str, Document]:
     return {Path(document.uri).name: document for document in library.documents.all()}
 
 
-def test_the_files_of_entries_are_read_with_what_the_entries_say(
-    library: Library, files: Path, shelf: Path
-) -> None:
+def test_one_paper_is_one_document(library: Library, shelf: Path) -> None:
+    """With the entry's title, authors and year, the file's pages, the entry's notes and the text of
+    its other files; the list of papers is no document."""
     report = library.add(shelf / "refs.bib")
     assert not report.failed
     found = by_name(library)
-    assert set(found) == {
-        "refs.bib", "lamp2019.csl.json", "tide1988.csl.json", "gone.csl.json", "thief.csl.json",
-        "lamp.pdf", "lamp.html", "tide.pdf",
-    }  # fmt: skip
+    assert set(found) == {"lamp.pdf", "tide.pdf", "gone.csl.json", "thief.csl.json"}
+    assert [one.documents for one in library.documents.collections()] == [4]
     lamp = found["lamp.pdf"]
     assert lamp.title == "Lamps of the Northern Coast"
     assert lamp.metadata["authors"] == ("Mara Reed", "Per Holm")
-    assert lamp.metadata["year"] == 2019
-    assert lamp.metadata["pages"] == 1
-    assert lamp.metadata["entry"] == found["lamp2019.csl.json"].uri
+    assert (lamp.metadata["year"], lamp.metadata["pages"]) == (2019, 1)
+    assert lamp.metadata["entry"] == f"{shelf / 'refs.bib'}!/lamp2019.csl.json"
     assert found["tide.pdf"].title == "Tides"
-    results = library.search("whale oil lantern", filters=Filters(metadata={"year": 2019}))
-    assert Path(results[0].found.document.uri).name == "lamp.pdf"
+    for query, page in (("whale oil lantern", 1), ("borrowed from Holm", 0), ("saved page", 0)):
+        result = library.search(query, filters=Filters(metadata={"year": 2019}))[0]
+        assert result.found.document.id == lamp.id, query
+        assert query.split()[0] in result.found.chunk.text.lower()
+        assert result.found.chunk.pages == ((page,) if page else ()), query
+    assert library.documents.get("refs.bib").metadata["references"] == 4  # to be removed by
 
 
 def test_a_folder_with_library_and_files_holds_each_once(library: Library, shelf: Path) -> None:
     library.add(shelf)
-    uris = [document.uri for document in library.documents.all()]
-    assert len(uris) == len(set(uris)) == 8
-    assert by_name(library)["lamp.pdf"].metadata["year"] == 2019
+    lamp = by_name(library)["lamp.pdf"]
+    assert len(library.documents.all()) == 5  # the snapshot lies in the folder that was added
+    assert (lamp.title, lamp.metadata["year"]) == ("Lamps of the Northern Coast", 2019)
     again = library.add(shelf)
     assert {outcome.fate for outcome in again.outcomes} == {Fate.UNCHANGED}
-    assert by_name(library)["lamp.pdf"].metadata["year"] == 2019
+    assert by_name(library)["lamp.pdf"].interpretation == lamp.interpretation
+    (shelf / "files/1/lamp.pdf").write_bytes(printed(["Seal oil burned in every lantern."]))
+    library.add(shelf)
+    after = by_name(library)["lamp.pdf"]
+    assert (after.title, after.metadata["year"]) == ("Lamps of the Northern Coast", 2019)
+    text = library.documents.text(after.id)
+    assert "Seal oil" in text
+    assert "Borrowed from Holm" in text
+
+
+def test_an_entry_that_changes_changes_its_paper(library: Library, shelf: Path) -> None:
+    """A note that is edited, a file that is named later, an entry that goes."""
+    bib = shelf / "refs.bib"
+    bib.write_text(BIBTEX.replace("file = {:tide.pdf:PDF}", ""))
+    library.add(bib)
+    assert "tide1988.csl.json" in by_name(library)
+    changed = BIBTEX.replace("Borrowed from Holm", "Returned in March")
+    bib.write_text(changed.replace("@misc{gone,", "@comment{gone,"))
+    library.add(bib)
+    found = by_name(library)
+    assert set(found) == {"lamp.pdf", "tide.pdf", "thief.csl.json"}
+    text = library.documents.text(found["lamp.pdf"].id)
+    assert "Returned in March" in text
+    assert "Borrowed" not in text
+
+
+def test_a_paper_whose_file_is_damaged_is_found_by_its_entry(library: Library, shelf: Path) -> None:
+    (shelf / "files/2/tide.pdf").write_bytes(b"%PDF-1.7 and then nothing")
+    (shelf / "files/1/lamp.html").write_bytes(b"")
+    library.add(shelf / "refs.bib")
+    found = by_name(library)
+    assert len(found) == 4
+    assert next(r.found.document.title for r in library.search("Voss 1988")) == "Tides"
+    assert "tide.pdf" in found["tide.pdf"].metadata["unread"][0]
+    assert "lamp.html" in found["lamp.pdf"].metadata["unread"][0]
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,7 @@ class Place:
     kind = ""
     runs = 1
     changes_by_itself = False
+    is_joined = False  # an item has the words of several: a paper and its notes
 
     def __init__(self, life: Life) -> None:
         self._life = life

@@ -178,6 +178,7 @@ ABOUT = {
     "authors": ("Ada Byron", "Bob"), "year": 2019, "date": "2019-05-01", "doi": "10.1/x",
     "keywords": ("weather",), "collections": ("Reading",), "kind": "journalArticle",
     "link": "zotero://select/library/items/PAPER1", "citation_key": "ada2019",
+    "entry": "PAPER1",
 }  # fmt: skip
 
 
@@ -215,15 +216,17 @@ class TestZoteroFile(SourceContract):
 
     def test_a_paper_is_one_item_with_its_file(self, source: SyncSource) -> None:
         found = puts(source)
-        assert sorted(found) == ["PAPER1", "PAPER1/MARK1", "PAPER1/NOTE1", "PAPER2"]
+        assert sorted(found) == ["PAPER1", "PAPER2"]
         paper = found["PAPER1"]
         assert not isinstance(paper.content, Extraction)
         assert (paper.content(), paper.title, paper.name) == (b"%PDF fog", "On fog", "fog.pdf")
         assert dict(paper.metadata) == ABOUT
-        mark = found["PAPER1/MARK1"]
+        mark, note = paper.parts
         assert isinstance(mark.content, Extraction)
         assert mark.content.text == "wet\n\nreally?"
-        assert (mark.metadata["page"], mark.metadata["entry"]) == ("12", "PAPER1")
+        assert mark.content.elements[0].place.pages == (12,)
+        assert not isinstance(note.content, Extraction)
+        assert b"Read again." in note.content()
         group = found["PAPER2"]
         assert isinstance(group.content, Extraction)
         assert (group.content.text, group.metadata["library"]) == ("Fog is wet.", "Lab")

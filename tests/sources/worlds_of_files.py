@@ -237,6 +237,7 @@ class ExportPlace(Place):
 
 class ZoteroFilePlace(Place):
     kind = "zotero"
+    is_joined = True
     changes_by_itself = True
 
     def __init__(self, life: Life, grounds: Grounds) -> None:

@@ -568,6 +568,7 @@ class SitemapPlace(Served):
 
 class ZoteroApiPlace(Served):
     kind = "zotero"
+    is_joined = True
 
     def __init__(self, life: Life, grounds: Grounds) -> None:
         super().__init__(life, grounds)
@@ -606,10 +607,8 @@ class ZoteroApiPlace(Served):
             self._zotero.put(key, itemType="note", parentItem=above, note=f"<p>{said}</p>")
 
     def _file(self) -> None:
-        """Its text takes the place of the abstract, in one item."""
-        above = self._one(self._papers())
-        if above and above in self._words:
-            del self._words[above]
+        """Read with the abstract, as one item."""
+        if above := self._one(self._papers()):
             key, said = self._key("F")
             self._zotero.files[key] = said.encode()
             self._zotero.put(key, itemType="attachment", parentItem=above, filename=f"{key}.pdf",

@@ -93,7 +93,7 @@ CREATE TABLE itemAttachments (itemID INTEGER PRIMARY KEY, parentItemID INT, link
  contentType TEXT, path TEXT);
 CREATE TABLE itemNotes (itemID INTEGER PRIMARY KEY, parentItemID INT, note TEXT);
 CREATE TABLE itemAnnotations (itemID INTEGER PRIMARY KEY, parentItemID INT, text TEXT,
- comment TEXT, pageLabel TEXT);
+ comment TEXT, position TEXT);
 INSERT INTO libraries VALUES (1, 'user'), (2, 'group'), (3, 'feed');
 INSERT INTO groups VALUES (1, 2, 'Lab');
 INSERT INTO itemTypes VALUES (1, 'journalArticle'), (2, 'attachment'), (3, 'note'),
@@ -112,5 +112,5 @@ INSERT INTO collections VALUES (1, 'Reading');
 INSERT INTO collectionItems VALUES (1, 1);
 INSERT INTO itemAttachments VALUES (2, 1, 0, 'application/pdf', 'storage:fog.pdf');
 INSERT INTO itemNotes VALUES (3, 1, '<p>Read again.</p>');
-INSERT INTO itemAnnotations VALUES (4, 2, 'wet', 'really?', '12');
+INSERT INTO itemAnnotations VALUES (4, 2, 'wet', 'really?', '{"pageIndex": 11}');
 """

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 
 from trivium.core.errors import FileEmpty
@@ -39,7 +39,7 @@ _EXTRA = {
 class BibtexExtractor:
     """Takes texts with entries as BibTeX writes them."""
 
-    version = "bibtex/3"
+    version = "bibtex/4"
 
     def accepts(self, blob: Blob) -> bool:
         if binary_kind(blob.data):
@@ -56,7 +56,7 @@ class BibtexExtractor:
 class CslExtractor:
     """Takes JSON that is a list of CSL items, or one of them."""
 
-    version = "csl/3"
+    version = "csl/4"
 
     def accepts(self, blob: Blob) -> bool:
         head = blob.data[:MAX_CSL_SNIFF].lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -70,11 +70,12 @@ class CslExtractor:
 
 
 def library(blob: Blob, items: list[Item], media_type: str) -> Extraction:
-    """One entry as a document; several as documents inside one without text, which no search
-    finds: people look for papers, not for the list of them."""
+    """Entries inside a document without text, which no search finds and no list shows: people look
+    for papers, not for the list of them. One entry without files is the paper itself."""
     if not items:
         raise FileEmpty(f"{blob.name} has no references.")
-    if len(items) == 1:
+    is_entry = "!/" in blob.uri or not blob.uri
+    if len(items) == 1 and (is_entry or not files_of(items[0])):
         return reference(blob, items[0], media_type)
     entries = tuple(
         Enclosed(name, json.dumps([item], ensure_ascii=False).encode("utf-8", "replace"))
@@ -105,6 +106,16 @@ def reference(blob: Blob, item: Item, media_type: str) -> Extraction:
         language=_text(item, "language"),
         metadata=_metadata(item, authors, key),
     )
+
+
+def remarks(item: Item) -> Iterator[Extraction]:
+    """What an entry says that its file may not: its abstract and its notes, each by itself."""
+    for label, field in (("Abstract", "abstract"), ("Note", "note"), ("Annotation", "annote")):
+        if text := _text(item, field):
+            blob, out = Blob(label, b""), Composer(label)
+            out.heading(2, label)
+            out.add("paragraph", text)
+            yield out.finish(blob, media_type=CSL)
 
 
 def _by(item: Item, authors: list[str]) -> str:

@@ -41,6 +41,7 @@ _FIELDS = {
     "DOI": ("doi",), "URL": ("url",), "volume": ("volume",), "issue": ("number", "issue"),
     "page": ("pages",), "publisher": ("publisher", "institution", "school", "organization"),
     "container-title": ("journaltitle", "journal", "booktitle", "maintitle"), "note": ("note",),
+    "annote": ("annotation", "annote"),
     "abstract": ("abstract",), "keyword": ("keywords", "keyword"),
     "language": ("langid", "language"), "edition": ("edition",), "ISBN": ("isbn",),
     "ISSN": ("issn",), "publisher-place": ("location", "address"), "event-title": ("eventtitle",),

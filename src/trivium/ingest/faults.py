@@ -27,9 +27,14 @@ def is_of_one_document(error: BaseException) -> bool:
     return not isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit | Dropped)
 
 
+def is_refused(error: BaseException | None) -> bool:
+    """Whether a file can't be read, and not through a fault of ours."""
+    return isinstance(error, ReadError) and not isinstance(error, DocumentFailed)
+
+
 def failure(name: str, step: str, error: BaseException) -> ReadError:
     """The document's error, with the entry of the log that shows where it happened."""
-    if isinstance(error, ReadError) and not isinstance(error, DocumentFailed):
+    if isinstance(error, ReadError) and is_refused(error):
         return error
     entry = uuid4().hex[:8]
     fix = f"Please report it with entry {entry} of the log."

@@ -11,12 +11,12 @@ moves documents along.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import count
 
 from trivium.core.errors import TriviumError
-from trivium.core.types import Document, Labels
+from trivium.core.types import Document, DocumentId, Labels
 from trivium.core.work import JobId, Priority, TaskEnd, TaskId, TaskProgress, TaskState
 from trivium.extract.archives import ARCHIVES
 from trivium.extract.recordings import has_ending
@@ -61,6 +61,7 @@ class InFlight:
     number: int = 0  # in the order offered
     opened: bool = False  # the files inside it are being added, or done
     within: int = 0  # documents inside it that aren't done
+    gone: Sequence[DocumentId] = ()  # entries of a reference library that are papers' no longer
     unread: list[str] = field(default_factory=list)  # files inside it that can't be read, and why
     embedded: Set[str] = frozenset()  # hashes that the model is done with; its thread adds to it
 

@@ -10,20 +10,40 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias
 
 from trivium.core.errors import FileEmpty, ModelError
-from trivium.core.types import OWNER, Chunk, Document, Extraction, Kind, Labels, Metadata, Processed
+from trivium.core.types import (
+    OWNER,
+    Chunk,
+    Document,
+    Extraction,
+    Kind,
+    Labels,
+    Metadata,
+    Processed,
+)
 from trivium.core.work import Step
 from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import reader_name, too_many_bytes
 from trivium.extract.recordings import has_ending
-from trivium.ingest.attached import attached, described, is_library
-from trivium.ingest.faults import Dropped, failure, is_of_one_document
+from trivium.ingest.attached import (
+    ENTRY,
+    PARTS,
+    adopted,
+    described,
+    is_library,
+    is_said,
+    joined,
+    papers,
+    stand_in,
+    with_parts,
+)
+from trivium.ingest.faults import Dropped, failure, is_of_one_document, is_refused
 from trivium.ingest.file_chunker import check_count
 from trivium.ingest.identity import (
     Covered,
@@ -88,7 +108,8 @@ class Prepared:
     def within(self) -> list[SourceItem]:
         """The files it contains and names: each becomes a document."""
         extraction = self.processed.extraction
-        return [*_enclosed(self.item, extraction), *attached(self.item, extraction)]
+        enclosed = papers if is_library(extraction) else _enclosed
+        return list(enclosed(self.item, extraction))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +139,8 @@ class Preparation:
     before: Document | None = None
     extraction: Extraction | None = None
     chunks: tuple[Chunk, ...] = ()
+    parts: list[Blob | Extraction] = field(default_factory=list)  # read with it
+    unread: list[str] = field(default_factory=list)  # of these, and why
     found: Found | None = None
     is_dropped: Callable[[], bool] = lambda: False
 
@@ -192,6 +215,7 @@ class Preparer:
             one.steps.leave()
 
     def _fetch(self, one: Preparation) -> None:
+        one.item, one.parts, one.unread = with_parts(one.item)
         item = one.item
         if isinstance(item.content, Extraction):
             one.extraction = read = cleaned(item.content)
@@ -229,6 +253,7 @@ class Preparer:
         left = [one for one in left if one.found is None]
         unsettled = [one for one in left if not one.anew]
         self._each(unsettled, Step.REGISTER, lambda one: self._recall(one, labels, alike))
+        self._each(left, Step.REGISTER, self._adopt)
 
     def _recall(
         self, one: Preparation, labels: Labels, alike: Mapping[str, Sequence[Document]]
@@ -245,8 +270,10 @@ class Preparer:
             if one.blob is not None:  # without bytes, its source says what it is
                 same = alike.get(digest, ())
                 one.found = recognise(self._backend, same, item, digest, labels, self._is_current)
-        elif before.seen_hash == digest and (
-            before.content_hash != digest or self._is_current(before.seen_fingerprint)
+        elif (
+            before.seen_hash == digest
+            and item.metadata.get(PARTS, before.metadata.get(PARTS)) == before.metadata.get(PARTS)
+            and (before.content_hash != digest or self._is_current(before.seen_fingerprint))
         ):
             self._rearchive(before, one)
             settled = _relabelled(item, before, labels)
@@ -254,17 +281,36 @@ class Preparer:
             if not parts_from(before, digest, audience, labels.sender):
                 one.found = settled
 
+    def _adopt(self, one: Preparation) -> None:
+        """The file of a paper that came by itself, from its folder: it stays that paper's."""
+        if one.before is None or one.blob is None or ENTRY in one.item.metadata:
+            return
+        if ENTRY in one.before.metadata:
+            one.item, one.parts, one.unread = with_parts(adopted(one.item, one.before))
+            one.blob = replace(one.blob, title=clean_text(one.item.title))
+
     def _extract(self, left: Sequence[Preparation]) -> None:
-        files = [(one, one.blob) for one in left if one.blob is not None]
+        files: list[tuple[Preparation, int | None, Blob]] = [
+            (one, None, self._recalled(one, one.blob)) for one in left if one.blob is not None
+        ]
+        for one in left:
+            files += [(one, at, p) for at, p in enumerate(one.parts) if isinstance(p, Blob)]
         if not files:
             return
-        with Steps.together([one.steps for one, _ in files], Step.EXTRACT):
-            outcomes = self._outcomes([self._recalled(one, blob) for one, blob in files])
-        for (one, _), outcome in zip(files, outcomes, strict=True):
+        with Steps.together([one.steps for one in left], Step.EXTRACT):
+            outcomes = self._outcomes([blob for _, _, blob in files])
+        for (one, at, blob), outcome in zip(files, outcomes, strict=True):
             if isinstance(outcome, Extraction):
-                one.extraction = outcome
-            else:
+                if at is None:
+                    one.extraction = outcome
+                else:
+                    one.parts[at] = outcome
+            elif at is None and not (ENTRY in one.item.metadata and is_refused(outcome)):
                 one.fail(outcome)
+            else:  # the rest of the paper can be found all the same
+                one.unread.append(clean_text(f"{blob.name}: {outcome}"))
+                if at is None:
+                    one.extraction = stand_in(one.item)
 
     def _recalled(self, one: Preparation, blob: Blob) -> Blob:
         """With what was heard of the same recording by the same model, if it is only to be chunked
@@ -293,6 +339,10 @@ class Preparer:
     def _chunk(self, one: Preparation) -> None:
         one.extraction = described(one.item, one.read)
         one.chunks = self._chunks(one.extraction)
+        for part in one.parts:
+            if isinstance(part, Extraction) and not is_said(part, one.extraction.text):
+                more = self._chunks(replace(part, title=one.extraction.title))
+                one.extraction, one.chunks = joined(one.extraction, one.chunks, part, more)
         if not one.chunks and not one.extraction.enclosed:
             raise FileEmpty(f"{one.item.name} has no text.")
         check_count(one.item.name, len(one.chunks), self._max_chunks)
@@ -313,6 +363,8 @@ class Preparer:
         metadata = {n: value for n, value in metadata.items() if n not in (CHUNKING, UNREAD)}
         if note:
             metadata[CHUNKING] = note
+        if one.unread:
+            metadata[UNREAD] = tuple(one.unread[:MOST_UNREAD])
         summary, summarised_by = self._summary(one, labels.sender)
         texts = tuple(chunk.embedded_under(summary) for chunk in chunks)
         processed = Processed(
@@ -396,20 +448,19 @@ def _relabelled(item: SourceItem, before: Document, labels: Labels) -> Relabelli
     return Relabelling(item, before, category, audience, metadata)
 
 
-def _enclosed(item: SourceItem, extraction: Extraction) -> list[SourceItem]:
+def _enclosed(item: SourceItem, extraction: Extraction) -> Iterator[SourceItem]:
     """The files inside a file: separate documents, named by their place in it."""
-    return [
+    return (
         SourceItem(
             f"{item.uri}{WITHIN}{inner.name}",
             inner.name.rpartition("/")[2],
             partial(bytes, inner.data),
             len(inner.data),
             enclosed=True,
-            beside=item.beside if is_library(extraction) else None,
             exists=item.exists,
         )
         for inner in extraction.enclosed
-    ]
+    )
 
 
 def _readers(extractors: Sequence[Extractor]) -> Mapping[str, str]:

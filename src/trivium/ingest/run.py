@@ -22,12 +22,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from trivium.core.errors import DocumentFailed, ModelUnavailable, ReadError
+from trivium.core.errors import ModelUnavailable
 from trivium.core.types import Extraction, Processed
 from trivium.core.work import JobId, Offered, Step, SyncPoint
+from trivium.ingest.attached import is_library
 from trivium.ingest.batches import Batches, step_back
 from trivium.ingest.embedding import Embedding, Made
-from trivium.ingest.faults import Dropped, failure, is_of_one_document
+from trivium.ingest.faults import Dropped, failure, is_of_one_document, is_refused
 from trivium.ingest.identity import Covered, Naming, Renaming
 from trivium.ingest.in_flight import InFlight, InFlightDocuments, Offer
 from trivium.ingest.preparing import Found, Preparation, Relabelling
@@ -237,7 +238,14 @@ class Pipeline:
         if isinstance(found, Relabelling):
             return self._relabel(found), []
         flight.prepared = found
-        return None, found.within() if flight.depth < DEEPEST and not flight.opened else []
+        if flight.depth >= DEEPEST or flight.opened:
+            return None, []
+        within, processed = found.within(), found.processed
+        if found.before is not None and is_library(processed.extraction):
+            offered = {item.uri for item in within}
+            known = self._backend.documents.within(processed.uri, processed.collection)
+            flight.gone = [document.id for document in known if document.uri not in offered]
+        return None, within
 
     def _failed(self, flight: InFlight, error: BaseException) -> Outcome:
         """Raises errors that don't concern this document alone."""
@@ -263,6 +271,8 @@ class Pipeline:
 
     def _proceed(self, flight: InFlight) -> Iterator[Outcome]:
         """The files inside it are done: now the document itself."""
+        if flight.gone:
+            self._backend.writer.remove(flight.gone)
         if flight.unread:
             flight.prepared = flight.ready.lacking(flight.unread)
         item, ready = flight.offer.item, flight.ready
@@ -399,8 +409,7 @@ class Pipeline:
 
 def _is_unread(flight: InFlight, found: Outcome) -> bool:
     """A fault of ours is no remark: somebody should report it."""
-    is_refused = isinstance(found.error, ReadError) and not isinstance(found.error, DocumentFailed)
-    return found.fate is Fate.FAILED and is_refused and flight.is_part
+    return found.fate is Fate.FAILED and is_refused(found.error) and flight.is_part
 
 
 def _go_together(group: list[InFlight], flight: InFlight) -> bool:

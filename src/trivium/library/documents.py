@@ -76,7 +76,7 @@ class Documents:
             within = self._scope.within(within, Filters(where=where))
         check_scalar("after", after)
         check_scalar("limit", limit or 0)
-        return self._backend.documents.all(within, after=after, limit=limit)
+        return self._backend.documents.all(within, after=after, limit=limit, listed=True)
 
     def get(self, document: DocumentId | str, within: Where = OWNER) -> Document:
         """One document by id, `#id`, path or file name. `56` is an id; if no document has that id,

@@ -98,9 +98,15 @@ class Documents(Protocol):
     """The registry: documents, their names, their texts and their history."""
 
     def all(
-        self, where: Where, *, after: DocumentId = 0, limit: int | None = None
+        self,
+        where: Where,
+        *,
+        after: DocumentId = 0,
+        limit: int | None = None,
+        listed: bool = False,
     ) -> list[Document]:
-        """Sorted by id, only ids above `after`."""
+        """Sorted by id, only ids above `after`. `listed`: without those that have no text of their
+        own, such as a file of references; `collections` and `counts` never count these."""
         ...
 
     def changed(self, since: int, where: Where) -> tuple[int, list[tuple[int, Document]]]:

@@ -35,6 +35,8 @@ class SourceItem:
     beside: Callable[[str], SourceItem | None] | None = None
     # Whether another uri of this source still exists. Without it, or in doubt, assume it does.
     exists: Callable[[str], bool] | None = None
+    # Read with it, as one document: a paper's reference, its notes, its other files.
+    parts: tuple[SourceItem, ...] = ()
 
 
 class Source(Protocol):

@@ -28,6 +28,7 @@ class Put:
     # source can't tell, so it is private.
     audience: str | None = None
     size: int = 0  # bytes; 0: unknown
+    parts: tuple[Put, ...] = ()  # read with it, as one document: a paper's notes, its other files
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ class FolderSource:
             # Opened under the name that was checked: its shortest, which a walk uses too.
             found = os.path.normpath(os.path.join(folder, way))
             if self._allows(found, folder):
-                return _item(Path(found))
+                return _item(Path(found), partial(self._beside, Path(found)))
         return None
 
     def _allows(self, path: str, folder: str) -> bool:

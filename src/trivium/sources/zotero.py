@@ -1,7 +1,4 @@
-"""A Zotero library: one paper is one item, its entry and its PDF together.
-
-    KEY             an entry, with the text of its PDF where it has one
-    KEY/CHILD       a note, an annotation, or another file of it
+"""A Zotero library: one paper is one item, with its PDF, its notes and its annotations.
 
 Reads the database file of a running Zotero, or asks an API: the local one of the program, or that
 of the website. Both tell the same things; an entry is told again when it or what belongs to it
@@ -15,7 +12,8 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import md5, sha256
 from pathlib import Path
@@ -31,7 +29,7 @@ from trivium.core.errors import (
     SourceUnreachable,
     UrlFailed,
 )
-from trivium.core.types import EVERYONE
+from trivium.core.types import EVERYONE, Extraction, Place
 from trivium.extract.composer import describe
 from trivium.ports import Change, Checkpoint, Gone, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
@@ -108,7 +106,8 @@ class ZoteroSource:
 
     def _state(self, entry: Entry) -> str:
         marks = [self._reading.file(one) for one in entry.children if _is_file(one)]
-        said = [entry.data, entry.children, [one[1] if one else "" for one in marks]]
+        # "one": since notes are part of their paper. What was told before that is told again.
+        said = ["one", entry.data, entry.children, [one[1] if one else "" for one in marks]]
         return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
     def _told(self, entry: Entry) -> Iterator[Change]:
@@ -122,34 +121,35 @@ class ZoteroSource:
     # --- one entry
 
     def _puts(self, entry: Entry) -> list[Put]:
+        """A paper as one: its file, or else its entry, and with it everything that belongs to
+        it."""
         files = [(one, found) for one in entry.children if _is_file(one)
                  and (found := self._reading.file(one)) is not None]  # fmt: skip
         files.sort(key=lambda one: (one[0].get("contentType") != "application/pdf", one[0]["key"]))
-        about = _about(entry)
-        title = str(entry.data.get("title") or "") or "Untitled"
-        puts = []
+        data, key = entry.data, entry.key
+        title = str(data.get("title") or "") or "Untitled"
+        about = {**_about(entry), "entry": key}
+        parts = [
+            Put(f"{key}/{one['key']}", str(one.get("filename") or one["key"]), content)
+            for one, (content, _) in files[1:]
+        ]
+        for one in entry.children:
+            parts += _remark(f"{key}/{one['key']}", one)
+        abstract = _text(key, str(data.get("abstractNote") or ""), "Abstract")
         if files:
             first, (content, _) = files[0]
-            name = str(first.get("filename") or f"{entry.key}.pdf")
-            puts.append(Put(entry.key, name, content, title, about, EVERYONE))
-        elif entry.data.get("itemType") in ("attachment", "note"):
-            pass  # it belongs to no entry, so it is reported separately
-        else:
-            text = str(entry.data.get("abstractNote") or "")
-            put = text_put(entry.key, text, title=title, media_type=MEDIA_TYPE, headings=(title,))
-            puts.append(Put(put.id, put.name, put.content, "", about, EVERYONE))
-        linked = {**about, "entry": entry.key}
-        for one, (content, _) in files[1:]:
-            name = str(one.get("filename") or one["key"])
-            puts.append(Put(f"{entry.key}/{one['key']}", name, content, title, linked, EVERYONE))
-        for one in [entry.data, *entry.children]:
-            kind = one.get("itemType")
-            id_ = entry.key if one is entry.data else f"{entry.key}/{one['key']}"
-            if kind == "note" and str(one.get("note") or "").strip():
-                puts.append(_note(id_, str(one["note"]), title, linked))
-            elif kind == "annotation":
-                puts += _annotation(id_, one, title, linked)
-        return puts
+            name = str(first.get("filename") or f"{key}.pdf")
+            whole = (*abstract, *parts)
+            return [Put(key, name, content, title, about, EVERYONE, parts=whole)]
+        if data.get("itemType") == "note":
+            note = _remark(key, data)
+            title = str(data.get("title") or "") or "Note"
+            return [replace(one, title=title, metadata=about, audience=EVERYONE) for one in note]
+        if data.get("itemType") == "attachment":
+            return []
+        text = str(data.get("abstractNote") or "")
+        put = text_put(key, text, title=title, media_type=MEDIA_TYPE, headings=(title,))
+        return [Put(key, put.name, put.content, "", about, EVERYONE, parts=tuple(parts))]
 
 
 def _is_file(told: Told) -> bool:
@@ -190,25 +190,29 @@ def _citation_key(extra: object) -> str:
     return found[1] if found else ""
 
 
-def _note(id_: str, note: str, title: str, about: Mapping[str, Any]) -> Put:
-    page = f'<!doctype html><meta charset="utf-8"><body>{note}</body>'.encode("utf-8", "replace")
-    metadata = {**about, "kind": "note"}
-    return Put(
-        id_, "note.html", partial(bytes, page), f"Note on {title}", metadata, EVERYONE, len(page)
-    )
-
-
-def _annotation(id_: str, told: Told, title: str, about: Mapping[str, Any]) -> list[Put]:
+def _remark(id_: str, told: Told) -> list[Put]:
+    """A note, or an annotation with the page that it is on."""
+    if told.get("itemType") == "note" and str(told.get("note") or "").strip():
+        page = f'<!doctype html><meta charset="utf-8"><body>{told["note"]}</body>'
+        data = page.encode("utf-8", "replace")
+        return [Put(id_, "note.html", partial(bytes, data), size=len(data))]
+    if told.get("itemType") != "annotation":
+        return []
     said = [str(told.get("annotationText") or ""), str(told.get("annotationComment") or "")]
     text = "\n\n".join(html.unescape(one) for one in said if one.strip())
-    if not text:
+    with suppress(ValueError, TypeError):
+        at = json.loads(told.get("annotationPosition") or "{}")["pageIndex"]
+        return _text(id_, text, "Annotation", (int(at) + 1,))
+    return _text(id_, text, "Annotation")
+
+
+def _text(id_: str, text: str, heading: str, pages: tuple[int, ...] = ()) -> list[Put]:
+    if not text.strip():
         return []
-    put = text_put(
-        id_, text, title=f"Annotation in {title}", media_type=MEDIA_TYPE, headings=(title,)
-    )
-    page = str(told.get("annotationPageLabel") or "")
-    metadata = {**about, "kind": "annotation", **({"page": page} if page else {})}
-    return [Put(id_, put.name, put.content, "", metadata, EVERYONE)]
+    put = text_put(id_, text, title=heading, media_type=MEDIA_TYPE, headings=(heading,))
+    assert isinstance(put.content, Extraction)
+    placed = (replace(one, place=Place(pages=pages)) for one in put.content.elements)
+    return [Put(id_, put.name, replace(put.content, elements=tuple(placed)))]
 
 
 # --- the database file
@@ -304,7 +308,7 @@ FROM collectionItems JOIN collections USING (collectionID) ORDER BY collectionNa
 
 _ATTACHED = "SELECT itemID, parentItemID, contentType, path FROM itemAttachments"
 _NOTED = "SELECT itemID, parentItemID, note FROM itemNotes"
-_MARKED = "SELECT itemID, parentItemID, text, comment, pageLabel FROM itemAnnotations"
+_MARKED = "SELECT itemID, parentItemID, text, comment, position FROM itemAnnotations"
 
 
 def _entries(db: sqlite3.Connection) -> dict[str, Entry]:
@@ -350,7 +354,7 @@ def _marked(row: sqlite3.Row) -> dict[str, Any]:
     return {
         "annotationText": row["text"],
         "annotationComment": row["comment"],
-        "annotationPageLabel": row["pageLabel"],
+        "annotationPosition": row["position"],
     }
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from trivium.core.errors import FileUnreadable, SourceNonsense, SourceUnreachable
 from trivium.core.types import EVERYONE
-from trivium.extract.bibliography import CSL, files_of, names_of, reference, references
+from trivium.extract.bibliography import CSL, files_of, names_of, reference, references, remarks
 from trivium.extract.bibtex import Item
 from trivium.ports import Blob, Change, Checkpoint, Gone, Put, Wait
 from trivium.ports.sync import Deletions
@@ -69,7 +69,10 @@ class ZoteroExportSource:
 
     def _state(self, item: Item) -> str:
         file = self._file(item)
-        said = json.dumps([item, str(file), stamp_of(file) if file else None], sort_keys=True)
+        # "one": since a paper's notes are read with its file. What was told before is told again.
+        said = json.dumps(
+            ["one", item, str(file), stamp_of(file) if file else None], sort_keys=True
+        )
         return sha256(said.encode()).hexdigest()[:16]
 
     def _put(self, key: str, item: Item) -> Put:
@@ -77,7 +80,10 @@ class ZoteroExportSource:
         file = self._file(item)
         if file is None:
             return Put(key, f"{key}.csl.json", entry, "", entry.metadata, EVERYONE)
-        return Put(key, file.name, partial(read, file), entry.title, entry.metadata, EVERYONE)
+        about = {**entry.metadata, "entry": key}
+        parts = tuple(Put(key, f"{key}.csl.json", remark) for remark in remarks(item))
+        content = partial(read, file)
+        return Put(key, file.name, content, entry.title, about, EVERYONE, parts=parts)
 
     def _file(self, item: Item) -> Path | None:
         """Its first PDF that may be read."""

@@ -99,6 +99,17 @@ class DocumentsContract:
         assert len(backend.documents.all(OWNER.narrowed(Compare("type", "eq", kind)))) == 3
         assert sum(backend.documents.counts("language", OWNER).values()) == 3
 
+    def test_a_file_without_text_of_its_own_is_neither_listed_nor_counted(
+        self, backend: Backend
+    ) -> None:
+        """A list of references holds papers, and is none."""
+        put(backend, sample("refs.bib"), sample("refs.bib!/reed.csl.json", "lamp"))
+        assert len(backend.documents.all(OWNER)) == 2
+        (paper,) = backend.documents.all(OWNER, listed=True)
+        assert paper.uri == "refs.bib!/reed.csl.json"
+        assert [one.documents for one in backend.documents.collections(OWNER)] == [1]
+        assert backend.documents.counts("collection", OWNER) == {"default": 1}
+
     def test_what_is_called_something_below_a_folder(self, backend: Backend) -> None:
         put(
             backend,

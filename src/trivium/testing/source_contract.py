@@ -32,7 +32,7 @@ def told(put: Put) -> tuple[object, ...]:
     """Everything that a library keeps of an item."""
     content = put.content if isinstance(put.content, Extraction) else put.content()
     said = (content.title, content.text) if isinstance(content, Extraction) else (content,)
-    return (put.title, *said, dict(put.metadata), put.audience)
+    return (put.title, *said, dict(put.metadata), put.audience, *map(told, put.parts))
 
 
 def apply(state: State, changes: Iterable[Change]) -> str | None:

@@ -37,6 +37,7 @@ def item_of(source: KeptSource, put: Put) -> SourceItem:
         size=put.size,
         title=put.title,
         metadata=cleaned_metadata(metadata),
+        parts=tuple(item_of(source, part) for part in put.parts),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from trivium.core.errors import ReadError
 from trivium.core.types import OWNER, Document
 from trivium.core.work import KeptSource, SyncFailure
+from trivium.ingest.attached import PARTS, with_parts
 from trivium.ingest.progress import Fate
 from trivium.library.sync.items import digest_of, held, item_of, uris_of
 from trivium.library.sync.segments import SEGMENT
@@ -159,7 +160,7 @@ class Verifying:
             yield from self._differences(item, document)
 
     def _differences(self, put: Put, document: Document) -> Iterator[Difference]:
-        item = item_of(self._source, put)
+        item, _, _ = with_parts(item_of(self._source, put))
         try:
             digest, text = digest_of(item)
         except ReadError as reason:
@@ -167,7 +168,9 @@ class Verifying:
             return
         if document.content_hash != document.seen_hash:
             yield Difference(put.id, "restored", "Someone restored an older version here.")
-        if digest != document.seen_hash:
+        if item.metadata.get(PARTS) != document.metadata.get(PARTS):
+            yield Difference(put.id, "text", "The source changed its notes after the last run.")
+        elif digest != document.seen_hash:
             here = self._backend.documents.text(document.id, OWNER) if text is not None else None
             if here is not None and here == text:
                 said = sorted(

@@ -34,12 +34,19 @@ class MemoryDocuments:
         self._last = 0
 
     def all(
-        self, where: Where, *, after: DocumentId = 0, limit: int | None = None
+        self,
+        where: Where,
+        *,
+        after: DocumentId = 0,
+        limit: int | None = None,
+        listed: bool = False,
     ) -> list[Document]:
         passing = [
             d
             for i, d in sorted(self._held.documents.items())
-            if i > after and matches(d, where, partial(self._places, i))
+            if i > after
+            and (d.chunks or not listed)
+            and matches(d, where, partial(self._places, i))
         ]
         return passing[:limit]
 
@@ -78,7 +85,7 @@ class MemoryDocuments:
         return [d for d in self.all(OWNER) if d.collection == collection]
 
     def collections(self, where: Where) -> list[Collection]:
-        held = self.all(where)
+        held = self.all(where, listed=True)
         names = {d.collection for d in held} | (
             set(self._held.chunkers) if where == OWNER else set()
         )
@@ -99,7 +106,7 @@ class MemoryDocuments:
         return self._held.chunkers.get(collection, "")
 
     def counts(self, label: Label, where: Where) -> dict[str, int]:
-        held = self.all(where)
+        held = self.all(where, listed=True)
         if label == "type":
             return Counter(kind_of(document.media_type) for document in held)
         return Counter(getattr(document, label) for document in held)

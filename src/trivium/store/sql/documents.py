@@ -57,6 +57,7 @@ from trivium.store.sql.tables import (
 from trivium.text.nearness import ENOUGH_KEYS, MOST_OF_A_KEY, sketch
 
 _LAST = 2**63 - 1  # no document has a higher id
+_LISTED = documents.c.chunks > 0
 
 
 class SqlDocuments:
@@ -64,9 +65,15 @@ class SqlDocuments:
         self._engine = engine
 
     def all(
-        self, where: Where, *, after: DocumentId = 0, limit: int | None = None
+        self,
+        where: Where,
+        *,
+        after: DocumentId = 0,
+        limit: int | None = None,
+        listed: bool = False,
     ) -> list[Document]:
         query = select(documents).where(visible(where), documents.c.id > after)
+        query = query.where(_LISTED) if listed else query
         query = query.order_by(documents.c.id).limit(limit)
         with self._engine.connect() as connection:
             return [document_of(row) for row in connection.execute(query).mappings()]
@@ -115,7 +122,8 @@ class SqlDocuments:
 
     def collections(self, where: Where) -> list[Collection]:
         name = documents.c.collection
-        counted = select(name, func.count(), func.sum(documents.c.chunks)).where(visible(where))
+        counted = select(name, func.count(), func.sum(documents.c.chunks))
+        counted = counted.where(visible(where), _LISTED)
         with one_state(self._engine) as connection:
             given = {row.name: row.chunker for row in connection.execute(select(collections))}
             held = connection.execute(counted.group_by(name)).all()
@@ -143,7 +151,7 @@ class SqlDocuments:
 
     def counts(self, label: Label, where: Where) -> dict[str, int]:
         column = documents.c["kind" if label == "type" else label]
-        query = select(column, func.count()).where(visible(where)).group_by(column)
+        query = select(column, func.count()).where(visible(where), _LISTED).group_by(column)
         with self._engine.connect() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 

@@ -24,11 +24,7 @@ from trivium.core.types import (
 )
 from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun, WatchedFolder
 from trivium.ports import Backend
-from trivium.testing.samples import (
-    found,
-    put,
-    sample,
-)
+from trivium.testing.samples import PartContract, found, put, sample, writer
 
 PLAYER = Where(frozenset({"player"}))
 
@@ -42,12 +38,8 @@ def asked(backend: Backend, where: Where, name: str = "talk") -> list[str]:
     return [one.turn.question for one in backend.conversations.turns(name, where)]
 
 
-class TokensContract:
+class TokensContract(PartContract):
     """Access tokens."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError("give the suite a backend")
 
     def test_access_tokens_are_kept_whole(self, backend: Backend) -> None:
         first, _ = mint("first", audiences=["player"], collections=["rules"], expires="1d")
@@ -64,12 +56,8 @@ class TokensContract:
         assert backend.tokens.all() == [second]
 
 
-class SourcesContract:
+class SourcesContract(PartContract):
     """Sources that are kept in step."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError("give the suite a backend")
 
     def test_sources_are_kept_whole(self, backend: Backend) -> None:
         run = SyncRun("2026-01-03", "2026-01-04", True, {"added": 3}, 2, 5, 7.5, "c", "m", "n", "l")
@@ -130,12 +118,8 @@ class SourcesContract:
         assert backend.sources.all()[0].cursor == "after b"
 
 
-class FoldersContract:
+class FoldersContract(PartContract):
     """Watched folders."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError("give the suite a backend")
 
     def test_watched_folders_are_kept_whole(self, backend: Backend) -> None:
         first = WatchedFolder("b", "/notes", "default", None, "player", ("*.tmp",), "2026-01-01")
@@ -148,12 +132,8 @@ class FoldersContract:
         assert backend.folders.all() == [second]
 
 
-class QueriesContract:
+class QueriesContract(PartContract):
     """The log of queries, and alerts."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError("give the suite a backend")
 
     def test_queries_are_noted_counted_and_forgotten(self, backend: Backend) -> None:
         log = backend.queries
@@ -221,12 +201,8 @@ class QueriesContract:
         assert backend.alerts.hits() == [hits[1]]
 
 
-class ConversationsContract:
+class ConversationsContract(PartContract):
     """Saved questions and answers."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError("give the suite a backend")
 
     def test_turns_come_back_in_order_and_by_name(self, backend: Backend) -> None:
         for name, question in (("talk", "one"), ("other", "two"), ("talk", "three")):
@@ -262,8 +238,7 @@ class ConversationsContract:
         assert asked(backend, PLAYER) == ["amber"]
         assert asked(backend, OWNER) == ["amber", "both"]
         assert asked(backend, Where(None, Compare("source", "eq", "b.md"))) == []
-        with backend.writer.writing():
-            backend.writer.relabel(open_, category="", audience="dm-only", metadata={})
+        writer(backend).relabel(open_, category="", audience="dm-only", metadata={})
         assert asked(backend, PLAYER) == []
         assert backend.conversations.all(PLAYER) == []
 
@@ -272,8 +247,7 @@ class ConversationsContract:
         backend.conversations.keep("talk", kept("amber", None, amber))
         backend.conversations.keep("talk", kept("both", None, copper, amber))
         backend.conversations.keep("talk", kept("copper", None, copper))
-        with backend.writer.writing():
-            backend.writer.remove([amber])
+        writer(backend).remove([amber])
         assert asked(backend, OWNER) == ["copper"]
 
     def test_only_what_may_be_seen_is_forgotten(self, backend: Backend) -> None:
@@ -286,12 +260,8 @@ class ConversationsContract:
         assert asked(backend, PLAYER, "other") == ["of players"]
 
 
-class LeasesContract:
+class LeasesContract(PartContract):
     """A name has one owner at a time."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError("give the suite a backend")
 
     def test_a_name_is_held_by_one(self, backend: Backend) -> None:
         told: list[str] = []
@@ -314,12 +284,8 @@ class LeasesContract:
             pass
 
 
-class SpoolContract:
+class SpoolContract(PartContract):
     """Files that were sent in. `backend` allows 100 bytes of them."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError("give the suite a backend")
 
     def test_bytes_come_back_until_they_are_dropped(self, backend: Backend) -> None:
         name = backend.spool.keep(BytesIO(b"sent in"))
@@ -353,12 +319,8 @@ class SpoolContract:
         assert (backend.spool.sizes(), backend.spool.read(name)) == ({name: 5}, b"first")
 
 
-class ShelfContract:
+class ShelfContract(PartContract):
     """Judged sets."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError("give the suite a backend")
 
     def test_what_is_written_can_be_read(self, backend: Backend) -> None:
         assert backend.shelf.names() == []
@@ -381,12 +343,8 @@ class ShelfContract:
             assert not folder.exists() or not list(folder.iterdir())
 
 
-class UpkeepContract:
+class UpkeepContract(PartContract):
     """Whether all is well."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError("give the suite a backend")
 
     def test_a_library_that_is_well(self, backend: Backend) -> None:
         put(backend, sample("a.md", "A lantern burns."), sample("b.md", "Fog."))
@@ -406,12 +364,8 @@ class UpkeepContract:
             assert found(backend, signal, "lantern") == ["A lantern burns."]
 
 
-class ViewsContract:
+class ViewsContract(PartContract):
     """Documents as they were, if a backend can show that."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError("give the suite a backend")
 
     def test_an_earlier_interpretation_is_searched(self, backend: Backend) -> None:
         if backend.views is None:

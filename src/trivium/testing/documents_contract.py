@@ -20,15 +20,7 @@ from trivium.core.types import (
     Where,
 )
 from trivium.ports import Backend, Summarised, Usage
-from trivium.testing.samples import (
-    ALL,
-    TOY,
-    copy,
-    found,
-    probe,
-    put,
-    sample,
-)
+from trivium.testing.samples import ALL, TOY, PartContract, copy, found, probe, put, sample, writer
 from trivium.text.nearness import keys, sketch
 
 
@@ -38,12 +30,8 @@ def uris(
     return {document.uri for document in backend.documents.all(Where(audiences, condition))}
 
 
-class DocumentsContract:
+class DocumentsContract(PartContract):
     """Reading, by filters and by names. Callers learn nothing of documents they may not see."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError("give the suite a backend")
 
     def test_what_senders_have_in_collections(self, backend: Backend) -> None:
         sent = [
@@ -52,29 +40,25 @@ class DocumentsContract:
             sample("u3.md", "Three.", collection="used", sender="b"),
             sample("u4.md", "Four.", collection="used too", sender="a"),
         ]
-        with backend.writer.writing():
-            one, two, three, four = backend.writer.put(sent, TOY.fingerprint)
+        one, two, three, four = writer(backend).put(sent, TOY.fingerprint)
         first = Usage("a", "used", 2, one.size + two.size)
         second, third = Usage("a", "used too", 1, four.size), Usage("b", "used", 1, three.size)
         assert backend.documents.usage(sender="a") == [first, second]
         assert backend.documents.usage(collection="used") == [first, third]
         assert [u for u in backend.documents.usage() if u.sender] == [first, second, third]
-        with backend.writer.writing():
-            backend.writer.remove([two.id, four.id])
+        writer(backend).remove([two.id, four.id])
         assert backend.documents.usage(sender="a") == [Usage("a", "used", 1, one.size)]
 
     def test_changes_are_numbered_as_they_become_visible(self, backend: Backend) -> None:
         last, _ = backend.documents.changed(0, OWNER)
-        with backend.writer.writing():
-            first, second = backend.writer.put(
-                [sample("n1.md", "One."), sample("n2.md", "Two.")], TOY.fingerprint
-            )
+        first, second = writer(backend).put(
+            [sample("n1.md", "One."), sample("n2.md", "Two.")], TOY.fingerprint
+        )
         upto, fresh = backend.documents.changed(last, OWNER)
         assert {one.id for _, one in fresh} == {first.id, second.id}
         assert all(last < number <= upto for number, _ in fresh)
         assert backend.documents.changed(upto, OWNER) == (upto, [])
-        with backend.writer.writing():
-            backend.writer.put([sample("n1.md", "One, changed.")], TOY.fingerprint)
+        writer(backend).put([sample("n1.md", "One, changed.")], TOY.fingerprint)
         later, changed = backend.documents.changed(upto, OWNER)
         assert [one.id for _, one in changed] == [first.id]
         assert later > upto
@@ -120,8 +104,7 @@ class DocumentsContract:
             sample("/notes-old/e.md", "Beside it."),
             sample("/notes/f.md", "Elsewhere.", collection="other"),
         )
-        with backend.writer.writing():
-            backend.writer.add_name(3, "/notes/z.md")
+        writer(backend).add_name(3, "/notes/z.md")
         inside = ["/notes/a.md", "/notes/a.zip!/b.md", "/notes/z.md"]
         assert backend.documents.below("/notes/", "default") == inside
         assert backend.documents.below("/notes/", "other") == ["/notes/f.md"]
@@ -153,8 +136,7 @@ class DocumentsContract:
         assert (
             backend.documents.summary(told.content_hash, "x/1") == "Of bells."
         )  # it may be chunked again
-        with backend.writer.writing():
-            backend.writer.remove([id_])
+        writer(backend).remove([id_])
         assert backend.documents.summary(told.content_hash, "x/1") is None
 
     def test_what_a_document_is_embedded_under_is_kept(self, backend: Backend) -> None:
@@ -164,8 +146,7 @@ class DocumentsContract:
         second = replace(sample("a.md", "Copper."), summary="Of metals.")
         put(backend, second)
         assert backend.documents.summarised(1) == Summarised("Of metals.", frozenset(second.hashes))
-        with backend.writer.writing():
-            backend.writer.restore(1, 1)
+        writer(backend).restore(1, 1)
         assert backend.documents.summarised(1) == Summarised("Of bells.", frozenset(first.hashes))
         assert backend.documents.summarised(2) is None
 
@@ -184,11 +165,9 @@ class DocumentsContract:
         assert set(backend.documents.sketches(OWNER, [99])) == set()
         put(backend, sample("b.md", "Nothing alike at all here."))
         assert set(backend.documents.sketches(OWNER, [one])) == {one}
-        with backend.writer.writing():
-            backend.writer.restore(two, 1)
+        writer(backend).restore(two, 1)
         assert set(backend.documents.sketches(OWNER, [one])) == {one, two}
-        with backend.writer.writing():
-            backend.writer.remove([two])
+        writer(backend).remove([two])
         assert set(backend.documents.sketches(OWNER)) == {one, three}
 
     def test_what_merely_has_a_sentence_in_common_is_not_compared(self, backend: Backend) -> None:
@@ -399,8 +378,7 @@ class DocumentsContract:
 
     def test_several_are_found_at_once_by_any_of_their_names(self, backend: Backend) -> None:
         put(backend, sample("a.md", "Amber."), sample("b.md", "Silver."))
-        with backend.writer.writing():
-            backend.writer.add_name(1, "c.md")
+        writer(backend).add_name(1, "c.md")
         found = backend.documents.find_all(["c.md", "b.md", "gone.md"], "default")
         assert {uri: document.id for uri, document in found.items()} == {"c.md": 1, "b.md": 2}
         assert (

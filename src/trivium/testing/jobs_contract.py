@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from trivium.core.work import (
     KEPT_JOBS,
+    Job,
     JobState,
     Offered,
     Priority,
@@ -15,6 +14,7 @@ from trivium.core.work import (
     TaskState,
 )
 from trivium.ports import Backend, worker_lease
+from trivium.testing.samples import PartContract
 
 WORKER = "one"  # without its lease: its tasks count as a dead worker's
 FEW = 5  # workers that die with a task before it is set aside, at most
@@ -36,19 +36,20 @@ def failed(task: int, step: str = "", document: int | None = None) -> TaskEnd:
     return TaskEnd(task, TaskState.FAILED, "failed", step, "x.y", "Why.", document)
 
 
+def job_of(backend: Backend, number: int) -> Job:
+    found = backend.jobs.get(number)
+    assert found is not None
+    return found
+
+
 def counts(backend: Backend, job: int) -> tuple[int, int, int, int]:
     """Tasks that are read, their bytes, their tokens, and those of embedded passages."""
-    found = backend.jobs.get(job)
-    assert found is not None
+    found = job_of(backend, job)
     return found.read, found.read_size, found.tokens, found.tokens_done
 
 
-class JobsContract:
+class JobsContract(PartContract):
     """Override `backend`; see tests/contract for an example."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError("give the suite a backend")
 
     def test_the_urgent_first_then_the_oldest(self, backend: Backend) -> None:
         old = create(backend, "a", "b", "c")
@@ -61,8 +62,7 @@ class JobsContract:
         assert [t.name for t in backend.queue.claim(WORKER, 10)] == ["d"]
         assert backend.queue.claim(WORKER, 10) == []
         assert not backend.queue.is_waiting()
-        job = backend.jobs.get(urgent)
-        assert job is not None
+        job = job_of(backend, urgent)
         assert (job.state, job.started_at > "") == (JobState.RUNNING, True)
 
     def test_senders_take_turns_and_a_claim_takes_tasks_of_many_jobs(
@@ -86,13 +86,11 @@ class JobsContract:
         number = create(backend, "a", "b", "c")
         first, second, third = (task.id for task in backend.queue.claim(WORKER, 10))
         backend.queue.end([done(first), failed(second)])
-        job = backend.jobs.get(number)
-        assert job is not None
+        job = job_of(backend, number)
         assert (job.tasks, job.ended, job.failed, job.ended_size) == (3, 2, 1, 20)
         assert job.waiting == 1
         backend.queue.end([done(third, "unchanged")])
-        job = backend.jobs.get(number)
-        assert job is not None
+        job = job_of(backend, number)
         assert (job.state, job.ended, job.ended_at > "") == (JobState.FAILED, 3, True)
         assert backend.jobs.fates(number) == {"added": 1, "failed": 1, "unchanged": 1}
         assert [task.id for task in backend.jobs.tasks(number)] == [first, second]
@@ -151,8 +149,7 @@ class JobsContract:
             (first, TaskState.WAITING),
             (second, TaskState.WAITING),
         ]
-        job = backend.jobs.get(number)
-        assert job is not None
+        job = job_of(backend, number)
         assert (job.tasks, job.size, job.state) == (2, 20, JobState.QUEUED)
         again = [
             *backend.queue.claim(WORKER, 10),
@@ -183,8 +180,7 @@ class JobsContract:
         assert "a" in task.message
         assert [task.id for task in backend.queue.claim(WORKER, 10)] == [second]
         backend.queue.end([done(second)])
-        job = backend.jobs.get(number)
-        assert job is not None
+        job = job_of(backend, number)
         assert (job.state, job.failed, job.ended) == (JobState.FAILED, 1, 3)
         assert backend.jobs.retry(number) == 1
         assert [(task.id, task.lost) for task in backend.queue.claim(WORKER, 10)] == [(first, 0)]
@@ -210,8 +206,7 @@ class JobsContract:
         backend.queue.recover()
         (lost,) = backend.jobs.tasks(number)
         assert (lost.state, lost.code) == (TaskState.FAILED, "job.interrupted")
-        job = backend.jobs.get(number)
-        assert job is not None
+        job = job_of(backend, number)
         assert (job.state, job.failed) == (JobState.FAILED, 1)
         assert backend.jobs.retry(number) == 0
 
@@ -226,8 +221,7 @@ class JobsContract:
         assert backend.jobs.retry(number, bad) == 1
         (again,) = backend.queue.claim(WORKER, 10)
         assert (again.id, again.anew) == (box.id, True)
-        job = backend.jobs.get(number)
-        assert job is not None
+        job = job_of(backend, number)
         assert (job.tasks, job.ended, job.failed) == (1, 0, 0)
 
     def test_retry_of_vectors_alone_keeps_the_step(self, backend: Backend) -> None:
@@ -239,8 +233,7 @@ class JobsContract:
         (again,) = backend.queue.claim(WORKER, 10)
         assert (again.step, again.document) == (Step.EMBED, 7)
         backend.queue.end_again([done(first)])
-        job = backend.jobs.get(number)
-        assert job is not None
+        job = job_of(backend, number)
         assert (job.state, job.ended, job.failed) == (JobState.DONE, 2, 0)
 
     def test_what_failed_may_end_well_after_all(self, backend: Backend) -> None:
@@ -248,8 +241,7 @@ class JobsContract:
         (task,) = backend.queue.claim(WORKER, 10)
         backend.queue.end([failed(task.id, Step.EMBED, document=7)])
         backend.queue.end_again([done(task.id)])
-        job = backend.jobs.get(number)
-        assert job is not None
+        job = job_of(backend, number)
         assert (job.state, job.ended, job.failed) == (JobState.DONE, 1, 0)
 
     def test_cancelling(self, backend: Backend) -> None:
@@ -260,8 +252,7 @@ class JobsContract:
         assert backend.queue.cancelled([number]) == {number}
         assert backend.queue.claim(WORKER, 10) == []
         backend.queue.recover()  # the worker died with it in its hands
-        job = backend.jobs.get(number)
-        assert job is not None
+        job = job_of(backend, number)
         assert (job.state, job.ended) == (JobState.CANCELLED, 3)
         assert {t.state for t in backend.jobs.tasks(number)} == {TaskState.CANCELLED}
         assert backend.jobs.retry(number) == 3
@@ -278,8 +269,7 @@ class JobsContract:
         assert backend.jobs.clear() == KEPT_JOBS + 2
 
     def test_a_job_without_documents_has_ended(self, backend: Backend) -> None:
-        job = backend.jobs.get(create(backend))
-        assert job is not None
+        job = job_of(backend, create(backend))
         assert job.state is JobState.DONE
 
     def test_what_only_a_dead_process_had_is_lost_even_where_all_of_it_was_offered(
@@ -303,8 +293,7 @@ class JobsContract:
             backend.queue.recover()
             states = {task.id: task.state for task in backend.jobs.tasks(number)}
             assert states == {mine.id: TaskState.WORKING, other.id: TaskState.WAITING}
-            job = backend.jobs.get(number)
-            assert job is not None
+            job = job_of(backend, number)
             assert job.state is JobState.RUNNING
         backend.queue.recover()
         assert backend.jobs.tasks(number)[0].state is TaskState.WAITING
@@ -317,8 +306,7 @@ class JobsContract:
             assert streamed is not None
             assert not streamed.state.has_ended
         backend.queue.recover()
-        job = backend.jobs.get(number)
-        assert job is not None
+        job = job_of(backend, number)
         assert job.state is JobState.FAILED
 
     def test_a_change_of_the_model_is_one_job(self, backend: Backend) -> None:
@@ -328,8 +316,7 @@ class JobsContract:
         backend.queue.advance(begun.id, 3, 10)
         backend.queue.recover()
         assert not backend.queue.is_waiting(), "no worker of the queue takes it up"
-        job = backend.jobs.get(begun.id)
-        assert job is not None
+        job = job_of(backend, begun.id)
         assert (job.state, job.ended, job.tasks) == (JobState.RUNNING, 3, 10)
         other = backend.queue.begin_reembed("third", {})
         backend.queue.leave(other.id, JobState.DONE)

@@ -21,12 +21,14 @@ from trivium.ports import Backend
 from trivium.testing.samples import (
     OTHER,
     TOY,
+    PartContract,
     ToyEmbedder,
     embed_beside,
     found,
     probe,
     put,
     sample,
+    writer,
 )
 
 if TYPE_CHECKING:
@@ -47,12 +49,8 @@ def ids(backend: Backend, query: str, embedder: ToyEmbedder = TOY) -> list[int]:
     return [hit.chunk_id for hit in backend.signals.search(Signal.VECTOR, asked, OWNER, 100)]
 
 
-class ModelsContract:
+class ModelsContract(PartContract):
     """Vectors are kept, found again, and exchanged for those of another model at once."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError("give the suite a backend")
 
     def test_vectors_of_another_model_are_refused(self, backend: Backend) -> None:
         assert backend.signals.search(Signal.VECTOR, probe("bell", embedder=OTHER), OWNER, 5) == []
@@ -70,8 +68,7 @@ class ModelsContract:
     def test_the_manifest_says_how_to_load_the_model_it_names(self, backend: Backend) -> None:
         backend.models.describe(TOY.fingerprint, {"embed.folder": "toys"})
         assert backend.models.manifest().settings == {}  # nothing is embedded with it yet
-        with backend.writer.writing():
-            backend.writer.put([sample("a.md", "Amber bell.")], TOY.fingerprint)
+        writer(backend).put([sample("a.md", "Amber bell.")], TOY.fingerprint)
         assert backend.models.manifest().settings == {"embed.folder": "toys"}
 
     def test_what_was_measured_of_the_model_is_kept(self, backend: Backend) -> None:
@@ -83,10 +80,9 @@ class ModelsContract:
     def test_the_old_vectors_serve_until_the_switch_and_the_new_ones_after(
         self, backend: Backend
     ) -> None:
-        with backend.writer.writing():
-            backend.writer.put(
-                [sample(f"{n}.md", f"bell {n}", f"fog {n}") for n in range(5)], "toy-64"
-            )
+        writer(backend).put(
+            [sample(f"{n}.md", f"bell {n}", f"fog {n}") for n in range(5)], "toy-64"
+        )
         backend.models.begin(OTHER.fingerprint, {"embed.model": "other"})
         assert backend.models.manifest().next_model == OTHER.fingerprint
         assert backend.models.count_unembedded(OTHER.fingerprint) == 10
@@ -114,11 +110,9 @@ class ModelsContract:
         assert ids(backend, "bell new", OTHER)[0] == 11
 
     def test_after_the_switch_the_library_lives_on(self, backend: Backend) -> None:
-        with backend.writer.writing():
-            backend.writer.put([sample("a.md", "amber bell", "copper bell")], TOY.fingerprint)
+        writer(backend).put([sample("a.md", "amber bell", "copper bell")], TOY.fingerprint)
         switch(backend)
-        with backend.writer.writing():
-            backend.writer.put([sample("b.md", "silver bell", embedder=OTHER)], OTHER.fingerprint)
+        writer(backend).put([sample("b.md", "silver bell", embedder=OTHER)], OTHER.fingerprint)
         assert ids(backend, "silver bell", OTHER)[0] == 3
         assert len(backend.signals.vectors([1, 2, 3], OWNER)) == 3
         assert set(backend.signals.token_vectors([1, 2, 3], OWNER, OTHER.fingerprint)) == {1, 2}
@@ -127,20 +121,17 @@ class ModelsContract:
 
     def test_nothing_is_left_of_the_old_model(self, backend: Backend) -> None:
         document = sample("a.md", "amber bell")
-        with backend.writer.writing():
-            backend.writer.put([document], TOY.fingerprint)
+        writer(backend).put([document], TOY.fingerprint)
         switch(backend)
         assert backend.models.known(TOY.fingerprint, document.hashes) == {}
         assert set(backend.models.known(OTHER.fingerprint, document.hashes)) == {*document.hashes}
 
     def test_what_is_removed_meanwhile_is_not_kept(self, backend: Backend) -> None:
         document = sample("a.md", "amber bell")
-        with backend.writer.writing():
-            backend.writer.put([document, sample("b.md", "fog")], TOY.fingerprint)
+        writer(backend).put([document, sample("b.md", "fog")], TOY.fingerprint)
         backend.models.begin(OTHER.fingerprint, {})
         (lacking, _) = backend.models.unembedded(OTHER.fingerprint, 0, 10)
-        with backend.writer.writing():
-            backend.writer.remove([1])
+        writer(backend).remove([1])
         vectors = OTHER.embed_documents([lacking.text])
         backend.models.keep_beside(
             OTHER.fingerprint, {lacking.hash: vectors[0]}, {lacking.hash: b"\x01"}
@@ -149,8 +140,7 @@ class ModelsContract:
 
     def test_a_change_can_be_given_up(self, backend: Backend) -> None:
         document = sample("a.md", "amber bell")
-        with backend.writer.writing():
-            backend.writer.put([document], TOY.fingerprint)
+        writer(backend).put([document], TOY.fingerprint)
         backend.models.begin(OTHER.fingerprint, {})
         embed_beside(backend, OTHER)
         backend.models.abandon()
@@ -163,8 +153,7 @@ class ModelsContract:
     def test_an_empty_library_changes_its_model_too(self, backend: Backend) -> None:
         switch(backend)
         assert backend.models.manifest().settings == {"embed.model": "other"}
-        with backend.writer.writing():
-            backend.writer.put([sample("b.md", "silver bell", embedder=OTHER)], OTHER.fingerprint)
+        writer(backend).put([sample("b.md", "silver bell", embedder=OTHER)], OTHER.fingerprint)
         assert ids(backend, "silver", OTHER) == [1]
         assert backend.models.manifest().dimensions == OTHER.dimensions
         hidden = Where(frozenset())
@@ -178,8 +167,7 @@ class ModelsContract:
             *document.hashes
         }
         assert backend.models.known("another", document.hashes) == {}
-        with backend.writer.writing():
-            backend.writer.remove(d.id for d in backend.documents.all(OWNER))
+        writer(backend).remove(d.id for d in backend.documents.all(OWNER))
         assert backend.models.known(TOY.fingerprint, document.hashes) == {}
 
     def test_vectors_of_a_document_that_lacks_others(self, backend: Backend) -> None:
@@ -193,8 +181,7 @@ class ModelsContract:
         assert list(found) == [amber]
         assert float(found[amber] @ vector) > 0.999
         assert backend.models.manifest().model == TOY.fingerprint
-        with backend.writer.writing():
-            backend.writer.remove([1])
+        writer(backend).remove([1])
         assert backend.models.known(TOY.fingerprint, [amber]) == {}
 
     def test_what_has_no_vector_gets_one(self, backend: Backend) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import pytest
 
 from trivium.core.types import (
     EVERYONE,
@@ -22,7 +23,7 @@ from trivium.core.types import (
     Signal,
     Where,
 )
-from trivium.ports import Backend
+from trivium.ports import Backend, Writer
 from trivium.text.normalise import words
 from trivium.text.query import parse
 
@@ -129,12 +130,38 @@ def probe(query: str, threshold: float = -1.0, embedder: ToyEmbedder = TOY) -> P
     return Probe(parse(query), embedder.embed_query(query), threshold, embedder.fingerprint)
 
 
+class PartContract:
+    """What a suite about a part of a backend inherits."""
+
+    @pytest.fixture
+    def backend(self) -> Backend:
+        raise NotImplementedError("give the suite a backend")
+
+
+class _Writing:
+    """A writer that takes its turn for each call."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    def __getattr__(self, name: str) -> Any:
+        def act(*given: Any, **named: Any) -> Any:
+            with self._writer.writing():
+                return getattr(self._writer, name)(*given, **named)
+
+        return act
+
+
+def writer(backend: Backend) -> Writer:
+    """For single changes."""
+    return cast("Writer", _Writing(backend.writer))
+
+
 ALL = 1000  # more than any suite puts
 
 
 def put(backend: Backend, *batch: Processed) -> list[int]:
-    with backend.writer.writing():
-        return [document.id for document in backend.writer.put(batch, TOY.fingerprint)]
+    return [document.id for document in writer(backend).put(batch, TOY.fingerprint)]
 
 
 def found(

@@ -16,22 +16,11 @@ from trivium.core.types import (
     Where,
 )
 from trivium.ports import Backend
-from trivium.testing.samples import (
-    ALL,
-    TOY,
-    found,
-    probe,
-    put,
-    sample,
-)
+from trivium.testing.samples import ALL, TOY, PartContract, found, probe, put, sample, writer
 
 
-class SignalsContract:
+class SignalsContract(PartContract):
     """Which chunks are found, in which order, and that callers learn nothing of hidden ones."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError("give the suite a backend")
 
     def test_no_caller_sees_beyond_their_collections(self, backend: Backend) -> None:
         secret, _ = put(
@@ -195,8 +184,7 @@ class SignalsContract:
         assert backend.signals.sample(5, OWNER) == (0, [])
         put(backend, sample("a.md", "One.", "Two.", audience="dm-only"))
         put(backend, sample("b.md", "Three.", "Four.", "Five."), sample("c.md", "Six."))
-        with backend.writer.writing():
-            backend.writer.remove([3])
+        writer(backend).remove([3])
         assert backend.signals.sample(9, OWNER) == (5, [1, 2, 3, 4, 5])
         assert backend.signals.sample(3, OWNER) == (5, [1, 3, 5])
         assert backend.signals.sample(9, Where(frozenset())) == (3, [3, 4, 5])
@@ -214,21 +202,18 @@ class SignalsContract:
         assert backend.signals.token_vectors([1, 2, 3], Where(frozenset()), TOY.fingerprint) == {
             3: b"\x01amber"
         }
-        with backend.writer.writing():
-            backend.writer.remove([1])
+        writer(backend).remove([1])
         assert backend.signals.token_vectors([1, 2, 3], OWNER, TOY.fingerprint) == {3: b"\x01amber"}
-        with backend.writer.writing():
-            backend.writer.remove([2])
+        writer(backend).remove([2])
         put(backend, sample("d.md", "Amber bell.", "Copper bell."))
         assert backend.signals.token_vectors([5, 6], OWNER, TOY.fingerprint) == {}
 
     def test_token_vectors_of_another_model_are_not_given(self, backend: Backend) -> None:
         document = sample("a.md", "Amber bell.")
         put(backend, sample("b.md", "Fog."))
-        with backend.writer.writing():
-            backend.writer.put(
-                [replace(document, vectors=None, tokens={document.hashes[0]: b"x"})], "other"
-            )
+        writer(backend).put(
+            [replace(document, vectors=None, tokens={document.hashes[0]: b"x"})], "other"
+        )
         assert backend.signals.token_vectors([2], OWNER, TOY.fingerprint) == {}
 
     def test_rarer_words_are_rarer(self, backend: Backend) -> None:
@@ -334,8 +319,7 @@ class SignalsContract:
         assert [s.words for s in seen["lantern"]] == [s.words for s in seen["lanterm"]]
         assert seen["lanterm"] == (Spelled(("lantern",), 1),)
         assert backend.signals.spellings(words, OWNER)["ysolda"] == (Spelled(("ysolde",), 2),)
-        with backend.writer.writing():
-            backend.writer.remove([hidden])
+        writer(backend).remove([hidden])
         assert backend.signals.spellings(words, OWNER) == seen
 
     def test_an_empty_store_answers_with_nothing(self, backend: Backend) -> None:

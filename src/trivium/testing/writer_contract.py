@@ -20,14 +20,7 @@ from trivium.core.types import (
 )
 from trivium.ports import Backend
 from trivium.testing.documents_contract import uris
-from trivium.testing.samples import (
-    TOY,
-    copy,
-    found,
-    probe,
-    put,
-    sample,
-)
+from trivium.testing.samples import TOY, PartContract, copy, found, probe, put, sample, writer
 
 
 def called(backend: Backend) -> list[tuple[int, list[str]]]:
@@ -38,12 +31,8 @@ def numbers(backend: Backend, document: int, where: Where = OWNER) -> list[int]:
     return [one.number for one in backend.documents.history(document, where)]
 
 
-class WriterContract:
+class WriterContract(PartContract):
     """Putting, relabelling and removing."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError("give the suite a backend")
 
     def test_put_makes_a_document_that_every_signal_finds(self, backend: Backend) -> None:
         put(backend, sample("a.md", "The harbour lies under fog."))
@@ -75,16 +64,14 @@ class WriterContract:
 
     def test_ids_are_never_used_again(self, backend: Backend) -> None:
         (first,) = put(backend, sample("a.md", "Amber."))
-        with backend.writer.writing():
-            backend.writer.remove([first])
+        writer(backend).remove([first])
         (second,) = put(backend, sample("a.md", "Amber."))
         assert second > first
 
     def test_labels_that_nobody_gave_are_those_of_the_instant(self, backend: Backend) -> None:
         """Another process relabels a document while this one reads its new text."""
         (id_,) = put(backend, sample("a.md", "A lantern.", category="lore"))
-        with backend.writer.writing():
-            backend.writer.relabel(id_, category="plot", audience="dm-only", metadata={})
+        writer(backend).relabel(id_, category="plot", audience="dm-only", metadata={})
         read = sample("a.md", "A new lantern.", category="lore")
         put(backend, replace(read, inherits=frozenset({"category", "audience"})))
         (kept,) = backend.documents.all(OWNER)
@@ -95,10 +82,7 @@ class WriterContract:
 
     def test_relabelling_changes_who_sees_a_document(self, backend: Backend) -> None:
         (id_,) = put(backend, sample("a.md", "The vault is empty.", metadata={"year": 2001}))
-        with backend.writer.writing():
-            backend.writer.relabel(
-                id_, category="lore", audience="dm-only", metadata={"year": 2002}
-            )
+        writer(backend).relabel(id_, category="lore", audience="dm-only", metadata={"year": 2002})
         for signal in Signal:
             assert found(backend, signal, "vault", Where(frozenset())) == []
             assert found(backend, signal, "vault", Where(frozenset({"dm-only"})))
@@ -106,12 +90,8 @@ class WriterContract:
         assert uris(backend, Compare("year", "eq", 2001)) == set()
 
 
-class NamesContract:
+class NamesContract(PartContract):
     """One document met in several places, moved, or gone."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError("give the suite a backend")
 
     def test_equal_bytes_are_one_document_with_all_names(self, backend: Backend) -> None:
         first, second = put(backend, copy("/x/a.md", "Amber."), copy("/y/b.md", "Amber."))
@@ -145,8 +125,7 @@ class NamesContract:
         """As in libraries of earlier releases, in which they were one document."""
         first = replace(copy("upload:a/x.md", "Amber."), sender="a")
         (id_,) = put(backend, first)
-        with backend.writer.writing():
-            backend.writer.add_name(id_, "upload:b/x.md")
+        writer(backend).add_name(id_, "upload:b/x.md")
         (own,) = put(backend, replace(first, uri="upload:b/x.md", sender="b"))
         assert called(backend) == [(id_, ["upload:a/x.md"]), (own, ["upload:b/x.md"])]
 
@@ -218,8 +197,7 @@ class NamesContract:
     def test_a_moved_document_keeps_all_but_its_name(self, backend: Backend) -> None:
         (id_,) = put(backend, replace(copy("/x/a.md", "Amber."), metadata={"year": 2020}))
         before = backend.documents.all(OWNER)[0]
-        with backend.writer.writing():
-            after = backend.writer.rename(id_, "/x/a.md", "/y/b.md")
+        after = writer(backend).rename(id_, "/x/a.md", "/y/b.md")
         assert replace(after, uri=before.uri) == before
         assert backend.documents.all(OWNER) == [after]
         assert backend.documents.find("/x/a.md", "default") is None
@@ -249,8 +227,7 @@ class NamesContract:
         )
         assert [d.id for d in backend.documents.within("/x/a.zip", "default")] == [inner]
         assert backend.documents.within("/x/a.zip", "other") == []
-        with backend.writer.writing():
-            backend.writer.rename(outer, "/x/a.zip", "/y/b.zip")
+        writer(backend).rename(outer, "/x/a.zip", "/y/b.zip")
         assert [d.uri for d in backend.documents.all(OWNER)] == [
             "/y/b.zip",
             "/y/b.zip!/n.md",
@@ -285,29 +262,23 @@ class NamesContract:
     def test_forgetting_a_file_forgets_what_lies_within(self, backend: Backend) -> None:
         put(backend, sample("a.zip", "Names."), copy("a.zip!/n.md", "Amber."))
         put(backend, copy("a.zip!/o.md", "Fog."), copy("p.md", "Fog."))
-        with backend.writer.writing():
-            assert [d.uri for d in backend.writer.forget("a.zip", "default")] == [
-                "a.zip",
-                "a.zip!/n.md",
-            ]
+        assert [d.uri for d in writer(backend).forget("a.zip", "default")] == [
+            "a.zip",
+            "a.zip!/n.md",
+        ]
         assert [names for _, names in called(backend)] == [["p.md"]]
 
     def test_a_removed_document_leaves_no_name(self, backend: Backend) -> None:
         (old,) = put(backend, copy("a.md", "Amber."))
         put(backend, copy("b.md", "Amber."))
-        with backend.writer.writing():
-            backend.writer.remove([old])
+        writer(backend).remove([old])
         assert backend.documents.find("b.md", "default") is None
         (new,) = put(backend, copy("b.md", "Amber."))
         assert called(backend) == [(new, ["b.md"])]
 
 
-class HistoryContract:
+class HistoryContract(PartContract):
     """Interpretations: kept, read, restored and pruned."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError("give the suite a backend")
 
     def test_every_interpretation_is_kept_with_its_numbers(self, backend: Backend) -> None:
         first = sample("a.md", "Amber.", "Copper.", title="Old", metadata={"year": 2001})
@@ -371,14 +342,12 @@ class HistoryContract:
             for number in (1, 2, 3):
                 assert (backend.documents.text(id_, where, number) is not None) == (number in seen)
                 assert bool(backend.documents.passages(id_, where, number)) == (number in seen)
-        with backend.writer.writing():
-            assert backend.writer.prune(player) == 1, "what one cannot see one does not prune"
+        assert writer(backend).prune(player) == 1, "what one cannot see one does not prune"
         assert numbers(backend, id_) == [1, 3]
 
     def test_an_interpretation_keeps_the_last_label_it_had(self, backend: Backend) -> None:
         (id_,) = put(backend, sample("a.md", "Amber.", audience="dm-only"))
-        with backend.writer.writing():
-            backend.writer.relabel(id_, category="", audience="all", metadata={})
+        writer(backend).relabel(id_, category="", audience="all", metadata={})
         put(backend, sample("a.md", "Silver.", audience="all"))
         assert numbers(backend, id_, Where(frozenset())) == [1, 2], "somebody said it is for all"
 
@@ -386,8 +355,7 @@ class HistoryContract:
         (id_,) = put(backend, sample("a.md", "Amber.", "Copper.", metadata={"year": 2001}))
         put(backend, sample("a.md", "Silver.", metadata={"year": 2002}, language="de"))
         last = backend.documents.passages(id_, OWNER)[-1].id
-        with backend.writer.writing():
-            document = backend.writer.restore(id_, 1)
+        document = writer(backend).restore(id_, 1)
         assert backend.documents.all(OWNER) == [document]
         assert (document.id, document.interpretation, document.chunks) == (id_, 3, 2)
         assert (document.metadata, document.language) == ({"year": 2001}, "en")
@@ -405,30 +373,26 @@ class HistoryContract:
     def test_restoring_widens_no_audience(self, backend: Backend) -> None:
         (id_,) = put(backend, sample("a.md", "Amber."))
         put(backend, sample("a.md", "Silver.", audience="dm-only", category="secret"))
-        with backend.writer.writing():
-            document = backend.writer.restore(id_, 1)
+        document = writer(backend).restore(id_, 1)
         assert (document.audience, document.category) == ("dm-only", "secret")
         assert found(backend, Signal.KEYWORD, "amber", Where(frozenset())) == []
 
     def test_restoring_shows_no_text_to_who_could_not_see_it(self, backend: Backend) -> None:
         (id_,) = put(backend, sample("a.md", "Amber.", audience="dm-only"))
         put(backend, sample("a.md", "Silver.", audience="all"))
-        with backend.writer.writing():
-            document = backend.writer.restore(id_, 1)
+        document = writer(backend).restore(id_, 1)
         assert document.audience == "dm-only"
         assert backend.documents.history(id_, OWNER)[-1].audience == "dm-only"
         assert found(backend, Signal.KEYWORD, "amber", Where(frozenset())) == []
         assert found(backend, Signal.KEYWORD, "amber", Where(frozenset({"dm-only"}))) == ["Amber."]
         put(backend, sample("a.md", "Copper.", audience="player"))
-        with backend.writer.writing():
-            assert backend.writer.restore(id_, 1).audience == "dm-only", "the text's own"
+        assert writer(backend).restore(id_, 1).audience == "dm-only", "the text's own"
 
     def test_a_restored_document_remembers_what_its_source_holds(self, backend: Backend) -> None:
         old, new = sample("a.md", "Amber."), sample("a.md", "Silver.", fingerprint="newer")
         (id_,) = put(backend, old)
         put(backend, new)
-        with backend.writer.writing():
-            document = backend.writer.restore(id_, 1)
+        document = writer(backend).restore(id_, 1)
         assert (document.content_hash, document.fingerprint) == (old.content_hash, "sample")
         assert (document.seen_hash, document.seen_fingerprint) == (new.content_hash, "newer")
         assert [d.id for d in backend.documents.alike([new.content_hash], "default")] == [id_]
@@ -443,8 +407,7 @@ class HistoryContract:
     def test_restoring_what_has_no_vectors(self, backend: Backend) -> None:
         (id_,) = put(backend, sample("a.md", "Amber.", embedded=False))
         put(backend, sample("a.md", "Silver."))
-        with backend.writer.writing():
-            backend.writer.restore(id_, 1)
+        writer(backend).restore(id_, 1)
         assert found(backend, Signal.KEYWORD, "amber") == ["Amber."]
         assert found(backend, Signal.VECTOR, "amber") == []
 
@@ -473,25 +436,19 @@ class HistoryContract:
         put(backend, sample("b.md", "Copper."))
         put(backend, sample("a.md", "Silver."))
         assert set(backend.models.known(TOY.fingerprint, old.hashes)) == {amber, copper}
-        with backend.writer.writing():
-            backend.writer.prune(OWNER)
+        writer(backend).prune(OWNER)
         assert set(backend.models.known(TOY.fingerprint, old.hashes)) == {copper}
         (kept,) = backend.documents.passages(2, OWNER)
         assert backend.signals.token_vectors([kept.id], OWNER, TOY.fingerprint) == {kept.id: b"c"}
 
     def test_relabelling_reaches_the_active_interpretation(self, backend: Backend) -> None:
         (id_,) = put(backend, sample("a.md", "Amber.", metadata={"year": 2001}))
-        with backend.writer.writing():
-            backend.writer.relabel(id_, category="", audience="all", metadata={"year": 2002})
+        writer(backend).relabel(id_, category="", audience="all", metadata={"year": 2002})
         assert [one.metadata for one in backend.documents.history(id_, OWNER)] == [{"year": 2002}]
 
 
-class OriginalsContract:
+class OriginalsContract(PartContract):
     """The bytes that documents were read from."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError("give the suite a backend")
 
     def test_an_original_goes_with_its_last_use(self, backend: Backend) -> None:
         address = backend.originals.keep(b"amber")
@@ -502,8 +459,7 @@ class OriginalsContract:
             sample("b.md", "Amber again.", original=address),
         )
         assert backend.documents.all(OWNER)[0].original == address
-        with backend.writer.writing():
-            backend.writer.remove([first])
+        writer(backend).remove([first])
         assert backend.originals.get(address) == b"amber"
         put(backend, sample("b.md", "Silver."))
         with backend.writer.writing():
@@ -511,8 +467,7 @@ class OriginalsContract:
             assert backend.documents.all(OWNER)[0].original == address
             backend.writer.prune(OWNER)
         assert backend.originals.get(address) == b"amber", "the restored one refers to it"
-        with backend.writer.writing():
-            backend.writer.remove([second])
+        writer(backend).remove([second])
         with pytest.raises(OriginalMissing):
             backend.originals.get(address)
         with pytest.raises(OriginalMissing):

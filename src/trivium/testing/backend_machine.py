@@ -8,6 +8,7 @@ removed counts in a score.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 
 import pytest
 from hypothesis import strategies as st
@@ -33,7 +34,7 @@ from trivium.core.types import (
     Where,
 )
 from trivium.core.work import WatchedFolder
-from trivium.ports import Backend
+from trivium.ports import Backend, Writer
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import (
     OTHER,
@@ -154,10 +155,17 @@ class BackendMachine(RuleBasedStateMachine):
 
     def _put(self, batch: list[Processed]) -> None:
         batch = [embedded_by(self.embedder, one) for one in batch]
+        self._change(lambda writer: writer.put(batch, self.embedder.fingerprint))
+
+    def _change(self, act: Callable[[Writer], object]) -> None:
+        """In both, which must answer the same."""
         with self.store.writer.writing():
-            ours = self.store.writer.put(batch, self.embedder.fingerprint)
-        theirs = self.reference.writer.put(batch, self.embedder.fingerprint)
-        assert [document.id for document in ours] == [document.id for document in theirs]
+            ours = act(self.store.writer)
+        assert _timeless(ours) == _timeless(act(self.reference.writer))
+
+    def _chosen(self, at: int) -> Document | None:
+        documents = self.reference.documents.all(OWNER)
+        return documents[at % len(documents)] if documents else None
 
     @rule(batch=st.lists(_COPIES, min_size=1, max_size=4, unique_by=lambda d: d.uri))
     def put_copies(self, batch: list[Processed]) -> None:
@@ -165,41 +173,26 @@ class BackendMachine(RuleBasedStateMachine):
 
     @rule(at=st.integers(0, 9), uri=_URIS, other=st.integers(0, 9))
     def rename(self, at: int, uri: str, other: int) -> None:
-        documents = self.reference.documents.all(OWNER)
-        if documents:
-            chosen = documents[at % len(documents)]
-            if self.reference.documents.find(uri, chosen.collection) is None:
-                uris = (chosen.uri, *chosen.names, "never.md")
-                old = uris[other % len(uris)]
-                with self.store.writer.writing():
-                    ours = self.store.writer.rename(chosen.id, old, uri)
-                assert _timeless(ours) == _timeless(
-                    self.reference.writer.rename(chosen.id, old, uri)
-                )
+        chosen = self._chosen(at)
+        if chosen and self.reference.documents.find(uri, chosen.collection) is None:
+            uris = (chosen.uri, *chosen.names, "never.md")
+            old = uris[other % len(uris)]
+            self._change(lambda writer: writer.rename(chosen.id, old, uri))
 
     @rule(uri=_URIS, collection=_COLLECTIONS)
     def forget(self, uri: str, collection: str) -> None:
-        with self.store.writer.writing():
-            ours = self.store.writer.forget(uri, collection)
-        theirs = self.reference.writer.forget(uri, collection)
-        assert list(map(_timeless, ours)) == list(map(_timeless, theirs))
+        self._change(lambda writer: writer.forget(uri, collection))
 
     @rule(at=st.integers(0, 9), back=st.integers(0, 3))
     def restore(self, at: int, back: int) -> None:
-        documents = self.reference.documents.all(OWNER)
-        if documents:
-            chosen = documents[at % len(documents)].id
-            past = self.reference.documents.history(chosen, OWNER)
+        if chosen := self._chosen(at):
+            past = self.reference.documents.history(chosen.id, OWNER)
             number = past[back % len(past)].number
-            with self.store.writer.writing():
-                ours = self.store.writer.restore(chosen, number)
-            assert _timeless(ours) == _timeless(self.reference.writer.restore(chosen, number))
+            self._change(lambda writer: writer.restore(chosen.id, number))
 
     @rule(where=_WHERES, keep=st.integers(0, 3))
     def prune(self, where: Where, keep: int) -> None:
-        with self.store.writer.writing():
-            ours = self.store.writer.prune(where, keep=keep)
-        assert ours == self.reference.writer.prune(where, keep=keep)
+        self._change(lambda writer: writer.prune(where, keep=keep))
 
     @rule(adding=_DOCUMENTS, early=st.booleans())
     def change_the_model(self, adding: Processed, early: bool) -> None:
@@ -221,19 +214,16 @@ class BackendMachine(RuleBasedStateMachine):
 
     @rule(ids=st.lists(st.integers(1, 12), max_size=3))
     def remove(self, ids: list[int]) -> None:
-        with self.store.writer.writing():
-            assert self.store.writer.remove(ids) == self.reference.writer.remove(ids)
+        self._change(lambda writer: writer.remove(ids))
 
     @rule(at=st.integers(0, 9), audience=_AUDIENCES, category=_CATEGORIES, metadata=_METADATA)
     def relabel(self, at: int, audience: str, category: str, metadata: Metadata) -> None:
-        documents = self.reference.documents.all(OWNER)
-        if documents:
-            chosen = documents[at % len(documents)].id
-            with self.store.writer.writing():
-                for store in (self.store, self.reference):
-                    store.writer.relabel(
-                        chosen, category=category, audience=audience, metadata=metadata
-                    )
+        if chosen := self._chosen(at):
+            self._change(
+                lambda writer: writer.relabel(
+                    chosen.id, category=category, audience=audience, metadata=metadata
+                )
+            )
 
     @rule(
         name=st.sampled_from(["one", "two"]),
@@ -327,7 +317,7 @@ class BackendMachine(RuleBasedStateMachine):
     @invariant()
     def the_registries_agree(self) -> None:
         ours, theirs = self.store.documents.all(OWNER), self.reference.documents.all(OWNER)
-        assert list(map(_timeless, ours)) == list(map(_timeless, theirs))
+        assert _timeless(ours) == _timeless(theirs)
         for document in theirs:
             past = self.reference.documents.history(document.id, OWNER)
             assert list(map(_named, self.store.documents.history(document.id, OWNER))) == [
@@ -346,18 +336,14 @@ def _named(one: Interpretation) -> tuple[object, ...]:
     return (one.number, one.active, one.title, one.content_hash, one.restored_from, one.chunks)
 
 
-def _timeless(document: Document) -> tuple[object, ...]:
-    return (
-        document.id,
-        document.uri,
-        document.names,
-        document.title,
-        document.seen_hash,
-        document.collection,
-        document.category,
-        document.audience,
-        document.content_hash,
-        document.interpretation,
-        document.chunks,
-        dict(document.metadata),
-    )
+_TIMELESS = attrgetter(
+    "id", "uri", "names", "title", "seen_hash", "collection", "category", "audience",
+    "content_hash", "interpretation", "chunks",
+)  # fmt: skip
+
+
+def _timeless(told: object) -> object:
+    """Documents without their times; everything else as it is."""
+    if isinstance(told, Document):
+        return *_TIMELESS(told), dict(told.metadata)
+    return list(map(_timeless, told)) if isinstance(told, list | tuple) else told

@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 
 from trivium.core.counting import counted
 from trivium.core.errors import FileDamaged
 from trivium.core.types import Enclosed, Extraction, Kind, Place
 from trivium.extract.composer import Composer, describe
 from trivium.extract.package import Package, member_names
-from trivium.extract.slack_message import author_of, person, texts
+from trivium.extract.slack_message import author_of, person, texts, time_of
 from trivium.ports import Blob
 
 FORMAT = "trivium-channel/1"
@@ -139,18 +138,10 @@ def _messages(package: Package, name: str, people: Mapping[str, str]) -> Iterato
         if text.strip():
             yield {
                 "author": author_of(message, people),
-                "time": _time(message.get("ts")),
+                "time": time_of(message.get("ts")),
                 "text": text,
                 "link": str(message.get("permalink", "")),
             }
-
-
-def _time(stamp: object) -> str:
-    try:
-        moment = datetime.fromtimestamp(float(str(stamp)), UTC)
-    except (ValueError, OverflowError, OSError):
-        return ""
-    return moment.replace(microsecond=0).isoformat()
 
 
 def _enclose(channel: str, title: str, about: Json, messages: list[Json]) -> Enclosed:

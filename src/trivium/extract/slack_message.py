@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 Message = Mapping[str, Any]
@@ -164,3 +165,12 @@ def _huddle(message: Message, names: Mapping[str, str]) -> Iterator[str]:
 
 def _words(text: str) -> str:
     return " ".join(_WORD.findall(text.lower()))
+
+
+def time_of(stamp: object) -> str:
+    """ISO 8601 in UTC; empty if it isn't a time."""
+    try:
+        moment = datetime.fromtimestamp(float(str(stamp)), UTC)
+    except (ValueError, OverflowError, OSError):
+        return ""
+    return moment.replace(microsecond=0).isoformat()

@@ -86,8 +86,8 @@ class FolderSource:
 
 def _item(path: Path, beside: Callable[[str], SourceItem | None] | None = None) -> SourceItem:
     name, key = _printable(path.name), os.fsencode(os.path.abspath(path))
-    read, size = partial(_read, path), _size(path)
-    return SourceItem(uri_of(path), name, read, size, beside=beside, exists=is_there, key=key)
+    content, size = partial(read, path), _size(path)
+    return SourceItem(uri_of(path), name, content, size, beside=beside, exists=is_there, key=key)
 
 
 def uri_of(path: str | os.PathLike[str]) -> str:
@@ -134,7 +134,8 @@ def _start(pattern: Path) -> Path:
     return Path(*takewhile(lambda part: not glob.has_magic(part), pattern.parts))
 
 
-def _read(path: Path) -> bytes:
+def read(path: Path) -> bytes:
+    """Raises FileUnreadable."""
     try:
         if not os.path.lexists(path):  # it existed when it was listed
             raise FileUnreadable(f"{_printable(path.name)} no longer exists.", fix="")

@@ -38,6 +38,7 @@ from trivium.ports import (
     Wait,
 )
 from trivium.ports.sync import Deletions
+from trivium.sources.listed import ids_of
 from trivium.sources.service import (
     NotThere,
     Refused,
@@ -190,13 +191,7 @@ class GitHubSource:
 
     def ids(self) -> Iterator[str | Wait | Failed]:
         """Listing them means reading them, except for files."""
-        seen: dict[str, None] = {}
-        for change in self.changes(""):
-            if isinstance(change, Wait | Failed):
-                yield change
-            elif isinstance(change, Put):
-                seen[change.id] = None
-        yield from seen
+        return ids_of(self.changes(""))
 
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
         about: dict[str, _Repository] = {}

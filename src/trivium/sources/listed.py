@@ -1,13 +1,38 @@
-"""What changed in a source that lists all its items, each with a mark that changes when the item
-does."""
+"""What sources share that list all their items: what changed since a cursor, and files with marks
+that change when they do.
+
+A file counts as changed when its size or its time of change did, as with rsync and make.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from trivium.ports import Change, Checkpoint, Gone
+from trivium.core.errors import PathNotFound
+from trivium.ports import Change, Checkpoint, Failed, Gone, Put, Wait
+
+Stamp = tuple[int, int]  # nanoseconds and bytes
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """None: it doesn't exist, or can't be read."""
+    try:
+        held = path.stat()
+    except OSError:
+        return None
+    return held.st_mtime_ns, held.st_size
+
+
+def existing(path: str) -> Path:
+    """An option that names a file or folder. Raises PathNotFound."""
+    found = Path(os.path.abspath(Path(path).expanduser()))
+    if not found.exists():
+        raise PathNotFound(f"There is no file or folder {found}.")
+    return found
 
 
 def compared(
@@ -38,3 +63,24 @@ def compared(
         if count % every == 0:
             yield saved({}, count)
     yield saved(last or {}, len(fresh))
+
+
+def ids_of(changes: Iterable[Change]) -> Iterator[str | Wait | Failed]:
+    """Of a service where listing items means reading them."""
+    seen: dict[str, None] = {}
+    for change in changes:
+        if isinstance(change, Wait | Failed):
+            yield change
+        elif isinstance(change, Put):
+            seen[change.id] = None
+    yield from seen
+
+
+def picked(items: Iterable[Put | Failed], ids: Sequence[str]) -> Iterator[Change]:
+    """Of all items those that are wanted; the others are gone."""
+    wanted = dict.fromkeys(sorted(ids))
+    for one in items:
+        if one.id in wanted:
+            del wanted[one.id]
+            yield one
+    yield from map(Gone, wanted)

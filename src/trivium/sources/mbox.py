@@ -15,9 +15,9 @@ from typing import BinaryIO
 
 from trivium.core.errors import FileUnreadable, SourceUnreachable
 from trivium.extract.email import ENVELOPE_LINE, FIELD_LINE
-from trivium.ports import Change, Checkpoint, Gone, Only, Put, SourceAsked, SourceKind, Wait
+from trivium.ports import Change, Checkpoint, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
-from trivium.sources.files import existing, stamp_of
+from trivium.sources.listed import existing, picked, stamp_of
 
 PAGE = 256  # messages between two cursors
 _PIECE = 1 << 20
@@ -83,22 +83,18 @@ class MboxSource:
         known[name] = {"bytes": told, "hash": sum_.hexdigest()}
 
     def ids(self) -> Iterator[str | Wait]:
-        for name, path in self._files().items():
-            with _opened(path) as file:
-                yield from dict.fromkeys(self._put(name, one).id for one in _messages(file))
+        for name in self._files():
+            yield from dict.fromkeys(put.id for put in self._puts(name))
+
+    def _puts(self, name: str) -> Iterator[Put]:
+        """The messages of one file, if it is there."""
+        if name in (files := self._files()):
+            with _opened(files[name]) as file:
+                yield from (self._put(name, message) for message in _messages(file))
 
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
-        wanted = set(ids)
-        for name, path in self._files().items():
-            if any(id_.startswith(f"{name}/") for id_ in wanted):
-                with _opened(path) as file:
-                    for message in _messages(file):
-                        put = self._put(name, message)
-                        if put.id in wanted:
-                            wanted.discard(put.id)
-                            yield put
-        for id_ in sorted(wanted):
-            yield Gone(id_)
+        named = {id_.rpartition("/")[0] for id_ in ids}
+        return picked((put for name in named for put in self._puts(name)), ids)
 
     def _files(self) -> dict[str, Path]:
         if self._place.is_file():

@@ -17,9 +17,9 @@ from trivium.core.types import EVERYONE, Metadata, MetaValue
 from trivium.extract.frontmatter import parse_front_matter, split_front_matter
 from trivium.ports import Change, Failed, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
-from trivium.sources.files import Stamp, existing, read, stamp_of
+from trivium.sources.folder import read
 from trivium.sources.ignore import Rules
-from trivium.sources.listed import compared
+from trivium.sources.listed import Stamp, compared, existing, stamp_of
 
 SUFFIXES = (".md", ".markdown")
 CANVAS = ".canvas"

@@ -38,6 +38,7 @@ from trivium.ports import (
 )
 from trivium.ports.sync import Deletions
 from trivium.sources.kinds import needed_secret
+from trivium.sources.listed import ids_of
 from trivium.sources.service import (
     Answer,
     Asking,
@@ -145,14 +146,7 @@ class SlackSource:
 
     def ids(self) -> Iterator[str | Wait | Failed]:
         """Every message and file, which takes as long as reading them."""
-        state = {"channels": {}}  # type: dict[str, Any]
-        seen: dict[str, None] = {}
-        for change in self.changes(json.dumps(state)):
-            if isinstance(change, Wait | Failed):
-                yield change
-            elif isinstance(change, Put):
-                seen[change.id] = None
-        yield from seen
+        return ids_of(self.changes(""))
 
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
         names = yield from self._names()

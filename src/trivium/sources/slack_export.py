@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from trivium.core.errors import SourceNonsense, SourceUnreachable
 from trivium.extract.slack_message import person
-from trivium.ports import Change, Checkpoint, Failed, Gone, Only, Put, SourceAsked, SourceKind, Wait
+from trivium.ports import Change, Checkpoint, Failed, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
-from trivium.sources.files import Stamp, existing, stamp_of
+from trivium.sources.listed import Stamp, existing, picked, stamp_of
 from trivium.sources.slack_messages import (
     Channel,
     Names,
@@ -68,26 +68,21 @@ class SlackExportSource:
         yield Checkpoint(json.dumps({"told": stamp, "ids": sorted(kept)}))
 
     def ids(self) -> Iterator[str | Wait]:
-        with _Archive(self._place) as archive:
-            names = archive.names()
-            for folder, channel in archive.channels(names).items():
-                for one in self._told(archive, folder, channel, names):
-                    if isinstance(one, Failed):
-                        raise SourceUnreachable(one.message)
-                    yield one.id
+        for one in self._all():
+            if isinstance(one, Failed):
+                raise SourceUnreachable(one.message)
+            yield one.id
 
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
-        wanted = set(ids)
+        return picked(self._all({id_.partition("/")[0] for id_ in ids}), ids)
+
+    def _all(self, only: Container[str] | None = None) -> Iterator[Put | Failed]:
+        """`only`: ids of channels."""
         with _Archive(self._place) as archive:
             names = archive.names()
             for folder, channel in archive.channels(names).items():
-                if any(id_.startswith(f"{channel.id}/") for id_ in wanted):
-                    for one in self._told(archive, folder, channel, names):
-                        if one.id in wanted:
-                            wanted.discard(one.id)
-                            yield one
-        for id_ in sorted(wanted):
-            yield Gone(id_)
+                if only is None or channel.id in only:
+                    yield from self._told(archive, folder, channel, names)
 
     def _told(
         self, archive: _Archive, folder: str, channel: Channel, names: Names

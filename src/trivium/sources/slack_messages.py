@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from trivium.core.types import EVERYONE, Element, Extraction, Kind, Place
 from trivium.extract.composer import clean, describe
-from trivium.extract.slack_message import Message, author_of, dicts, file_name, texts
+from trivium.extract.slack_message import Message, author_of, dicts, file_name, texts, time_of
 from trivium.ports import Put
 from trivium.text.languages import detect_language
 
@@ -75,15 +75,6 @@ def channel_of(told: Message, people: Mapping[str, str]) -> Channel:
     created = told.get("created")
     since = float(created) if isinstance(created, int | float) else 0.0
     return Channel(id_, title, private, "" if direct else name, members, since)
-
-
-def time_of(stamp: object) -> str:
-    """ISO 8601 in UTC; empty if it isn't a time."""
-    try:
-        moment = datetime.fromtimestamp(float(str(stamp)), UTC)
-    except (ValueError, OverflowError, OSError):
-        return ""
-    return moment.replace(microsecond=0).isoformat()
 
 
 def item_id(channel: str, stamp: str) -> str:

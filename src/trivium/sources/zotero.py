@@ -33,8 +33,8 @@ from trivium.core.types import EVERYONE, Extraction, Place
 from trivium.extract.composer import describe
 from trivium.ports import Change, Checkpoint, Gone, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
-from trivium.sources.files import existing, read, stamp_of
-from trivium.sources.listed import compared
+from trivium.sources.folder import read
+from trivium.sources.listed import compared, existing, stamp_of
 from trivium.sources.service import A_PAGE, Service, is_whole_page, whole_number
 from trivium.sources.texts import text_put
 from trivium.sources.zotero_export import MEDIA_TYPE, SUFFIXES, ZoteroExportSource

@@ -19,8 +19,8 @@ from trivium.extract.bibliography import CSL, files_of, names_of, reference, ref
 from trivium.extract.bibtex import Item
 from trivium.ports import Blob, Change, Checkpoint, Gone, Put, Wait
 from trivium.ports.sync import Deletions
-from trivium.sources.files import read, stamp_of
-from trivium.sources.listed import compared
+from trivium.sources.folder import read
+from trivium.sources.listed import compared, stamp_of
 
 MEDIA_TYPE = "text/x-zotero"  # of entries; an entry with a PDF has the PDF's
 SUFFIXES = (".bib", ".bibtex", ".json")

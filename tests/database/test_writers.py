@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 from tests import postgres
 from tests.database.sabotage import KILL, sabotage
 
@@ -33,6 +34,7 @@ from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres
 from trivium.store.postgres.database import open_database
 from trivium.store.postgres.leases import RowLeases
+from trivium.store.sql.statements import set_setting, setting
 from trivium.testing.samples import OTHER, TOY, embed_beside, sample
 
 MODEL = TOY.fingerprint
@@ -112,6 +114,27 @@ def test_the_same_bytes_under_two_names(processes: tuple[Backend, Backend]) -> N
     found = one.documents.all(OWNER)
     assert sorted(len(d.names) for d in found) == [1] * ROUNDS, "one document with two names"
     check(one)
+
+
+def test_a_setting_that_two_are_the_first_to_set(place: DatabaseAddress) -> None:
+    """As the model's, by a server's worker and the first upload to it."""
+    engine = open_database(parse(place))
+
+    def also() -> None:
+        with engine.begin() as connection:
+            set_setting(connection, "first", "b")
+
+    with ThreadPoolExecutor(1) as pool:
+        with engine.begin() as connection:
+            set_setting(connection, "first", "a")
+            second = pool.submit(also)
+            waits = text("SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'")
+            while not second.done() and not connection.scalar(waits):
+                pass
+        second.result(timeout=240)
+    with engine.begin() as connection:
+        assert setting(connection, "first") == "b"
+    engine.dispose()
 
 
 def test_batches_in_opposite_order(processes: tuple[Backend, Backend]) -> None:

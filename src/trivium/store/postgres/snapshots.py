@@ -17,7 +17,7 @@ from trivium.store.postgres.vectors import ServedModel
 from trivium.store.postgres.words import generation
 from trivium.store.sql.census import Allowed, Census, Passing
 from trivium.store.sql.feed import SEQUENCE, Feed, Serving
-from trivium.store.sql.known import KnownWords
+from trivium.store.sql.known import KnownWords, learn_missing
 from trivium.store.sql.statements import one_state, wait_for_changes
 from trivium.store.visible import Visible
 from trivium.text.trigrams import Vocabulary
@@ -80,6 +80,7 @@ class Snapshots:
                 self._census, self._passing = Census.empty(), Passing(self._feed)
                 self._generation = -1
             if self._census.sequence != sequence:
+                learn_missing(self._engine)
                 self._wait_for_nodes()
                 self._census = self._census.after(self._feed.changes(self._census.sequence))
             serving = self._feed.serving()

@@ -7,14 +7,17 @@ only asks for newer ones; `learn_all` starts again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, delete, select
 
+from trivium.core.errors import LibraryReadOnly
 from trivium.core.types import DocumentId
+from trivium.store.sql.feed import SEQUENCE
 from trivium.store.sql.rows import document_of
 from trivium.store.sql.statements import (
     insert_all,
@@ -33,16 +36,24 @@ Known: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 # The rows of a statement with its values, without SQLAlchemy: every search asks.
 Read: TypeAlias = Callable[[Engine, str, Sequence[Any]], list[tuple[Any, ...]]]
 LEARNED = "known"  # the setting: what the rows were made from
+_UPTO = "known_upto"  # the setting: the last change whose documents they have
+_BEHIND = (
+    "SELECT 1 FROM documents WHERE changed >"
+    f" (SELECT CAST(value AS bigint) FROM settings WHERE name = '{_UPTO}') LIMIT 1"
+)
 FIELDS = "known_fields"  # the setting: metadata fields that someone wants beside the usual ones
 _NONE: Known = (np.empty(0, np.int64), np.empty(0, np.int64))
 
 
-def learn(connection: Connection, ids: Iterable[DocumentId]) -> None:
-    """Bring the rows of these documents up to date. Within a change that has its sequence number:
-    from then on no other change commits, so the numbers of terms rise in the order of changes."""
-    wanted = sorted(set(ids))
+def learn(connection: Connection) -> None:
+    """Bring the rows up to date with every document that changed since they were: also those that a
+    server of an earlier release changed, which knows nothing of these rows. Within a change that
+    has its sequence number: from then on no other change commits, so the numbers of terms rise in
+    the order of changes."""
     others = json.loads(setting(connection, FIELDS) or "[]")
-    for some in slices(wanted):
+    changed = documents.c.changed > int(setting(connection, _UPTO) or 0)
+    ids = connection.scalars(select(documents.c.id).where(changed).order_by(documents.c.id)).all()
+    for some in slices(ids):
         query = select(documents).where(documents.c.id.in_(some), documents.c.interpretation > 0)
         found: list[tuple[DocumentId, tuple[str, str], int]] = []
         for row in connection.execute(query).mappings():
@@ -56,6 +67,7 @@ def learn(connection: Connection, ids: Iterable[DocumentId]) -> None:
         rows = sorted((numbers[term], document, bits) for document, term, bits in found)
         names = ("term", "document", "fields")
         insert_all(connection, known_words, [dict(zip(names, row, strict=True)) for row in rows])
+    set_setting(connection, _UPTO, str(connection.exec_driver_sql(SEQUENCE).scalar() or 0))
 
 
 def _numbered(
@@ -83,7 +95,7 @@ def is_learned(engine: Engine, others: Sequence[str] | None) -> bool:
     with engine.connect() as connection:
         kept = setting(connection, FIELDS) or "[]"
         wanted = kept if others is None else json.dumps(list(others))
-        if setting(connection, LEARNED) != f"{VERSION} {wanted}":
+        if setting(connection, LEARNED) != f"{VERSION} {wanted}" or not setting(connection, _UPTO):
             return False
         # A copy or a view of a library has its settings, but not these rows.
         some = connection.scalar(select(known_words.c.term).limit(1))
@@ -91,14 +103,11 @@ def is_learned(engine: Engine, others: Sequence[str] | None) -> bool:
 
 
 def learn_missing(engine: Engine) -> None:
-    """Documents that a server of an earlier release has added since."""
-    known = select(known_words.c.term).where(known_words.c.document == documents.c.id)
-    query = select(documents.c.id).where(documents.c.interpretation > 0, ~known.exists())
-    with engine.begin() as connection:
-        missing = connection.scalars(query).all()
-        if missing:
+    """What a server of an earlier release has changed since; nothing if this user can't write."""
+    with suppress(LibraryReadOnly), engine.begin() as connection:
+        if connection.exec_driver_sql(_BEHIND).first() is not None:
             take(connection, "sequence", 1)
-            learn(connection, missing)
+            learn(connection)
 
 
 def learn_all(engine: Engine, others: Sequence[str] | None = None) -> None:
@@ -111,7 +120,8 @@ def learn_all(engine: Engine, others: Sequence[str] | None = None) -> None:
         connection.execute(delete(known_terms))
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
-        learn(connection, connection.scalars(select(documents.c.id)).all())
+        set_setting(connection, _UPTO, "0")
+        learn(connection)
         set_setting(connection, LEARNED, f"{VERSION} {wanted}")
 
 

@@ -120,7 +120,7 @@ class Names:
             change(connection, interpretations, (of == document) & (state == "active"), labels)
             connection.execute(delete(fields).where(fields.c.document == document))
             insert_all(connection, fields, field_values(document, metadata))
-            learn(connection, [document])
+            learn(connection)
 
     def set_chunker(self, collection: str, chunker: str) -> None:
         ours = collections.c.name == collection
@@ -179,7 +179,7 @@ def set_names(connection: Connection, document: Document, uris: list[str]) -> No
     connection.execute(delete(names).where(names.c.document == document.id))
     change(connection, documents, ours, {**name_values(uris), "changed": changed})
     insert_names(connection, document.id, document.collection, uris[1:])
-    learn(connection, [document.id])
+    learn(connection)
 
 
 def insert_names(

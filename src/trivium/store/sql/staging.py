@@ -414,7 +414,7 @@ def _switch(connection: Connection, staged: Sequence[Staged]) -> None:
     held = [row for s in staged for row in field_values(s.document, s.metadata)]
     insert_all(connection, fields, held)
     _keep_shingles(connection, ids)
-    learn(connection, ids)
+    learn(connection)
     firsts = [one.first_chunk for one in staged if one.indexed]
     connection.execute(delete(leftovers).where(leftovers.c.first_chunk.in_(firsts)))
     insert_all(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
-from sqlalchemy import Connection, Dialect, Engine, Table, insert, select, update
+from sqlalchemy import Connection, Dialect, Engine, Table, insert, select, text, update
 
 from trivium.store.sql.tables import chunks, counters, documents, interpretations, settings
 
@@ -141,12 +141,15 @@ def _insertion(
     return str(compiled), by_position if compiled.positional else by_name
 
 
+_SET = (
+    "INSERT INTO settings (name, value) VALUES (:name, :value)"
+    " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+)
+
+
 def set_setting(connection: Connection, name: str, value: str) -> None:
-    changed = connection.execute(
-        update(settings).where(settings.c.name == name).values(value=value)
-    )
-    if not changed.rowcount:
-        connection.execute(insert(settings).values(name=name, value=value))
+    # In one statement: two processes may be the first to set it.
+    connection.execute(text(_SET), {"name": name, "value": value})
 
 
 def slices(items: Sequence[Any], size: int = 500) -> Iterator[list[Any]]:

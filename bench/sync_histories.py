@@ -27,7 +27,7 @@ from typing import Any
 from tests.sources.grounds import Grounds, standing
 from tests.sources.worlds import SERVICES, WORLDS, world_of
 
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.sync_histories import TROUBLES, Life, fail_call, live
 
 

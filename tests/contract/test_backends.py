@@ -1,4 +1,5 @@
-"""Every part's contract, on the reference, on the folder and on PostgreSQL."""
+"""Every part's contract, on the folder and on PostgreSQL; that of the signals on the reference too,
+whose other parts are the folder's."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,16 +9,19 @@ from tests import postgres
 
 from trivium.ports import Backend
 from trivium.store.embedded.backend import open_embedded
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres
 from trivium.testing.backend_contract import BackendContract
+from trivium.testing.signals_contract import SignalsContract
 
 
-class TestMemory(BackendContract):
+class TestReference(SignalsContract):
     @pytest.fixture
-    def backend(self) -> Backend:
-        return open_memory(incoming=100)
+    def backend(self) -> Iterator[Backend]:
+        backend = open_memory()
+        yield backend
+        backend.close()
 
 
 class TestEmbedded(BackendContract):

@@ -1,4 +1,4 @@
-"""Random histories on a store and on the memory store give the same answers."""
+"""Random histories on a store and on the reference give the same answers."""
 
 import tempfile
 from contextlib import ExitStack

@@ -14,7 +14,7 @@ from tests import postgres
 from trivium.core.places import DatabaseAddress
 from trivium.core.types import OWNER, Signal, Where
 from trivium.ports import Backend
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.store.postgres import upkeep
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres

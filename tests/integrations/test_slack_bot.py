@@ -18,7 +18,7 @@ from trivium.integrations.slack_bot import SlackBot, told
 from trivium.library import Library
 from trivium.ports import SourceItem
 from trivium.sources.service import Service
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY
 
 SAID = {

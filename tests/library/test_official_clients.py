@@ -35,7 +35,7 @@ from trivium.operations.searching import SearchOptions
 from trivium.ports import Generated, Message
 from trivium.search.hyde import PROMPT as HYDE
 from trivium.store.embedded.backend import open_embedded
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 
 SAID = (Message("system", "Be brief."), Message("user", "Name a colour."))

@@ -12,7 +12,7 @@ from trivium.core.types import Signal
 from trivium.library import Library
 from trivium.operations.searching import Filters, SearchOptions
 from trivium.store.embedded.backend import open_embedded
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY
 
 TEXTS = {

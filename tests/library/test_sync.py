@@ -25,7 +25,7 @@ from trivium.library.sync import Sync
 from trivium.operations.searching import Filters
 from trivium.ports import Backend, Change, Checkpoint, Failed, Gone, Only, Put, Wait
 from trivium.store.embedded.backend import open_embedded
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY
 
 

@@ -38,7 +38,6 @@ from trivium.search.run import Searcher
 from trivium.search.suggest import suggest
 from trivium.search.weigh import MINILM
 from trivium.store.embedded.backend import open_embedded
-from trivium.store.memory.backend import open_memory
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres
 from trivium.testing.samples import ToyEmbedder, sample
@@ -147,9 +146,7 @@ def histories(draw: st.DrawFn) -> list[Step]:
 @contextmanager
 def library(kind: str, steps: Sequence[Step]) -> Iterator[Backend]:
     with ExitStack() as places:
-        if kind == "memory":
-            store = open_memory()
-        elif kind == "embedded":
+        if kind == "embedded":
             store = open_embedded(Path(places.enter_context(tempfile.TemporaryDirectory())))
         else:
             store = open_postgres(parse(places.enter_context(postgres.library())))
@@ -212,13 +209,10 @@ GIVEN: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", ["memory", "embedded"])
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(**GIVEN)
-def test_hidden_documents_change_nothing(
-    kind: str, steps: list[Step], asked: Asked, start: str
-) -> None:
-    compare(kind, steps, asked, start)
+def test_hidden_documents_change_nothing(steps: list[Step], asked: Asked, start: str) -> None:
+    compare("embedded", steps, asked, start)
 
 
 @settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -274,7 +268,7 @@ SECRET = [
 ]
 
 
-@pytest.mark.parametrize("kind", ["memory", "embedded", "postgres"])
+@pytest.mark.parametrize("kind", ["embedded", "postgres"])
 def test_hidden_words_cannot_be_probed(kind: str) -> None:
     """The score of `harbour X` said whether a hidden document holds a word like X, and a search
     for `takeover` found nothing where a hidden document holds that very word."""

@@ -21,7 +21,7 @@ from trivium.core.errors import SourceError
 from trivium.core.work import KeptSource
 from trivium.library.model import CurrentModel
 from trivium.library.sync import Checked, Sync
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import ToyEmbedder
 
 PAGE = Reply(b"<!DOCTYPE html><html><title>Sign in</title></html>", 200, {"Content-Type": "x/html"})

@@ -9,7 +9,7 @@ import pytest
 from tests.sources.grounds import Grounds, standing
 from tests.sources.worlds import SERVICES
 
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.sync_histories import TROUBLES, Life, fail_call
 
 

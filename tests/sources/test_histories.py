@@ -8,7 +8,7 @@ import pytest
 from tests.sources.grounds import Grounds, standing
 from tests.sources.worlds import WORLDS, world_of
 
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.sync_histories import Life, live
 
 EACH = 8

@@ -35,7 +35,7 @@ from trivium.core.types import (
 )
 from trivium.core.work import WatchedFolder
 from trivium.ports import Backend, Writer
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import (
     OTHER,
     TOY,
@@ -328,7 +328,7 @@ class BackendMachine(RuleBasedStateMachine):
                 assert found == self.reference.documents.text(document.id, OWNER, number)
 
     def teardown(self) -> None:
-        for store in self.stores:
+        for store in (*self.stores, self.reference):
             store.close()
 
 

@@ -13,7 +13,7 @@ from trivium.ingest.embedding import Embedding, Made
 from trivium.ingest.in_flight import InFlight, Offer
 from trivium.ingest.preparing import Prepared, Preparer
 from trivium.ports import SourceItem
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import ToyEmbedder, sample
 
 PREPARED = cast("Preparer", None)  # by nobody: these documents are ready

@@ -20,7 +20,7 @@ from trivium.ingest.run import TOGETHER, Pipeline
 from trivium.ingest.tasks import TaskRecords
 from trivium.ports import Backend, Blob, SourceItem
 from trivium.store.embedded.backend import open_embedded
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, ToyEmbedder
 from trivium.text.tokens import Cl100kTokens
 

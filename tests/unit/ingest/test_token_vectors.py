@@ -12,7 +12,7 @@ from trivium.ingest.in_flight import Offer
 from trivium.ingest.preparing import Preparer
 from trivium.ingest.run import Pipeline
 from trivium.ports import Backend, SourceItem
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import ToyEmbedder
 from trivium.text.tokens import Cl100kTokens
 

@@ -45,7 +45,7 @@ from trivium.models.bedrock.generator import BedrockGenerator
 from trivium.models.bedrock.reranker import BedrockReranker
 from trivium.models.retrying import ATTEMPTS, Clock
 from trivium.ports import Generated, Message
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 
 TITAN, COHERE, COHERE_4 = (

@@ -16,7 +16,7 @@ from trivium.core.errors import ModelDamaged, ModelUnavailable
 from trivium.core.types import OWNER, StoredChunk
 from trivium.models.cross_encoder import CrossEncoder
 from trivium.ports import Reranker
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import sample
 
 WORDS = ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "bell", "amber", "copper", "fog")

@@ -16,7 +16,7 @@ from trivium.models.late import MOST_COMPUTED, LateReranker, pack, similarities,
 from trivium.models.local import QUERIES, LocalEmbedder
 from trivium.models.tokenising import uncommon
 from trivium.ports import Reranker, TokenEmbedder
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import sample
 
 TEXTS = (

@@ -22,7 +22,7 @@ from trivium.models.colbert import ColbertReranker, is_colbert
 from trivium.models.cross_encoder import CrossEncoder
 from trivium.models.head import _ACTIVATIONS
 from trivium.models.local import LocalEmbedder
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import sample
 
 LAYOUTS = Path(__file__).parent / "layouts"

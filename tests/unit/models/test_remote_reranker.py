@@ -12,7 +12,7 @@ from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
 from trivium.models.remote_reranker import RemoteReranker, scaled
 from trivium.models.retrying import Clock
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from trivium.core.types import OWNER, Spelled, Where
 from trivium.ports import Backend
 from trivium.search.correct import SURE, Corrected, correct
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 from trivium.text.normalise import words
 from trivium.text.query import parse

@@ -13,7 +13,7 @@ from trivium.search.deep import scaled, share_of
 from trivium.search.request import Rerank, SearchRequest
 from trivium.search.rerank import Reranked, Shares, blend, deepen, judge
 from trivium.search.run import Searcher
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 
 PROSE = "The lantern at the harbour burns all night, and the keeper sleeps by day. "

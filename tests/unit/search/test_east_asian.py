@@ -11,7 +11,7 @@ import pytest
 from trivium.core.types import OWNER, Mode
 from trivium.search.request import SearchRequest
 from trivium.search.run import Searcher
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 
 CHINESE = (

@@ -9,7 +9,7 @@ import pytest
 from trivium.core.types import OWNER, Signal, StoredChunk
 from trivium.models.catalogue import languages_of
 from trivium.search.language import weak_language
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 
 ENGLISH = frozenset({"en"})

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from trivium.core.errors import BadSetting, ModelUnavailable
 from trivium.core.types import OWNER, StoredChunk
 from trivium.search.rerank import Shares, blend, judge
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 
 SHARES = Shares()

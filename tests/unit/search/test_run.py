@@ -15,7 +15,7 @@ from trivium.search.multi import combined
 from trivium.search.request import Rerank, SearchRequest
 from trivium.search.rerank import Shares
 from trivium.search.run import Searcher
-from trivium.store.memory.backend import open_memory
+from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 
 WORDS = ["fog", "harbour", "lantern", "crown", "battle", "axe", "short", "sword", "2021", "drowned"]

@@ -1,84 +1,122 @@
-"""The reference's signals: every score computed for every chunk, by the definition."""
+"""The reference, for tests: a folder in the machine's memory, ranked by the definition.
+
+Documents, names and jobs are those of any folder. Who may see what (`store.where`) and the three
+signals are computed once more here, for every chunk and from what `Documents` says, so that
+whatever decides faster can be compared with it. Nothing is kept when the process ends.
+"""
 
 from __future__ import annotations
 
+import atexit
+import os
+import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from tempfile import mkdtemp
 
 import numpy as np
 
-from trivium.core.types import ChunkId, Document, DocumentId, Hit, Probe, TokenVectors, Where
+from trivium.core.errors import ModelChanged
+from trivium.core.types import OWNER, Chunk, ChunkId, Document, DocumentId, Hit, Probe, Where
+from trivium.ports import Backend
 from trivium.store.bm25 import K1, idf, saturation
-from trivium.store.memory.documents import MemoryDocuments
-from trivium.store.memory.held import Entry, Held
-from trivium.store.signals import PlannedSignals, spread
+from trivium.store.embedded.backend import open_embedded
+from trivium.store.indexed import searched_text
+from trivium.store.signals import PlannedSignals
 from trivium.store.visible import known_share
+from trivium.store.where import matches
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.known import LATER, fields_holding, known_words, weights
+from trivium.text.normalise import words as split
 from trivium.text.spelling import PlannedWord
 from trivium.text.stems import stem
 from trivium.text.trigrams import Vocabulary
 
-if TYPE_CHECKING:
-    from trivium.core.types import Vector
+_MEMORY = Path("/dev/shm")  # where the system has one: nothing waits for a disk
+_NEVER = 2**62  # no change has this number
 
 
-class MemorySignals(PlannedSignals):
-    def __init__(self, held: Held) -> None:
-        super().__init__(self._postings)
-        self._held = held
-        self._documents = MemoryDocuments(held)
+def open_memory(*, incoming: int | None = None) -> Backend:
+    """`incoming`: bytes that files that were sent in may take together."""
+    place = _MEMORY if os.access(_MEMORY, os.W_OK) else None
+    folder = Path(mkdtemp(prefix="trivium-memory-", dir=place))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    library = open_embedded(folder, incoming=incoming)
 
-    def vectors(self, ids: Sequence[ChunkId], where: Where) -> dict[ChunkId, Vector]:
-        seen = self._documents.chunks(ids, where)
-        found = {c.id: self._held.entries[c.id].vector for c in seen}
-        return {i: vector for i, vector in found.items() if vector is not None}
+    def close() -> None:
+        library.close()
+        shutil.rmtree(folder, ignore_errors=True)
 
-    def token_vectors(
-        self, ids: Sequence[ChunkId], where: Where, model: str
-    ) -> dict[ChunkId, TokenVectors]:
-        seen = self._documents.chunks(ids, where)
-        keys = {c.id: (model, self._held.entries[c.id].embedded) for c in seen}
-        return {i: self._held.tokens[key] for i, key in keys.items() if key in self._held.tokens}
-
-    def changed_vectors(self, ids: Sequence[ChunkId]) -> list[ChunkId]:
-        """Nothing is on a disk."""
-        return []
-
-    def sample(self, most: int, where: Where) -> tuple[int, list[ChunkId]]:
-        seen = self._documents.chunks(sorted(self._held.entries), where)
-        return spread(np.array([chunk.id for chunk in seen], np.int64), most)
-
-    def refresh(self) -> None:
-        """Nothing to do: there is one process and no derived index."""
-
-    def _postings(self, where: Where) -> _MemoryPostings:
-        """All that the caller may see, filtered out or not."""
-        held = self._documents.all(where.access)
-        ids = {document.id for document in held}
-        entries = {i: e for i, e in self._held.entries.items() if e.document in ids}
-        vocabulary = Vocabulary()
-        vocabulary.add(word for entry in entries.values() for word in entry.spellings)
-        passing = {i: e for i, e in entries.items() if self._held.passes(e, where)}
-        languages = sorted({document.language for document in held})
-        chunked = {entry.document for entry in entries.values()}
-        known = {
-            field: {d.id: _known_by(d, field) for d in held if d.id in chunked}
-            for field in ("spellings", "stems")
-        }
-        vocabulary.add(word for words in known["spellings"].values() for word in words)
-        return _MemoryPostings(self._held, entries, passing, vocabulary, languages, known)
+    signals = ReferenceSignals(library)
+    return replace(library, signals=signals, views=None, folder=None, close=close)
 
 
 @dataclass(frozen=True, slots=True)
-class _MemoryPostings:
+class _Entry:
+    """An active chunk with everything the signals look at."""
+
+    document: DocumentId
+    stems: list[str]
+    spellings: list[str]
+
+
+class ReferenceSignals(PlannedSignals):
+    def __init__(self, library: Backend) -> None:
+        super().__init__(self._postings)
+        self._library = library
+        self._kept: dict[Where, tuple[int, _Postings]] = {}  # with the change that they belong to
+        rows = library.signals
+        self.vectors, self.token_vectors = rows.vectors, rows.token_vectors
+        self.changed_vectors, self.sample = rows.changed_vectors, rows.sample
+        self.refresh = rows.refresh
+
+    def _postings(self, where: Where) -> _Postings:
+        change, _ = self._library.documents.changed(_NEVER, OWNER)
+        of, postings = self._kept.get(where, (-1, None))
+        if postings is None or of != change:
+            postings = self._read(where)
+            self._kept[where] = (change, postings)
+        return postings
+
+    def _read(self, where: Where) -> _Postings:
+        """All that the caller may see, filtered out or not."""
+        documents = self._library.documents
+        seen = {d.id: d for d in documents.all(OWNER) if matches(d, where.access)}
+        entries: dict[ChunkId, _Entry] = {}
+        passing: list[ChunkId] = []
+        for document in seen.values():
+            for stored in documents.passages(document.id, OWNER):
+                entries[stored.id] = _entry(document, stored.chunk)
+                if matches(document, where, partial(tuple, [stored.chunk.place])):
+                    passing.append(stored.id)
+        vocabulary = Vocabulary()
+        vocabulary.add(word for entry in entries.values() for word in entry.spellings)
+        chunked = {entry.document for entry in entries.values()}
+        known = {
+            field: {d: _known_by(seen[d], field) for d in chunked}
+            for field in ("spellings", "stems")
+        }
+        vocabulary.add(word for words in known["spellings"].values() for word in words)
+        languages = sorted({document.language for document in seen.values()})
+        return _Postings(self._library, seen, entries, passing, vocabulary, languages, known)
+
+
+def _entry(document: Document, chunk: Chunk) -> _Entry:
+    spellings = split(searched_text(chunk))
+    return _Entry(document.id, stem(spellings, document.language), spellings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Postings:
     """What one caller may see. Every number of the word signals comes from it."""
 
-    all_held: Held
-    entries: Mapping[ChunkId, Entry]
-    passing: Mapping[ChunkId, Entry]  # those that pass the filter
+    library: Backend
+    documents: Mapping[DocumentId, Document]
+    entries: Mapping[ChunkId, _Entry]
+    passing: Sequence[ChunkId]  # those that pass the filter
     vocabulary: Vocabulary
     languages: list[str]
     known: Mapping[str, Mapping[DocumentId, Mapping[str, int]]]  # words of documents, with fields
@@ -95,12 +133,13 @@ class _MemoryPostings:
         rarity = {run: sum(self._idf(s, "stems") for s in run) for run in runs}
         average = self._average
         scores: dict[ChunkId, float] = {}
-        for chunk_id, entry in self.passing.items():
+        for chunk_id in self.passing:
+            stems = self.entries[chunk_id].stems
             found = [
                 sum(
                     rarity[run]
                     * max(
-                        saturation(_count(run, entry.stems), len(entry.stems), average),
+                        saturation(_count(run, stems), len(stems), average),
                         self._known("stems", run, chunk_id),
                     )
                     for run in clause.runs
@@ -123,14 +162,13 @@ class _MemoryPostings:
         return self._best(scores, words, k)
 
     def nearest(self, probe: Probe, words: KeywordPlan, k: int) -> list[Hit]:
-        if probe.vector is None or not self.all_held.dimensions:
+        serving = self.library.models.manifest()
+        if probe.vector is None or not serving.dimensions:
             return []
-        self.all_held.refuse_other(probe.model)
-        scores = {
-            i: float(np.dot(entry.vector, probe.vector))
-            for i, entry in self.passing.items()
-            if entry.vector is not None
-        }
+        if probe.model != serving.model:
+            raise ModelChanged(f"The vectors come from {serving.model}, not {probe.model}.")
+        vectors = self.library.signals.vectors(self.passing, OWNER)
+        scores = {i: float(np.dot(vector, probe.vector)) for i, vector in vectors.items()}
         near = {i: score for i, score in scores.items() if score >= probe.threshold}
         return self._best(near, words, k)
 
@@ -188,7 +226,7 @@ class _MemoryPostings:
         """The fields of a document that hold a run."""
         if len(run) == 1:
             return self.known[among][document].get(run[0], 0)
-        return fields_holding(self.all_held.documents[document], run, among)
+        return fields_holding(self.documents[document], run, among)
 
     def _is_first(self, chunk_id: ChunkId) -> bool:
         before = self.entries.get(chunk_id - 1)

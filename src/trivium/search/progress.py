@@ -1,4 +1,4 @@
-"""Times, notes and vectors of one search so far. Doesn't know what is searched."""
+"""Times, notes, vectors and passages of one search so far. Doesn't know what is searched."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from trivium.core.types import Vector
+    from trivium.core.types import ChunkId, StoredChunk, Vector
 
 
 class Clock:
@@ -37,7 +37,9 @@ class Clock:
 class Progress:
     clock: Clock = field(default_factory=Clock)
     notes: list[str] = field(default_factory=list)
-    vectors: dict[str, Vector] = field(default_factory=dict)  # by text: a search may need it twice
+    # By text and by id: a search may need them twice.
+    vectors: dict[str, Vector] = field(default_factory=dict)
+    passages: dict[ChunkId, StoredChunk] = field(default_factory=dict)
 
     def tell(self, note: str) -> None:
         if note not in self.notes:

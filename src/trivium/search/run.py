@@ -318,7 +318,7 @@ class Searcher:
                 request,
                 [asked.query for asked, _ in prepared],
                 [answer.fused for answer in answers],
-                lambda ids: self._backend.documents.chunks(ids, request.where),
+                partial(self._fetched, request.where, progress),
                 self._matcher(request, prepared, progress),
             )
             progress.clock.lap("fetch")
@@ -327,6 +327,7 @@ class Searcher:
                 if not attempts:
                     raise LibraryBusy(_KEPT_CHANGING, fix="Try again.")
                 self._backend.signals.refresh()
+                progress.passages.clear()
                 progress.clock.lap("refresh")
                 continue
             exhausted = all(answer.complete for answer in answers) or depth >= _DEEPEST
@@ -356,20 +357,34 @@ class Searcher:
                 for chunk in self._backend.documents.chunks(ids, request.where)
             }
             lists = by_document(lists, held)
-        known = self._is_known(request, asked, lists)
+        known = self._is_known(request, asked, lists, progress)
         analysis, fused = join(request, analysis, lists, most, known=known)
         progress.clock.lap("fuse")
         return _Answer(analysis, fused, complete)
 
+    def _fetched(
+        self, where: Where, progress: Progress, ids: Sequence[ChunkId]
+    ) -> list[StoredChunk]:
+        """Each passage once a search: the best by words are looked at before they are results."""
+        there = progress.passages
+        missing = [i for i in ids if i not in there]
+        if missing:
+            there |= {chunk.id: chunk for chunk in self._backend.documents.chunks(missing, where)}
+        return [there[i] for i in ids if i in there]
+
     def _is_known(
-        self, request: SearchRequest, asked: ReadyQuery, lists: Mapping[Signal, Sequence[Hit]]
+        self,
+        request: SearchRequest,
+        asked: ReadyQuery,
+        lists: Mapping[Signal, Sequence[Hit]],
+        progress: Progress,
     ) -> bool:
         """Whether one of the best by words is known by every word of the query: an author and a
         year, an address."""
         if not request.analysis or Signal.VECTOR not in lists:
             return False
         ids = [hit.chunk_id for hit in lists.get(Signal.KEYWORD, ())[:_FEW]]
-        best = self._backend.documents.chunks(ids, request.where) if ids else []
+        best = self._fetched(request.where, progress, ids)
         return any(is_known_by(asked.words, found, request.fields) for found in best)
 
     def _matcher(

@@ -53,7 +53,6 @@ class KnownDocuments:
 
     def of(self, field: str, run: Run) -> Known:
         """The documents that have all these words in one field, in any order, and which fields."""
-        self.expect(field, run)
         kept = [self._kept.get((field, word)) or self._read(field, word) for word in run]
         documents, fields = kept[0]
         for others, theirs in kept[1:]:
@@ -65,8 +64,9 @@ class KnownDocuments:
         return documents, fields
 
     def _read(self, field: str, word: str) -> Known:
-        """Another thread may have made room meanwhile."""
-        return self._reader.of(field, [word])[word]
+        self.expect(field, [word])
+        # Another thread may have made room meanwhile.
+        return self._kept.get((field, word)) or self._reader.of(field, [word])[word]
 
     def side_by_side(self, field: str, run: Run, known: Known) -> Known:
         """Those of these documents in which the words follow each other. Looks at the documents, at

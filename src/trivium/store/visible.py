@@ -166,6 +166,8 @@ class Visible:
 
     def count(self, run: Run, allowed: Allowed, most: int) -> int:
         """How many allowed chunks hold a run of spellings, counted up to `most`."""
+        if most == 1 and len(run) == 1 and allowed is self.seen:
+            return int(run[0] in self.words)  # mostly known; the list itself may be long
         ids = self._with_known("spellings", run)
         ids = ids[: np.searchsorted(ids, len(allowed.chunks))]
         held, looked_at = 0, 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import unquote
 
 import numpy as np
@@ -47,6 +47,7 @@ ONLY_IN = {"slackAuthor": ("message/slack", "application/vnd.slack.channel+json"
 ALIASES = ("author", "slackAuthor", "tag", "tags")
 LATER = 0.9  # what a later passage of the document gets of this; so its first one leads
 VERSION = 1  # changes with what is indexed: libraries learn it again when they are opened
+_KEPT = 1_000  # documents whose fields are kept as words, some 3 kB each
 _FOLDERS = 3  # names of folders above a file: further up, all files share them
 _DATE = re.compile(r"\s*(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
 _SEPARATOR = re.compile(r"!/|[/\\]")
@@ -127,8 +128,22 @@ def _table() -> NDArray[np.float64]:
     return table
 
 
-def _fields(document: Document, others: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
-    """Kind, name and words of each field."""
+_Fields: TypeAlias = tuple[tuple[str, str, list[str]], ...]
+_kept: dict[int, tuple[Document, tuple[str, ...], _Fields]] = {}  # by the identity of the object
+
+
+def _fields(document: Document, others: Sequence[str]) -> _Fields:
+    """Kind, name and words of each field. A search asks for those of each result five times."""
+    kept = _kept.get(id(document))
+    if kept is None or kept[0] is not document or kept[1] != tuple(others):
+        if len(_kept) >= _KEPT:
+            _kept.clear()
+        kept = document, tuple(others), tuple(_split(document, others))
+        _kept[id(document)] = kept
+    return kept[2]
+
+
+def _split(document: Document, others: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
     yield "title", "title", words(clean(document.title))
     for uri in (document.uri, *document.names):
         path = unquote(uri) if "://" in uri else uri

@@ -77,6 +77,7 @@ class Snapshots:
             census = last.census if last else Census.empty()
             if self._sequence() < census.sequence:  # nothing known is true any more
                 census, self._passing = Census.empty(), Passing(self._feed)
+                self._learned = (None, 0)
                 for part in (WORDS, VECTORS):
                     self._indexes.distrust(IndexDamaged.of(part, _SET_BACK))
             while True:

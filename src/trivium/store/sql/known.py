@@ -143,17 +143,23 @@ class KnownWords:
     def __init__(self, engine: Engine, read: Read) -> None:
         self._engine = engine
         self._read = read
+        # Of all terms so far, also of those that no document has any more.
+        self._terms: dict[str, set[str]] = {"spellings": set(), "stems": set()}
 
     def newer(self, last: int) -> list[tuple[int, str]]:
-        """The terms above a number, in order."""
-        query = "SELECT id, word FROM known_terms WHERE id > {} ORDER BY id"
-        return self._read(self._engine, query.format(int(last)), ())
+        """The terms above a number, in order. Others aren't known to `of`."""
+        query = "SELECT id, word, stem FROM known_terms WHERE id > {} ORDER BY id"
+        rows = self._read(self._engine, query.format(int(last)), ())
+        self._terms["spellings"].update(word for _, word, _ in rows)
+        self._terms["stems"].update(word if word == stem else stem for _, word, stem in rows)
+        return [(number, word) for number, word, _ in rows]
 
     def of(self, field: str, wanted: Sequence[str]) -> dict[str, Known]:
-        """The documents that are known by each word."""
+        """The documents that are known by each word. For most words there are none, and no need to
+        ask the database: .2 ms, four times a search."""
         found = dict.fromkeys(wanted, _NONE)
         is_sqlite = self._engine.dialect.name == "sqlite"
-        for some in slices(list(found)):
+        for some in slices([word for word in found if word in self._terms[field]]):
             marks = ", ".join("?" * len(some))
             statement = (_SQLITE if is_sqlite else _POSTGRES).format(
                 column=_COLUMN[field], marks=marks

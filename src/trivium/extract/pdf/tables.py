@@ -306,7 +306,20 @@ def _top(rows: list[Row], start: int, end: int, floor: int) -> int:
         if len(line.text) > 90 or not (names or unit or over):
             break
         top -= 1
-    return top
+    return top - 1 if top == start > floor and _begins_above(rows, start) else top
+
+
+def _begins_above(rows: list[Row], start: int) -> bool:
+    """Whether the line above the first row is the first half of its label."""
+    above, line, label = rows[start - 1].line, rows[start].line, rows[start].cells[0]
+    near = above.column is line.column and not line.first and not rows[start - 1].celled
+    return (
+        near
+        and line.base - above.base < FAR * line.size
+        and abs(above.left - label.left) < 3 * line.size
+        and label.text[:1].islower()
+        and above.text[-1] not in ".:;"
+    )
 
 
 def _stands_over(names: Row, row: Row) -> bool:
@@ -325,6 +338,12 @@ def _is_table(rows: list[Row], start: int, end: int) -> bool:
     )
     signs = sum(bool(_SIGNS.search(cell.text)) for cell in cells)
     if not captioned and signs > 0.15 * len(cells):
+        return False
+    # A word that goes on in the next line, behind single words that somebody spread.
+    spread = all(len(cell.words) == 1 for cell in cells)
+    if spread and any(
+        a.line.text[-1] == "-" and b.line.text[0].islower() for a, b in pairwise(celled)
+    ):
         return False
     figured = [row for row in celled if row.figures]
     labelled = any(not row.cells[0].figure for row in figured)

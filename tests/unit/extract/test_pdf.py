@@ -263,6 +263,17 @@ def test_a_page_turned_by_its_viewer_is_measured_as_it_is_seen() -> None:
     assert 146 < box.bottom < 155
 
 
+def test_a_table_set_sideways_beside_level_text_is_kept() -> None:
+    maker = PdfMaker()
+    page = maker.page()
+    page.lines(72, 100, column("level", 20, 60))
+    for index in range(6):
+        page.text(400 + 14 * index, 700, f"Sideways row number {index} of the table", turn="up")
+    read = extract(maker).text
+    assert read.index("level") < read.index("Sideways row number 0")
+    assert "Sideways row number 5 of the table" in read
+
+
 def test_a_page_printed_sideways_is_read_and_its_box_lies_on_the_page() -> None:
     maker = PdfMaker()
     page = maker.page()

@@ -164,6 +164,24 @@ def test_letters_without_a_meaning_are_read_as_an_image() -> None:
         PdfExtractor().extract(Blob("a.pdf", maker.build()))
 
 
+@pytest.mark.parametrize(
+    ("layer", "is_read_again"),
+    [
+        # What tesseract makes of a page of English upside down (shared scan `linn.png`).
+        ("AN XATALL IE18-80L BUBZIRY, PIEUXO Uy uuff e pasueyo oq pue posn oq AWW AWLL eo", True),
+        ("The sequencer records up to thirty two tracks of music and plays all of them", False),
+        ("1234 2345 3456 4567 5678 6789 Sum 7890", False),  # figures are nobody's language
+    ],
+)
+def test_a_text_layer_whose_words_are_none_is_read_again(layer: str, is_read_again: bool) -> None:
+    maker = scan()
+    del maker.pages[0]
+    maker.pages[0].lines(72, 100, [layer] * 4)
+    read = PdfExtractor(Reader()).extract(Blob("a.pdf", maker.build()))
+    assert ("seen on the image" in read.text) is is_read_again
+    assert (layer[:20] in read.text) is not is_read_again
+
+
 def test_a_scan_that_lies_on_its_side_is_turned() -> None:
     reader = Reader(upright_at=2)  # the page as it is, and on its head: both poor
     maker = scan()

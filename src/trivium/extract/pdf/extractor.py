@@ -22,12 +22,11 @@ from trivium.extract.pdf.document import (
 from trivium.extract.pdf.marks import Page
 from trivium.extract.pdf.running import drop_line_numbers
 from trivium.extract.pdf.scans import (
-    MIN_LETTERS,
     OcrMode,
     PageUnread,
     Recognise,
-    covered,
     is_garbage,
+    is_gibberish,
     needs_ocr,
     recognise_page,
 )
@@ -114,10 +113,7 @@ class PdfExtractor:
             page, text = pair
             read = read_page(page.raw, text.raw, index + 1)
             fill_in(document, page.raw, read)
-            image = self._ocr == "force" or needs_ocr(
-                read, covered(page) if len(read.words) < MIN_LETTERS else 0.0
-            )
-            if not image:
+            if self._ocr != "force" and not needs_ocr(read, page):
                 return read
             if self._recognise is not None:
                 try:
@@ -129,10 +125,12 @@ class PdfExtractor:
                     found.unread += 1
                     found.advice = found.advice or reason.advice
                     return None
+                if self._ocr != "force" and is_gibberish(recognised.words):
+                    return read  # a language that nobody knows, rather than a page on its head
                 found.recognised += 1
                 return recognised
             found.unread += 1
-            if is_garbage(read.words):
+            if is_garbage(read.words) or is_gibberish(read.words):
                 read.words = []
             return read
 

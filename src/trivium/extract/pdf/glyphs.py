@@ -26,6 +26,7 @@ from trivium.extract.pdf.typography import settle_accents
 from trivium.text.values import clean_text, is_clean
 
 SMALLEST = 3.0  # points; nobody reads smaller print
+TURNED = 120  # characters that run another way: the stamps of arXiv have 40
 MAX_CHARACTERS = 200_000  # of one page; a dense newspaper page has 30,000
 UNMAPPED = "\ufffe"  # pdfium's sign for a hyphen that ends a line, and for glyphs without meaning
 
@@ -82,22 +83,30 @@ class Frame:
 
 
 def read_page(page: Any, textpage: Any, number: int) -> Page:
-    """The page's words in the order of the file, those that do not run with the rest left out:
-    stamps in the margin, watermarks, labels of axes."""
+    """The page's words in the order of the file. Those that run another way than most come last, a
+    page's height below the others, where they are more than a label: a table set sideways. Stamps
+    in the margin, watermarks and labels of axes are left out."""
     frame = Frame(page)
     reader = _Reader(textpage, frame)
     words, turns = reader.words()
-    main = turns[0] if turns else 0
-    if len(set(turns)) > 1:
-        weights: dict[int, int] = {}
-        for turn, word in zip(turns, words, strict=True):
-            weights[turn] = weights.get(turn, 0) + len(word.text)
-        main = max(weights, key=lambda turn: (weights[turn], -turn))
-        words = [word for turn, word in zip(turns, words, strict=True) if turn == main]
-    read = Page(number=number, width=frame.width, height=frame.height, turn=max(main, 0))
-    read.words = settle_accents(words) if reader.has_accents else words
-    if main > 0:
-        _upright(read)
+    parts: dict[int, list[Word]] = {}
+    for turn, word in zip(turns, words, strict=True):
+        parts.setdefault(turn, []).append(word)
+    sizes = {turn: sum([len(word.text) for word in part]) for turn, part in parts.items()}
+    ordered = sorted(sizes, key=lambda turn: (-sizes[turn], turn))
+    read = Page(number, frame.width, frame.height, turn=max(ordered[0], 0) if ordered else 0)
+    for place, turn in enumerate(ordered):
+        if place and (turn < 0 or sizes[turn] < TURNED):
+            continue
+        part = Page(number, frame.width, frame.height, parts[turn], max(turn, 0))
+        if turn > 0:
+            _upright(part)
+        for word in part.words if place else ():
+            word.top, word.bottom = word.top + read.down, word.bottom + read.down
+            word.base += read.down
+        read.words += part.words
+    if reader.has_accents:
+        read.words = settle_accents(read.words)
     return read
 
 

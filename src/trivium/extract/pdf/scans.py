@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from trivium.extract.pdf.marks import Page, Style, Word, dominant
 from trivium.extract.pulse import still_working
+from trivium.text.languages import language_scores
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 
 OcrMode: TypeAlias = Literal["off", "auto", "force"]
 MIN_LETTERS = 16  # fewer on a page with a picture: a stamp or a page number on a scan
+SCANNED = 0.5  # of a page under its picture
+ENDS = 10  # objects: a scan's picture is drawn first or last
+JUDGED = 100  # letters
+# How sure the best guess of a language is: .89 of a page of English, .11 of the same page read by
+# tesseract upside down or sideways.
+NO_LANGUAGE = 0.25
 MAX_PIXELS = 30_000_000  # 30 MB in grey; A3 at 300 dpi has 17 million
 POOR = 70.0  # mean confidence below which a page may lie on its side; upright pages have 85 to 95
 MIN_SURE = 8  # words
@@ -77,14 +84,22 @@ class PageUnread(Exception):
         self.advice = advice
 
 
-def needs_ocr(page: Page, picture: float) -> bool:
-    """Whether a page has no usable text but something to look at; `picture` is the share of it
-    that images and drawings cover."""
+def needs_ocr(page: Page, raw: Any) -> bool:
+    """Whether a page has no usable text but something to look at; `raw` is pdfium's."""
     if len(page.words) < MIN_LETTERS:
         letters = sum(len(word.text) for word in page.words)
-        if letters < MIN_LETTERS and picture > 0.02:
+        if letters < MIN_LETTERS and covered(raw) > 0.02:
             return True
-    return is_garbage(page.words)
+    return is_garbage(page.words) or (covered(raw, ENDS) > SCANNED and is_gibberish(page.words))
+
+
+def is_gibberish(words: Sequence[Word | RecognisedWord]) -> bool:
+    """Whether the words of a scan are no words: OCR read it sideways or upside down. Few words are
+    not judged."""
+    text = " ".join([word.text for word in words])
+    if sum(map(str.isalpha, text)) < JUDGED:
+        return False
+    return max(language_scores(text).values(), default=0.0) < NO_LANGUAGE
 
 
 def is_garbage(words: list[Word]) -> bool:
@@ -95,8 +110,9 @@ def is_garbage(words: list[Word]) -> bool:
     return len(_ODD.findall(text)) > 0.3 * len(text)
 
 
-def covered(page: Any) -> float:
-    """The share of the page under its largest image or drawing."""
+def covered(page: Any, ends: int = 100) -> float:
+    """The share of the page under its largest image or drawing, of those that the page begins or
+    ends with."""
     import ctypes
 
     import pypdfium2.raw as pdfium
@@ -104,7 +120,8 @@ def covered(page: Any) -> float:
     width, height = map(float, page.get_size())
     box = [ctypes.c_float() for _ in range(4)]
     largest = 0.0
-    for index in range(min(pdfium.FPDFPage_CountObjects(page.raw), 200)):
+    count = pdfium.FPDFPage_CountObjects(page.raw)
+    for index in {*range(min(ends, count)), *range(max(0, count - ends), count)}:
         item = pdfium.FPDFPage_GetObject(page.raw, index)
         if pdfium.FPDFPageObj_GetType(item) == pdfium.FPDF_PAGEOBJ_TEXT:
             continue

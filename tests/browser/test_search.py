@@ -110,6 +110,36 @@ def test_explain_stands_beside_results_and_filters(page: Page, size: str) -> Non
         edges = [(box["x"], box["x"] + box["width"]) for box in parts if box]
         assert edges == sorted(edges)
         assert all(left[1] <= right[0] for left, right in pairwise(edges)), "nothing is covered"
+        page.set_viewport_size({"width": 1024, "height": 800})
+    results, drawer = (page.locator(name).bounding_box() for name in ("#results", "#drawer"))
+    assert results
+    assert drawer
+    beside = results["x"] + results["width"] <= drawer["x"]
+    assert beside or results["y"] + results["height"] <= drawer["y"], "nor at 1024 and 390 pixels"
+
+
+def test_the_frame_fits_in_one_row(page: Page, size: str) -> None:
+    if size == "wide":
+        page.set_viewport_size({"width": 1024, "height": 800})
+    page.goto("/?q=crown")
+    rows = page.locator(".top .main-nav a").evaluate_all(
+        "all => all.map(a => [a.getBoundingClientRect().top, a.getBoundingClientRect().right])"
+    )
+    assert len({top for top, _ in rows}) == 1
+    assert max(right for _, right in rows) <= (1024 if size == "wide" else 390)
+    if size == "wide":
+        height = page.locator(".top").bounding_box()
+        assert height
+        assert height["height"] < 64
+
+
+def test_a_slash_leads_to_the_box_and_types_nothing(page: Page) -> None:
+    page.goto("/")  # where the box has the focus already
+    for at in ("/", "/settings"):
+        page.goto(at)
+        page.keyboard.press("/")
+        expect(page.locator("#q")).to_be_focused()
+        expect(page.locator("#q")).to_have_value("")
 
 
 def test_filters_are_chips_with_counts(page: Page, size: str, shoot: Shoot) -> None:

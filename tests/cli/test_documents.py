@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from tests.cli.program import CROWN, Program, call
+
+from trivium.cli.output import Shell
+from trivium.library import Library
 
 FIELDS = {"id", "uri", "title", "collection", "category", "audience", "language", "chunks"}
 
@@ -19,10 +24,11 @@ def test_list_as_json(trivium: Program) -> None:
 def test_list_as_table(trivium: Program) -> None:
     header, *rows = trivium("list").out.splitlines()
     assert header.split() == [
-        "id", "title", "collection", "category", "audience", "language", "chunks", "updated",
+        "id", "title", "file", "collection", "audience", "category", "updated", "language",
+        "passages",
     ]  # fmt: skip
     assert len(rows) == 3
-    assert rows[0].split()[:4] == ["1", "The", "Drowned", "Crown"]
+    assert rows[0].split()[:5] == ["1", "The", "Drowned", "Crown", "crown.md"]
 
 
 def test_list_filters(trivium: Program) -> None:
@@ -112,3 +118,53 @@ def test_a_number_is_an_id_for_every_command(trivium: Program) -> None:
 def test_a_mistyped_name_is_guessed(trivium: Program) -> None:
     assert "Did you mean `weapons.md`?" in trivium("show", "weapon.md").err
     assert "Did you mean `default`?" in trivium("list", "--collection", "defualt").err
+
+
+def drawn(columns: tuple[str, ...], rows: list[tuple[str, ...]], *optional: str) -> tuple[str, str]:
+    """A table and the notes beside it, as a terminal of 80 columns shows them."""
+    shell, out, err = Shell(), StringIO(), StringIO()
+    shell.out = Console(file=out, width=80, force_terminal=True, color_system=None)
+    shell.err = Console(file=err, width=80, force_terminal=True, color_system=None)
+    shell.table(columns, rows, optional)
+    return out.getvalue(), err.getvalue()
+
+
+def test_eighty_columns_break_no_word_and_no_number() -> None:
+    """`eval`, `models`, `list` and `jobs` were cut with dots where they were too wide."""
+    names = ("multilingual-e5-small", "answerai-colbert-small")
+    numbers = ("0.9453 [0.931, 0.958]", "1,234,567")
+    rows = [(name, "late interaction", "English and code", *numbers, "yes") for name in names]
+    text, note = drawn(("name", "kind", "languages", ">nDCG@10", ">size", "here"), rows)
+    assert max(map(len, text.splitlines())) <= 80
+    words = [word for row in rows for cell in row for word in cell.split()]
+    assert all(word in text for word in words)
+    assert "…" not in text
+    assert not note
+
+
+def test_a_column_that_does_not_fit_is_named() -> None:
+    row = ("1", "a" * 30, "b" * 30, "c" * 12, "")
+    columns = (">id", "title", "file", "collection", "category")
+    text, note = drawn(columns, [row], "category", "collection")
+    assert "a" * 30 in text
+    assert "b" * 30 in text
+    assert "collection" not in text
+    assert "category" not in text, "nothing has one"
+    assert "Not shown, for want of space: collection." in note
+
+
+def test_documents_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    place = tmp_path / "library"
+    for folder in ("north", "south"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "minutes.md").write_text(f"# Minutes\n\nThe board of the {folder}.")
+    call("add", tmp_path / "north", tmp_path / "south", "--library", place)
+    text = call("list", "--library", place).out
+    assert "/north/minutes.md" in text
+    assert "/south/minutes.md" in text
+
+
+def test_an_empty_library_says_so(tmp_path: Path) -> None:
+    with Library.open(tmp_path / "empty", create=True):
+        pass
+    assert "The library is empty" in call("search", "crown", "--library", tmp_path / "empty").err

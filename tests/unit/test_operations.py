@@ -165,7 +165,7 @@ def test_the_page_and_the_settings_follow() -> None:
         coats: int = usual(Paint, "coats", 1)
 
     (setting,) = fields(Usual)
-    assert setting.metadata == {"name": "search.limit", "help": "number of coats"}
+    assert setting.metadata == {"help": "number of coats"}
 
 
 @pytest.mark.parametrize("name", ["half_life", "every_word", "threshold", "analysis"])

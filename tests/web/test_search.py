@@ -1,13 +1,20 @@
 """The search screen as it leaves the server: what a card says, and what an empty list offers."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
+from tests.serving.shelf import client
+from trivium.store.memory.backend import open_memory
 
+from trivium.config import Settings
 from trivium.core.types import Chunk, Document, Metadata, Place, StoredChunk
+from trivium.library import Library
+from trivium.testing.samples import TOY, sample
 from trivium.web.found import byline_of, place_of
+from trivium.web.site import furnish
 from trivium.web.wording import type_name
 
 SOURCES = Path(__file__).parents[2] / "src" / "trivium"
@@ -134,3 +141,44 @@ def test_a_pasted_sentence_finds_its_document(owner: TestClient) -> None:
     shown = owner.post("/quote", data={"text": "Words that no document has in this order."}).text
     assert "Not in your documents" in shown
     assert "too few" in owner.post("/quote", data={"text": "two words"}).text
+
+
+def test_a_search_in_an_empty_library_says_that_it_is_empty() -> None:
+    with (
+        Library(open_memory(), TOY, Settings()) as library,
+        client(library, furnish=furnish) as owner,
+    ):
+        text = owner.get("/", params={"q": "crown"}).text
+        assert "<h2>The library is empty</h2>" in text
+        assert "Drop files or folders here" in text
+        assert "No results" not in text
+
+
+def test_results_can_be_sorted_by_date(owner: TestClient, library: Library) -> None:
+    written = {"old.md": "2001-05-01", "new.md": "2024-05-01", "mid.md": "2010-05-01"}
+    with library.backend.writer.writing():
+        library.backend.writer.put(
+            [sample(n, "The heron nests here.", metadata={"date": d}) for n, d in written.items()],
+            TOY.fingerprint,
+        )
+    text = owner.get("/", params={"q": "heron nests", "sort": "date"}).text
+    shown = re.findall(r'dir="auto">(\w+\.md)</span><time>(.{10})</time>', text)
+    assert shown[:3] == [(name, written[name]) for name in ("new.md", "mid.md", "old.md")]
+    assert 'name="sort" value="date"' in text, "a query typed now is sorted so too"
+    assert 'href="/?q=heron%20nests" data-follow>Best first</a>' in text
+
+
+def test_code_keeps_its_lines(owner: TestClient, library: Library) -> None:
+    code = "def width(x: int | None) -> int:\n    if x is None:\n\n        return 0\n    return x"
+    made = sample("b/width.py", code)
+    made = replace(made, extraction=replace(made.extraction, media_type="text/x-source"))
+    with library.backend.writer.writing():
+        library.backend.writer.put([made], TOY.fingerprint)
+    results = owner.get("/", params={"q": "width"}).text
+    assert '<p class="snippet code"' in results
+    address = re.search(r'href="(/documents/\d+)\?[^"]*" class="result-link"', results)
+    assert address is not None
+    text = owner.get(address[1]).text
+    assert "<pre" in text
+    assert "    if x is None:\n\n        return 0\n" in text
+    assert '<span class="path" dir="auto">b/width.py</span>' in text

@@ -6,13 +6,18 @@ import re
 
 from starlette.testclient import TestClient
 
+from trivium.config import names
 from trivium.library import Library
+from trivium.web.settings import GROUPS
 
 
 def test_settings_name_their_origin_and_can_be_found(owner: TestClient) -> None:
     every = owner.get("/settings").text
     assert "<code>chunk.size</code>" in every
     assert "a test</span>" in every, "the origin of what is not as by default"
+    assert "Serving, access and quotas</h2>" in every
+    beginnings = [one for some in GROUPS.values() for one in some]
+    assert sorted({name.partition(".")[0] for name in names()}) == sorted(beginnings)
     some = owner.get("/settings", params={"find": "rerank second"}).text
     assert re.findall(r"<dt><code>(.*?)</code>", some) == ["rerank.seconds"]
     changed = owner.get("/settings", params={"changed": "true"}).text

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trivium.cli.declared import declared
-from trivium.cli.output import (
-    LOG,
-    Shell,
-    logged,
-    pass_shell,
-    printable,
-    shared_options,
-)
+from trivium.cli.output import LOG, Shell, logged, printable, with_shell
 from trivium.cli.progress import drawn
 from trivium.core.counting import counted
 from trivium.operations.adding import AddFiles
@@ -65,8 +58,7 @@ MOST_NOTES = 20  # likewise
     help="Then remove documents whose files left these folders or are ignored now.",
 )
 @click.option("--force", is_flag=True, help="Prune even if a folder is missing or empty.")
-@shared_options
-@pass_shell
+@with_shell
 def add_command(
     shell: Shell,
     /,

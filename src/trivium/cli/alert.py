@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.output import Shell, printable, shared_options, with_shell
 
 if TYPE_CHECKING:
     from trivium.core.queries import Alert, AlertHit
@@ -53,8 +53,7 @@ def _list(shell: Shell) -> None:
 @alert_command.command("add")
 @click.argument("query", nargs=-1, required=True, metavar="QUERY...")
 @click.option("--webhook", default="", metavar="URL", help="Also send each match here, as JSON.")
-@shared_options
-@pass_shell
+@with_shell
 def add_command(shell: Shell, query: tuple[str, ...], webhook: str) -> None:
     """Save a search.
 
@@ -71,8 +70,7 @@ def add_command(shell: Shell, query: tuple[str, ...], webhook: str) -> None:
 
 @alert_command.command("remove")
 @click.argument("alert")
-@shared_options
-@pass_shell
+@with_shell
 def remove_command(shell: Shell, alert: str) -> None:
     """Delete an alert and the matches it recorded.
 
@@ -88,8 +86,7 @@ def remove_command(shell: Shell, alert: str) -> None:
 
 
 @alert_command.command("check")
-@shared_options
-@pass_shell
+@with_shell
 def check_command(shell: Shell) -> None:
     """Check documents added since the last check. `trivium serve` does this by itself.
 

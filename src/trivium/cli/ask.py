@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trivium.cli.declared import declared
-from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.output import Shell, printable, with_shell
 from trivium.cli.player import player_command
 from trivium.cli.search import QueryCommand
 from trivium.core.answers import Depth
@@ -39,8 +39,7 @@ _KEPT_TURNS = 6  # of a conversation in the terminal that has no name
 @click.option(
     "--json-lines", is_flag=True, help="Print each event as a line of JSON as it arrives."
 )
-@shared_options
-@pass_shell
+@with_shell
 def ask_command(
     shell: Shell, /, question: tuple[str, ...], deep: bool, json_lines: bool, **given: Any
 ) -> None:

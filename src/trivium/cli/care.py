@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.output import Shell, printable, with_shell
 
 if TYPE_CHECKING:
     from trivium.core.upkeep import Backup
@@ -20,8 +20,7 @@ def spinner(shell: Shell, what: str) -> AbstractContextManager[object]:
 
 
 @click.command("compact")
-@shared_options
-@pass_shell
+@with_shell
 def compact_command(shell: Shell) -> None:
     """Rewrite the library without removed or pruned documents, and free the space.
 
@@ -46,8 +45,7 @@ def compact_command(shell: Shell) -> None:
 @click.command("backup")
 @click.argument("file", type=click.Path(dir_okay=False))
 @click.option("--force", is_flag=True, help="Overwrite the file if it exists.")
-@shared_options
-@pass_shell
+@with_shell
 def backup_command(shell: Shell, file: str, force: bool) -> None:
     """Write the library to one file: documents, history, vectors and originals.
 
@@ -65,8 +63,7 @@ def backup_command(shell: Shell, file: str, force: bool) -> None:
 @click.command("recover")
 @click.argument("file", type=click.Path(dir_okay=False))
 @click.option("--force", is_flag=True, help="Replace the existing library.")
-@shared_options
-@pass_shell
+@with_shell
 def recover_command(shell: Shell, file: str, force: bool) -> None:
     """Restore a library from a backup into an empty folder, after checking every byte.
 
@@ -89,8 +86,7 @@ def recover_command(shell: Shell, file: str, force: bool) -> None:
 @click.command("copy")
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
-@shared_options
-@pass_shell
+@with_shell
 def copy_command(shell: Shell, source: str, target: str) -> None:
     """Copy a library: documents, history, tokens, jobs, conversations and originals.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trivium.cli.declared import declared
-from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.cli.output import Shell, with_shell
 from trivium.operations.searching import Filters
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("collections")
 @declared(Filters, only=("audiences",))
-@shared_options
-@pass_shell
+@with_shell
 def collections_command(shell: Shell, audiences: tuple[str, ...] | None) -> None:
     """List collections: documents, passages, and how documents are split into passages.
 

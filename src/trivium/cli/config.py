@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import click
 
-from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.cli.output import Shell, with_shell
 
 
 @click.command("config")
-@shared_options
-@pass_shell
+@with_shell
 def config_command(shell: Shell) -> None:
     """Show every setting: value, origin, meaning.
 

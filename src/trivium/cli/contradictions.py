@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from trivium.cli.declared import declared
-from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.output import Shell, printable, with_shell
 from trivium.cli.progress import stages
 from trivium.operations.searching import Filters
 
@@ -17,8 +17,7 @@ MOST = 50
     "-n", "--limit", type=int, default=MOST, show_default=True, help="Show at most this many pairs."
 )
 @declared(Filters, only=("collection",))
-@shared_options
-@pass_shell
+@with_shell
 def contradictions_command(shell: Shell, limit: int, collection: tuple[str, ...] | None) -> None:
     """List pairs of passages that may disagree. They are hints: read both before you decide.
 

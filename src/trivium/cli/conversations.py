@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from trivium.cli.declared import declared
-from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.output import Shell, printable, with_shell
 from trivium.core.counting import counted
 from trivium.operations.searching import Filters
 
@@ -14,8 +14,7 @@ from trivium.operations.searching import Filters
 @click.argument("name", required=False)
 @click.option("--forget", is_flag=True, help="Delete the conversation.")
 @declared(Filters, only=("audiences",))
-@shared_options
-@pass_shell
+@with_shell
 def conversations_command(
     shell: Shell, name: str | None, forget: bool, audiences: tuple[str, ...] | None
 ) -> None:

@@ -16,7 +16,7 @@ import click
 
 from trivium import __version__
 from trivium.cli.care import spinner
-from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.output import Shell, printable, with_shell
 
 if TYPE_CHECKING:
     from trivium.config import Settings
@@ -41,8 +41,7 @@ class Check:
     "--deep", is_flag=True, help="Check every byte of the indexes and every row of documents."
 )
 @click.option("--rebuild", is_flag=True, help="Rebuild the search indexes from the database.")
-@shared_options
-@pass_shell
+@with_shell
 def doctor_command(shell: Shell, repair: bool, deep: bool, rebuild: bool) -> None:
     """Check versions, model, database, indexes and archive. Exit code 1 if something is wrong.
 

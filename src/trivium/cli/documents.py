@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trivium.cli.declared import declared
-from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.output import EMPTY, Shell, printable, with_shell
 from trivium.operations.searching import Filters
 
 if TYPE_CHECKING:
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
 
 FIRST_LINES = 12  # of a document, where its text was not asked for
 FIRST_CHARACTERS = 1200
+_OPTIONAL = ("collection", "audience", "category", "updated", "language")  # as important
 _UNTOLD = ("metadata", "seen_hash", "seen_fingerprint")  # shown in their own way, or for programs
 
 
 @click.command("list")
 @declared(Filters, only=("collection", "audiences"))
-@shared_options
-@pass_shell
+@with_shell
 def list_command(shell: Shell, /, **given: Any) -> None:
     """List the documents in the library.
 
@@ -44,24 +45,30 @@ def list_command(shell: Shell, /, **given: Any) -> None:
         shell.emit({"documents": [document_as_json(document) for document in found]})
         return
     if not found:
-        for slip in slips or ("The library is empty; `trivium add PATH` adds documents.",):
+        for slip in slips or (EMPTY,):
             shell.note(slip)
         return
-    names = ("id", "title", "collection", "category", "audience", "language", "chunks", "updated")
-    columns = [f">{name}" if name in ("id", "chunks") else name for name in names]
-    shell.table(columns, [_row(document) for document in found])
+    from trivium.text.titles import file_of
+
+    files = [file_of(document.uri, folders=0) for document in found]
+    for at, count in enumerate(map(Counter(files).get, files)):
+        if count != 1:  # told apart by their folders
+            files[at] = file_of(found[at].uri)
+    columns = (">id", "title", "file", *_OPTIONAL, ">passages")
+    shell.table(columns, [_row(*one) for one in zip(found, files, strict=True)], _OPTIONAL[::-1])
 
 
-def _row(document: Document) -> tuple[str, ...]:
+def _row(document: Document, file: str) -> tuple[str, ...]:
     return (
         str(document.id),
         document.title,
+        file,
         document.collection,
-        document.category,
         document.audience,
+        document.category,
+        local_time(document.updated_at)[:10],
         document.language,
         f"{document.chunks:,}",
-        local_time(document.updated_at),
     )
 
 
@@ -82,8 +89,7 @@ def document_as_json(document: Document) -> dict[str, object]:
 @click.option("--chunks", is_flag=True, help="Print the passages.")
 @click.option("--interpretation", type=int, metavar="N", help="Show this interpretation (version).")
 @click.option("--original", is_flag=True, help="Write the original file.")
-@shared_options
-@pass_shell
+@with_shell
 def show_command(
     shell: Shell,
     document: str,
@@ -184,8 +190,7 @@ def _show_chunks(shell: Shell, shown: Shown) -> None:
     is_flag=True,
     help="Then rewrite the library, so that no byte of the documents remains.",
 )
-@shared_options
-@pass_shell
+@with_shell
 def remove_command(shell: Shell, names: tuple[str, ...], yes: bool, compact: bool) -> None:
     """Remove documents: text, passages, vectors, history and archived originals.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.output import Shell, printable, with_shell
 from trivium.cli.progress import stages
 
 
@@ -14,8 +14,7 @@ from trivium.cli.progress import stages
     type=float,
     help="How much text they must share: the share of three-word sequences, 0 to 1.  [0.8]",
 )
-@shared_options
-@pass_shell
+@with_shell
 def duplicates_command(shell: Shell, threshold: float | None) -> None:
     """List groups of documents that are nearly the same: drafts, exports, signed copies.
 

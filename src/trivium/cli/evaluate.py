@@ -14,7 +14,7 @@ from trivium.cli.judged import (
     own_library,
     writing_files,
 )
-from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.cli.output import Shell, with_shell
 from trivium.cli.progress import stages
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ def _exports(
     help="Write a run in trec_eval's format; hybrid unless you name one. Repeatable.",
 )
 @click.option("--report", type=_PATH, help="Write a page with charts (HTML).")
-@shared_options
-@pass_shell
+@with_shell
 def eval_command(
     shell: Shell,
     /,
@@ -154,7 +153,7 @@ def _show(shell: Shell, found: Evaluation) -> None:
             [_named(name), *cells, *(f"{took[p]:.1f}" if took else "" for p in ("p50", "p95"))]
         )
     columns = ["run", *(f">{measure}" for measure in measures), ">p50 ms", ">p95 ms"]
-    shell.table(columns, rows)
+    shell.table(columns, rows, [*columns[:2:-1]])
     ahead = beside(found)
     if ahead:
         shell.say("", Text(f"{_named(FUSED)} against the others, nDCG@10", style="bold"))

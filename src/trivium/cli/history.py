@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trivium.cli.documents import document_as_json, local_time
-from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.output import Shell, printable, with_shell
 from trivium.core.counting import counted
 
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 @click.command("history")
 @click.argument("document")
-@shared_options
-@pass_shell
+@with_shell
 def history_command(shell: Shell, document: str) -> None:
     """List every interpretation (version) of a document.
 
@@ -67,8 +66,7 @@ def _row(one: Interpretation) -> tuple[str, ...]:
 @click.argument("document")
 @click.argument("old", type=int, required=False)
 @click.argument("new", type=int, required=False)
-@shared_options
-@pass_shell
+@with_shell
 def diff_command(shell: Shell, document: str, old: int | None, new: int | None) -> None:
     """Show what changed between two interpretations of a document.
 
@@ -124,8 +122,7 @@ def _lines(difference: Difference) -> list[Text]:
     help="Read a document that has changed on disk again from its original, in place of all its"
     " interpretations.",
 )
-@shared_options
-@pass_shell
+@with_shell
 def restore_command(shell: Shell, document: str, number: int | None, original: bool) -> None:
     """Make an old interpretation of a document the active one again.
 
@@ -167,8 +164,7 @@ def restore_command(shell: Shell, document: str, number: int | None, original: b
     help="Only those replaced longer ago than this: 90d, 12w, 6m, 1y.",
 )
 @click.option("--document", help="Only for this document.")
-@shared_options
-@pass_shell
+@with_shell
 def prune_command(
     shell: Shell, keep: int | None, older_than: timedelta | None, document: str | None
 ) -> None:

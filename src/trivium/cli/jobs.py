@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.output import Shell, printable, shared_options, with_shell
 from trivium.core.counting import counted
 from trivium.core.pace import time_left
 from trivium.core.shapes import JobAnswer, TaskAnswer
@@ -48,15 +48,16 @@ def jobs_command(ctx: click.Context, limit: int) -> None:
         shell.note("No jobs; `trivium add PATH` starts one.")
     else:
         columns = (">job", "what", "state", ">done", ">failed", "left", "created")
-        shell.table(columns, [_row(*one) for one in zip(found, done, strict=True)])
+        shell.table(
+            columns, [_row(*one) for one in zip(found, done, strict=True)], ("created", "left")
+        )
         _say_idle(shell, found)
 
 
 @jobs_command.command("show")
 @click.argument("job", type=int)
 @click.option("--failed", is_flag=True, help="Only the documents that failed.")
-@shared_options
-@pass_shell
+@with_shell
 def show_command(shell: Shell, job: int, failed: bool) -> None:
     """Show a job: each document, its state and step, and why it failed.
 
@@ -93,8 +94,7 @@ def show_command(shell: Shell, job: int, failed: bool) -> None:
 
 @jobs_command.command("watch")
 @click.argument("job", type=int, required=False)
-@shared_options
-@pass_shell
+@with_shell
 def watch_command(shell: Shell, job: int | None) -> None:
     """Follow a job, or all running jobs, live, whichever process runs them.
 
@@ -121,8 +121,7 @@ def watch_command(shell: Shell, job: int | None) -> None:
 
 @jobs_command.command("cancel")
 @click.argument("jobs", type=int, nargs=-1, required=True, metavar="JOB...")
-@shared_options
-@pass_shell
+@with_shell
 def cancel_command(shell: Shell, jobs: tuple[int, ...]) -> None:
     """Stop jobs at their next document. Documents already added stay.
 
@@ -140,8 +139,7 @@ def cancel_command(shell: Shell, jobs: tuple[int, ...]) -> None:
 @click.option("--all", "every", is_flag=True, help="Retry everything that failed, in every job.")
 @click.option("--task", type=int, help="Retry only this document of the job.")
 @click.option("--background", is_flag=True, help="Only queue it; `trivium jobs run` runs it.")
-@shared_options
-@pass_shell
+@with_shell
 def retry_command(
     shell: Shell, job: int | None, every: bool, task: int | None, background: bool
 ) -> None:
@@ -169,8 +167,7 @@ def retry_command(
 
 
 @jobs_command.command("run")
-@shared_options
-@pass_shell
+@with_shell
 def run_command(shell: Shell) -> None:
     """Run every queued or interrupted job.
 
@@ -182,8 +179,7 @@ def run_command(shell: Shell) -> None:
 
 
 @jobs_command.command("clear")
-@shared_options
-@pass_shell
+@with_shell
 def clear_command(shell: Shell) -> None:
     """Clear finished jobs and their failures from the list. Documents stay.
 

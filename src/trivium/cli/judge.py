@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trivium.cli.judged import SYNTHETIC, own_set
-from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.output import Shell, printable, with_shell
 
 if TYPE_CHECKING:
     from trivium.core.results import Result
@@ -60,8 +60,7 @@ class _Task:
     help="Judge nothing yourself: generate N queries from the documents, marked synthetic.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed for --synthetic.")
-@shared_options
-@pass_shell
+@with_shell
 def judge_command(
     shell: Shell,
     queries: tuple[str, ...],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from trivium.cli.care import spinner
-from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.cli.output import Shell, shared_options, with_shell
 from trivium.core.upkeep import Spread
 
 
@@ -32,8 +32,7 @@ def library_command(ctx: click.Context) -> None:
     help="Parts of each large table. Default: 4 for each node.",
 )
 @click.option("--back", is_flag=True, help="Bring everything back to one server.")
-@shared_options
-@pass_shell
+@with_shell
 def distribute_command(shell: Shell, shards: int | None, back: bool) -> None:
     """Spread texts, passages and vectors over the nodes of a Citus database.
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import click
 
-from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.cli.output import Shell, with_shell
 
 MOST = 20  # rows; --json lists all
 
@@ -19,8 +19,7 @@ MOST = 20  # rows; --json lists all
 @click.option("--slow", is_flag=True, help="Only queries that took half a second or more.")
 @click.option("--delete", is_flag=True, help="Delete the log, or the part --older-than names.")
 @click.option("--older-than", metavar="PERIOD", default="", help="With --delete: 12h, 30d, 8w.")
-@shared_options
-@pass_shell
+@with_shell
 def log_command(
     shell: Shell, days: int | None, empty: bool, slow: bool, delete: bool, older_than: str
 ) -> None:

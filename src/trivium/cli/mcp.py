@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from trivium.cli.extras import needs
-from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.cli.output import Shell, with_shell
 
 
 @click.command("mcp")
@@ -19,8 +19,7 @@ from trivium.cli.output import Shell, pass_shell, shared_options
     "--collection", "collections", multiple=True, help="Only this collection. Repeatable."
 )
 @click.option("--allow-write", is_flag=True, help="Let the assistant add and remove documents.")
-@shared_options
-@pass_shell
+@with_shell
 def mcp_command(
     shell: Shell, audiences: tuple[str, ...], collections: tuple[str, ...], allow_write: bool
 ) -> None:

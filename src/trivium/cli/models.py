@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.output import Shell, printable, with_shell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,8 +23,7 @@ _UNKNOWN = "not verified"
 @click.command("models")
 @click.argument("name", required=False)
 @click.option("--get", is_flag=True, help="Download the model NAME and check every file.")
-@shared_options
-@pass_shell
+@with_shell
 def models_command(shell: Shell, name: str | None, get: bool) -> None:
     """List the models that you can use by name, or show the details of one.
 
@@ -77,7 +76,7 @@ def _list(shell: Shell, settings: Settings, models: tuple[Known, ...]) -> None:
     if shell.json:
         shell.emit({"library": library, "built_in": NAME, "models": rows})
         return
-    shell.table(  # fits 80 columns; the details are in `trivium models NAME`
+    shell.table(
         ("name", "kind", ">MB", "languages", "quality", "here"),
         [
             (

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+EMPTY = "The library is empty; `trivium add PATH` adds documents."
 LOG = "trivium.log"  # in the library's folder: where a fault happened, and with which document
 # Control characters, C1 included, and those that reverse the direction of text: a document must
 # not be able to move the cursor or to recolour the screen of the person who finds it.
@@ -106,13 +107,19 @@ class Shell:
         for line in (first, Text(printable(fix))) if fix else (first,):
             self.err.print(line, soft_wrap=True)
 
-    def table(self, columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
+    def table(
+        self,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[str | Text]],
+        optional: Sequence[str] = (),
+    ) -> None:
         """Print rows under headings: a table on a terminal, columns aligned with spaces in a pipe.
 
-        A column whose name begins with `>` is right-aligned.
+        A column whose name begins with `>` is right-aligned. `optional`: columns that a narrow
+        terminal goes without, the least important first.
         """
         if self.out.is_terminal:
-            self._drawn(columns, rows)
+            self._drawn(columns, rows, optional)
             return
         cells = [[name.lstrip(">") for name in columns], *([str(c) for c in r] for r in rows)]
         cells = [[" ".join(printable(cell).split()) for cell in row] for row in cells]
@@ -124,18 +131,63 @@ class Shell:
             )
             click.echo("  ".join(line).rstrip())
 
-    def _drawn(self, columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
+    def _drawn(
+        self,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[str | Text]],
+        optional: Sequence[str],
+    ) -> None:
         from rich import box
         from rich.table import Table
         from rich.text import Text
 
+        texts = [[c if isinstance(c, Text) else Text(printable(c)) for c in row] for row in rows]
+        cells = {name: [row[at] for row in texts] for at, name in enumerate(columns)}
+        empty = [name for name in optional if not any(map(str, cells[name]))]
+        left_out = []
+        for name in [*empty, *optional]:
+            told = [[head.lstrip(">"), *map(str, some)] for head, some in cells.items()]
+            if name in empty or (name in cells and not _widths(told, self.out.width)):
+                left_out += [] if name in empty else [name]
+                cells.pop(name, None)
+        told = [[name.lstrip(">"), *map(str, some)] for name, some in cells.items()]
+        widths = _widths(told, self.out.width)
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, header_style="bold", pad_edge=False)
-        for name in columns:
-            right = name.startswith(">")
-            table.add_column(name.lstrip(">"), justify="right" if right else "left", no_wrap=right)
-        for row in rows:
-            table.add_row(*(c if isinstance(c, Text) else Text(printable(c)) for c in row))
+        for at, name in enumerate(cells):
+            table.add_column(
+                name.lstrip(">"),
+                justify="right" if name.startswith(">") else "left",
+                overflow="fold",
+                width=widths[at] if widths else None,
+            )
+        for row in zip(*cells.values(), strict=True):
+            table.add_row(*row)
         self.out.print(table)
+        if left_out:
+            self.note(f"Not shown, for want of space: {', '.join(left_out)}. --json has all.")
+
+
+_GAP = 3  # columns of the terminal between two of a table
+_LONGEST_WORD = 32  # characters; longer ones, such as paths, are broken
+
+
+def _widths(columns: Sequence[Sequence[str]], width: int) -> list[int]:
+    """How wide each column is so that all fit and no word or number is broken, the widest ones
+    narrowed first; empty if that can't be."""
+    from rich.cells import cell_len
+
+    least = [
+        min(_LONGEST_WORD, max((cell_len(w) for c in column for w in c.split()), default=1))
+        for column in columns
+    ]
+    wide = [max(low, *map(cell_len, column)) for low, column in zip(least, columns, strict=True)]
+    room = width - _GAP * (len(columns) - 1)
+    if sum(least) > room:
+        return []
+    while sum(wide) > room:
+        widest = max(range(len(wide)), key=lambda at: (wide[at] > least[at], wide[at]))
+        wide[widest] -= 1
+    return wide
 
 
 @contextmanager
@@ -218,6 +270,11 @@ def shared_options(command: F) -> F:
     ):
         command = option(command)
     return command
+
+
+def with_shell(command: F) -> F:
+    """A command with the shared options that gets the shell first."""
+    return shared_options(cast(F, pass_shell(command)))
 
 
 def _json(ctx: click.Context, _param: click.Parameter, value: bool) -> None:

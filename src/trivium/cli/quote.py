@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trivium.cli.declared import declared
-from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.output import Shell, printable, with_shell
 from trivium.cli.player import player_command
 from trivium.cli.search import QueryCommand
 from trivium.operations.quoting import QuoteOptions
@@ -25,8 +25,7 @@ NOT_THERE = "Not in your documents."
 @click.argument("text", nargs=-1, metavar="[TEXT...]")
 @declared(QuoteOptions)
 @declared(Filters)
-@shared_options
-@pass_shell
+@with_shell
 def quote_command(shell: Shell, /, text: tuple[str, ...], limit: int, **filters: Any) -> None:
     """Find the document, page and paragraph that a text was quoted from, and what was changed.
 

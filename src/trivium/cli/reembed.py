@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trivium.cli.models import download
-from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.output import Shell, printable, with_shell
 
 if TYPE_CHECKING:
     from trivium.config import Settings
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     " in your settings, or the change you started and did not finish.",
 )
 @click.option("--stop", is_flag=True, help="Cancel an unfinished change, wherever it runs.")
-@shared_options
-@pass_shell
+@with_shell
 def reembed_command(shell: Shell, model: str | None, stop: bool) -> None:
     """Embed the library again with another model, then switch to it at once.
 

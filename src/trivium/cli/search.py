@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from trivium.cli.declared import declared
-from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.cli.output import EMPTY, Shell, with_shell
 from trivium.core.modes import Combine
 from trivium.operations.searching import Filters, Search, SearchOptions
 
@@ -61,8 +61,7 @@ class QueryCommand(click.Command):
 )
 @declared(Filters)
 @declared(Search, only=("explain",))
-@shared_options
-@pass_shell
+@with_shell
 def search_command(
     shell: Shell,
     /,
@@ -94,10 +93,14 @@ def search_command(
     with shell.library() as library:
         results = library.search(asked.query, options=asked, filters=asked)
         library.queries.note(results.query, results)
+        is_empty = not results and not library.documents.collections()
     if shell.json:
         from trivium.core.shapes import ResultsAnswer
 
         shell.emit(ResultsAnswer.of(results))
+        return
+    if is_empty:
+        shell.note(EMPTY)
         return
     from trivium.cli.results import show_results
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from trivium.cli.extras import needs
-from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.cli.output import Shell, with_shell
 
 
 @click.command("serve")
@@ -21,8 +21,7 @@ from trivium.cli.output import Shell, pass_shell, shared_options
 @click.option(
     "--allow-write", is_flag=True, help="Let assistants at /mcp write, if their token allows it."
 )
-@shared_options
-@pass_shell
+@with_shell
 def serve_command(
     shell: Shell,
     host: str | None,

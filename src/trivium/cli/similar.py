@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from trivium.cli.declared import declared
-from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.cli.output import Shell, with_shell
 from trivium.operations.searching import Filters, Similar
 
 
@@ -15,8 +15,7 @@ from trivium.operations.searching import Filters, Similar
 @click.argument("document", metavar="DOCUMENT")
 @declared(Similar, without=("explain",))
 @declared(Filters, only=("audiences",))
-@shared_options
-@pass_shell
+@with_shell
 def similar_command(
     shell: Shell, /, document: str, audiences: tuple[str, ...] | None, **given: Any
 ) -> None:

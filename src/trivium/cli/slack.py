@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from trivium.cli.extras import needs
-from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.cli.output import Shell, with_shell
 
 
 @click.command("slack")
@@ -24,8 +24,7 @@ from trivium.cli.output import Shell, pass_shell, shared_options
     help="The same for the app-level token (xapp-).",
 )
 @click.option("--url", default="", help="Address of the Web API, if not Slack's own.")
-@shared_options
-@pass_shell
+@with_shell
 def slack_command(shell: Shell, token: str, app_token: str, url: str) -> None:
     """Answer questions in Slack until Ctrl-C.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trivium.cli.declared import declared
-from trivium.cli.output import Shell, logged, pass_shell, printable, shared_options
+from trivium.cli.output import Shell, logged, printable, shared_options, with_shell
 from trivium.core.shapes import SyncAnswer, SyncFailureAnswer, SyncRunAnswer
 from trivium.operations.adding import AddSync
 
@@ -39,8 +39,7 @@ def sync_command(ctx: click.Context) -> None:
 
 
 @sync_command.command("kinds")
-@shared_options
-@pass_shell
+@with_shell
 def kinds_command(shell: Shell) -> None:
     """List the kinds of sources, with their options and secrets."""
     from trivium.sources import kinds
@@ -162,8 +161,7 @@ def add_command(
 
 @sync_command.command("check")
 @click.argument("name")
-@shared_options
-@pass_shell
+@with_shell
 def check_command(shell: Shell, name: str) -> None:
     """Read a source's first item, to check its options, token and permissions. Changes nothing."""
     with shell.library() as library:
@@ -227,8 +225,7 @@ def _pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
 )
 @click.option("--force", is_flag=True, help="Remove items even if the source lists nothing at all.")
 @click.option("--no-wait", is_flag=True, help="Stop when a service asks to wait; run again later.")
-@shared_options
-@pass_shell
+@with_shell
 def run_command(
     shell: Shell,
     names: tuple[str, ...] = (),
@@ -320,8 +317,7 @@ def _line(run: SyncRun, *, dry: bool = False) -> str:
 
 @sync_command.command("status")
 @click.argument("name", required=False)
-@shared_options
-@pass_shell
+@with_shell
 def status_command(shell: Shell, name: str | None = None) -> None:
     """List sources: state, items, last run, errors. With a NAME, also list what failed."""
     with shell.library() as library:
@@ -362,8 +358,7 @@ def _row(told: SyncAnswer, run: SyncRun) -> tuple[str, ...]:
 @sync_command.command("verify")
 @click.argument("name")
 @click.option("--ids", is_flag=True, help="Compare only which items exist, not their contents.")
-@shared_options
-@pass_shell
+@with_shell
 def verify_command(shell: Shell, name: str, ids: bool) -> None:
     """Compare a source with the library item by item, and list every difference with its reason.
 
@@ -391,8 +386,7 @@ def verify_command(shell: Shell, name: str, ids: bool) -> None:
 
 @sync_command.command("pause")
 @click.argument("name")
-@shared_options
-@pass_shell
+@with_shell
 def pause_command(shell: Shell, name: str) -> None:
     """Pause a source: no new run starts, and a current one stops."""
     with shell.library() as library:
@@ -401,8 +395,7 @@ def pause_command(shell: Shell, name: str) -> None:
 
 @sync_command.command("resume")
 @click.argument("name")
-@shared_options
-@pass_shell
+@with_shell
 def resume_command(shell: Shell, name: str) -> None:
     """Let a paused source run again."""
     with shell.library() as library:
@@ -416,8 +409,7 @@ def _said(shell: Shell, told: SyncAnswer, done: str) -> None:
 @sync_command.command("remove")
 @click.argument("name")
 @click.option("--keep-documents", is_flag=True, help="Keep its documents in the library.")
-@shared_options
-@pass_shell
+@with_shell
 def remove_command(shell: Shell, name: str, keep_documents: bool) -> None:
     """Remove a source and its documents."""
     with shell.library() as library:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trivium.cli.declared import declared
-from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.cli.output import Shell, shared_options, with_shell
 from trivium.core.shapes import TokenAnswer, as_json
 from trivium.operations.managing import CreateToken
 
@@ -33,8 +33,7 @@ def token_command(ctx: click.Context) -> None:
 
 @token_command.command("create")
 @declared(CreateToken)
-@shared_options
-@pass_shell
+@with_shell
 def create_command(shell: Shell, /, **given: Any) -> None:
     """Create a token. You see it once: the library keeps only a hash of it.
 
@@ -60,8 +59,7 @@ def create_command(shell: Shell, /, **given: Any) -> None:
 
 
 @token_command.command("list")
-@shared_options
-@pass_shell
+@with_shell
 def list_command(shell: Shell) -> None:
     """List tokens and what each can see and do. The secrets are not stored."""
     with shell.library() as library:
@@ -102,8 +100,7 @@ def _row(token: AccessToken, quota: Quota, use: dict[str, int]) -> tuple[str, ..
 
 @token_command.command("revoke")
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@shared_options
-@pass_shell
+@with_shell
 def revoke_command(shell: Shell, ids: tuple[str, ...]) -> None:
     """Revoke tokens: the server refuses them from the next request on."""
     with shell.library() as library:

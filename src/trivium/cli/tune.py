@@ -14,7 +14,7 @@ from trivium.cli.judged import (
     own_library,
     writing_files,
 )
-from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.cli.output import Shell, with_shell
 from trivium.cli.progress import stages
 
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ MEASURES = ("ndcg@10", "mrr@10", "success@1", "success@5", "success@10")
     is_flag=True,
     help="Write the file even without a real gain, and overwrite an old one.",
 )
-@shared_options
-@pass_shell
+@with_shell
 def tune_command(
     shell: Shell,
     /,

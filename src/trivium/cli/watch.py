@@ -13,13 +13,7 @@ import click
 
 from trivium.cli.add import labels_of, short
 from trivium.cli.declared import declared
-from trivium.cli.output import (
-    Shell,
-    logged,
-    pass_shell,
-    printable,
-    shared_options,
-)
+from trivium.cli.output import Shell, logged, printable, with_shell
 from trivium.operations.adding import AddFiles
 
 if TYPE_CHECKING:
@@ -44,8 +38,7 @@ _WRONG = ("failed", "problem", "vanished", "empty")
     is_flag=True,
     help="Remove a folder's documents even if the folder is empty at the start.",
 )
-@shared_options
-@pass_shell
+@with_shell
 def watch_command(
     shell: Shell, /, folders: tuple[str, ...], quiet: float, force: bool, **given: Any
 ) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trivium.cli.output import Shell, logged, pass_shell, shared_options
+from trivium.cli.output import Shell, logged, with_shell
 from trivium.cli.watch import stopping
 
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     metavar="PORT",
     help="Answer /healthz at this port of every address: 200 while it works, 503 if not.",
 )
-@shared_options
-@pass_shell
+@with_shell
 def worker_command(shell: Shell, health: int | None) -> None:
     """Run jobs that servers and `add --background` have queued, until Ctrl-C.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from types import UnionType
@@ -23,11 +23,16 @@ from trivium.core.errors import BadSetting
 from trivium.core.places import LibraryPlace, place_of
 from trivium.models.endpoint import check_address, key_variable
 from trivium.operations.asking import AskSettings
-from trivium.operations.declaring import setting as _setting
+from trivium.operations.declaring import setting_name
 from trivium.operations.declaring import shown as shown
 
 APP = "trivium"
 _PREFIX = "TRIVIUM_"
+
+
+def _setting(default: Any, help_: str) -> Any:
+    """A setting; `embed_threads` is `embed.threads`."""
+    return field(default=default, metadata={"help": help_})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,448 +41,318 @@ class Settings(AskSettings):
     that an option of a call overrides are declared beside that option, in `operations`."""
 
     preset: str = _setting(
-        "preset",
-        "",
-        "use the parameters of a known system: rulebook, codex, papers, team or palace",
+        "", "use the parameters of a known system: rulebook, codex, papers, team or palace"
     )
     library: LibraryPlace = _setting(
-        "library",
         Path(platformdirs.user_data_dir(APP)) / "library",
         "folder of the library, or postgresql://user@host/database",
     )
     cache: Path = _setting(
-        "cache", Path(platformdirs.user_cache_dir(APP)), "folder for model files and judged sets"
+        Path(platformdirs.user_cache_dir(APP)), "folder for model files and judged sets"
     )
-    models_hub: str = _setting(
-        "models.hub", "https://huggingface.co", "address to download models from"
-    )
+    models_hub: str = _setting("https://huggingface.co", "address to download models from")
     embed_folder: Path | None = _setting(
-        "embed.folder", None, "folder of a sentence-transformers model; empty: all-MiniLM-L6-v2"
+        None, "folder of a sentence-transformers model; empty: all-MiniLM-L6-v2"
     )
     embed_threads: int = _setting(
-        "embed.threads", 0, "threads for embedding documents; 0: all cores. Queries always use two"
+        0, "threads for embedding documents; 0: all cores. Queries always use two"
     )
     embed_device: str = _setting(
-        "embed.device",
         "auto",
         "device for embedding documents: `cpu`, `cuda` (an NVIDIA GPU) or `auto` (a GPU"
         " if you have one)",
     )
     embed_max_tokens: int = _setting(
-        "embed.max_tokens",
-        0,
-        "tokens of each text the embedding model reads; 0: the model's own limit, 512 at most",
+        0, "tokens of each text the embedding model reads; 0: the model's own limit, 512 at most"
     )
     embed_query_prefix: str = _setting(
-        "embed.query_prefix", "", "text to put before queries; empty: the model's own prompt"
+        "", "text to put before queries; empty: the model's own prompt"
     )
     embed_document_prefix: str = _setting(
-        "embed.document_prefix", "", "text to put before chunks; empty: the model's own prompt"
+        "", "text to put before chunks; empty: the model's own prompt"
     )
     embed_url: str = _setting(
-        "embed.url",
-        "",
-        "address of an OpenAI-compatible API for embedding, or bedrock:; empty: a local model",
+        "", "address of an OpenAI-compatible API for embedding, or bedrock:; empty: a local model"
     )
     embed_model: str = _setting(
-        "embed.model",
         "",
         "name of the embedding model: one that `trivium models` lists, or with embed.url one there",
     )
     embed_dimensions: int = _setting(
-        "embed.dimensions",
         0,
         "length of vectors, for models whose vectors can be shortened (Matryoshka); 0:"
         " the model's own",
     )
-    embed_batch: int = _setting("embed.batch", 100, "texts per call to embed.url, 100 at most")
-    embed_parallel: int = _setting("embed.parallel", 2, "simultaneous calls to embed.url")
-    embed_seconds: float = _setting(
-        "embed.seconds", 60.0, "time limit for a call to embed.url, in seconds"
-    )
+    embed_batch: int = _setting(100, "texts per call to embed.url, 100 at most")
+    embed_parallel: int = _setting(2, "simultaneous calls to embed.url")
+    embed_seconds: float = _setting(60.0, "time limit for a call to embed.url, in seconds")
     embed_query_seconds: float = _setting(
-        "embed.query_seconds",
-        5.0,
-        "time limit for embedding a query at embed.url, in seconds, retries included",
+        5.0, "time limit for embedding a query at embed.url, in seconds, retries included"
     )
-    embed_key_file: Path | None = _setting(
-        "embed.key_file", None, "file that holds the key for embed.url"
-    )
+    embed_key_file: Path | None = _setting(None, "file that holds the key for embed.url")
     embed_key_header: str = _setting(
-        "embed.key_header",
-        "Authorization",
-        "header that carries the key for embed.url; for Azure: api-key",
+        "Authorization", "header that carries the key for embed.url; for Azure: api-key"
     )
-    rerank_url: str = _setting(
-        "rerank.url", "", "address of a Cohere-style API for reranking, or bedrock:"
-    )
+    rerank_url: str = _setting("", "address of a Cohere-style API for reranking, or bedrock:")
     rerank_model: str = _setting(
-        "rerank.model",
-        "",
-        "name of the reranker: one that `trivium models` lists, or with rerank.url one there",
+        "", "name of the reranker: one that `trivium models` lists, or with rerank.url one there"
     )
     rerank_seconds: float = _setting(
-        "rerank.seconds",
-        2.0,
-        "time limit for reranking, in seconds; after that you get the fused order",
+        2.0, "time limit for reranking, in seconds; after that you get the fused order"
     )
-    rerank_key_file: Path | None = _setting(
-        "rerank.key_file", None, "file that holds the key for rerank.url"
-    )
-    rerank_key_header: str = _setting(
-        "rerank.key_header", "Authorization", "header that carries the key for rerank.url"
-    )
+    rerank_key_file: Path | None = _setting(None, "file that holds the key for rerank.url")
+    rerank_key_header: str = _setting("Authorization", "header that carries the key for rerank.url")
     generate_url: str = _setting(
-        "generate.url",
         "",
         "address of an OpenAI-compatible API for writing answers, or bedrock:; empty: no"
         " language model",
     )
-    generate_model: str = _setting("generate.model", "", "name of the model at generate.url")
+    generate_model: str = _setting("", "name of the model at generate.url")
     generate_window: int = _setting(
-        "generate.window",
-        8192,
-        "size of the language model's context window, in tokens: prompt and answer together",
+        8192, "size of the language model's context window, in tokens: prompt and answer together"
     )
     generate_temperature: float | None = _setting(
-        "generate.temperature",
-        None,
-        "temperature of the language model; default: the model's own",
+        None, "temperature of the language model; default: the model's own"
     )
     generate_seconds: float = _setting(
-        "generate.seconds",
-        60.0,
-        "longest wait for the language model to write something, in seconds",
+        60.0, "longest wait for the language model to write something, in seconds"
     )
     generate_vision: bool = _setting(
-        "generate.vision",
-        False,
-        "the language model can see images: let it describe the pictures you add",
+        False, "the language model can see images: let it describe the pictures you add"
     )
-    generate_key_file: Path | None = _setting(
-        "generate.key_file", None, "file that holds the key for generate.url"
-    )
+    generate_key_file: Path | None = _setting(None, "file that holds the key for generate.url")
     generate_key_header: str = _setting(
-        "generate.key_header",
-        "Authorization",
-        "header that carries the key for generate.url; for Azure: api-key",
+        "Authorization", "header that carries the key for generate.url; for Azure: api-key"
     )
-    chunk_size: int = _setting("chunk.size", 400, "maximum size of a chunk (passage), in tokens")
-    chunk_overlap: int = _setting("chunk.overlap", 80, "tokens that neighbouring chunks share")
-    chunk_minimum: int = _setting(
-        "chunk.minimum", 40, "merge chunks smaller than this with a neighbour, in tokens"
-    )
+    chunk_size: int = _setting(400, "maximum size of a chunk (passage), in tokens")
+    chunk_overlap: int = _setting(80, "tokens that neighbouring chunks share")
+    chunk_minimum: int = _setting(40, "merge chunks smaller than this with a neighbour, in tokens")
     chunk_strategy: str = _setting(
-        "chunk.strategy",
         "auto",
         "how to split documents: `auto` (by kind of document), grouped, recursive,"
         " sections, abstract, messages or rows",
     )
     chunk_ceiling: int = _setting(
-        "chunk.ceiling",
-        2000,
-        "maximum size of a paper's chunk, in tokens, or the model's limit if that is lower",
+        2000, "maximum size of a paper's chunk, in tokens, or the model's limit if that is lower"
     )
     chunk_most: int = _setting(
-        "chunk.most", 100, "maximum number of chunks per paper; the rest is left out and reported"
+        100, "maximum number of chunks per paper; the rest is left out and reported"
     )
     chunk_limit: int = _setting(
-        "chunk.limit",
-        50_000,
-        "maximum number of chunks per document; larger documents aren't added",
+        50_000, "maximum number of chunks per document; larger documents aren't added"
     )
     chunk_summary: str = _setting(
-        "chunk.summary",
         "extractive",
         "summary of the document to embed with each chunk: `extractive`, `model` or `off`",
     )
     index_fields: str = _setting(
-        "index.fields",
         "",
         "metadata fields to search by words and spelling beside title, authors, year, tags,"
         " journal, file, sender, recipients, date and channel, comma-separated; `none` to stop",
     )
     read_ocr: str = _setting(
-        "read.ocr", "auto", "OCR: `off`, `auto` (pages without usable text) or `force` (all pages)"
+        "auto", "OCR: `off`, `auto` (pages without usable text) or `force` (all pages)"
     )
     read_languages: str = _setting(
-        "read.languages",
         "",
         "languages of scans, as tesseract names them, joined with +; empty: eng and deu"
         " if installed",
     )
     read_workers: int = _setting(
-        "read.workers",
         0,
         "number of processes that read files; 0: one for every four processors, 4 at most,"
         " or one for every two, 2 to 8, if a GPU or a service embeds",
     )
     read_seconds: float = _setting(
-        "read.seconds", 60.0, "time limit for reading a file, or one step of it, in seconds"
+        60.0, "time limit for reading a file, or one step of it, in seconds"
     )
-    read_memory: int = _setting("read.memory", 2 << 30, "memory limit for reading a file, in bytes")
-    read_max_bytes: int = _setting(
-        "read.max_bytes", 100 * 1024 * 1024, "maximum size of a file, in bytes"
-    )
+    read_memory: int = _setting(2 << 30, "memory limit for reading a file, in bytes")
+    read_max_bytes: int = _setting(100 * 1024 * 1024, "maximum size of a file, in bytes")
     read_url: str = _setting(
-        "read.url",
-        "",
-        "address of a Document Intelligence or docling server that reads PDFs and images",
+        "", "address of a Document Intelligence or docling server that reads PDFs and images"
     )
     read_model: str = _setting(
-        "read.model", "prebuilt-layout", "model at read.url; `docling` for a docling-serve server"
+        "prebuilt-layout", "model at read.url; `docling` for a docling-serve server"
     )
-    read_key_file: Path | None = _setting(
-        "read.key_file", None, "file that holds the key for read.url"
-    )
+    read_key_file: Path | None = _setting(None, "file that holds the key for read.url")
     read_key_header: str = _setting(
-        "read.key_header", "Ocp-Apim-Subscription-Key", "header that carries the key for read.url"
+        "Ocp-Apim-Subscription-Key", "header that carries the key for read.url"
     )
     read_isolate: bool = _setting(
-        "read.isolate",
         True,
         "on Linux, give the processes that read files no network and no files but programs, fonts"
         " and what they read",
     )
     audio_model: str = _setting(
-        "audio.model",
         "tiny.en",
         "speech model that transcribes recordings: one that `trivium models` lists, a folder, or"
         " with audio.url one there",
     )
     audio_language: str = _setting(
-        "audio.language", "", "language spoken in recordings, such as `de`; empty: find out"
+        "", "language spoken in recordings, such as `de`; empty: find out"
     )
     audio_device: str = _setting(
-        "audio.device",
         "auto",
         "device for transcribing: `cpu`, `cuda` (an NVIDIA GPU) or `auto` (a GPU if you have one)",
     )
     audio_url: str = _setting(
-        "audio.url",
         "",
         "address of an OpenAI-compatible API for transcribing (/audio/transcriptions); empty: a"
         " local model",
     )
-    audio_seconds: float = _setting(
-        "audio.seconds", 600.0, "time limit for a call to audio.url, in seconds"
-    )
-    audio_key_file: Path | None = _setting(
-        "audio.key_file", None, "file that holds the key for audio.url"
-    )
-    audio_key_header: str = _setting(
-        "audio.key_header", "Authorization", "header that carries the key for audio.url"
-    )
-    archive_keep: bool = _setting("archive.keep", True, "keep a copy of every file you add")
+    audio_seconds: float = _setting(600.0, "time limit for a call to audio.url, in seconds")
+    audio_key_file: Path | None = _setting(None, "file that holds the key for audio.url")
+    audio_key_header: str = _setting("Authorization", "header that carries the key for audio.url")
+    archive_keep: bool = _setting(True, "keep a copy of every file you add")
     archive_folder: Path | str | None = _setting(
-        "archive.folder",
         None,
         "folder for copies of the files you add, or s3://, az:// or gs://; empty: inside"
         " the library",
     )
     archive_link_seconds: int = _setting(
-        "archive.link_seconds",
-        0,
-        "how long download links to the object store work, in seconds; 0: the server sends files",
+        0, "how long download links to the object store work, in seconds; 0: the server sends files"
     )
-    search_candidates: int = _setting(
-        "search.candidates", 0, "chunks to get from each signal; 0: chosen automatically"
-    )
+    search_candidates: int = _setting(0, "chunks to get from each signal; 0: chosen automatically")
     search_per_result: int = _setting(
-        "search.per_result",
-        0,
-        "chunks to get from each signal per result (three with rerank); 0: use search.candidates",
+        0, "chunks to get from each signal per result (three with rerank); 0: use search.candidates"
     )
     search_match: str = _setting(
-        "search.match",
         "probability",
         "how the match is computed: `probability` that a result is relevant, or the"
         " `rule` of the preset papers",
     )
     search_floor: float = _setting(
-        "search.floor", 0.11, "show results with a lower match than this as weak, 0 to 1"
+        0.11, "show results with a lower match than this as weak, 0 to 1"
     )
     search_boosts: str = _setting(
-        "search.boosts",
         "",
         "filters that raise or lower scores, separated by `;`: `collection:rules*2;"
         " section:methods*1.5`",
     )
     fusion_method: str = _setting(
-        "fusion.method",
         "scores",
         "how to combine the signals: `scores` adds scaled scores, `rrf` adds reciprocal ranks",
     )
     fusion_adaptive: bool = _setting(
-        "fusion.adaptive",
-        True,
-        "adapt the weights to how certain each signal is, and to the library",
+        True, "adapt the weights to how certain each signal is, and to the library"
     )
-    fusion_k: float = _setting(
-        "fusion.k", 10.0, "rank constant for `rrf`; a smaller one favours the top ranks"
-    )
-    fusion_vector: float = _setting("fusion.vector", 0.5, "weight of the vector signal")
-    fusion_keyword: float = _setting("fusion.keyword", 0.3, "weight of the keyword signal")
-    fusion_trigram: float = _setting("fusion.trigram", 0.2, "weight of the trigram signal")
+    fusion_k: float = _setting(10.0, "rank constant for `rrf`; a smaller one favours the top ranks")
+    fusion_vector: float = _setting(0.5, "weight of the vector signal")
+    fusion_keyword: float = _setting(0.3, "weight of the keyword signal")
+    fusion_trigram: float = _setting(0.2, "weight of the trigram signal")
     fusion_documents: bool = _setting(
-        "fusion.documents",
         False,
         "by document: each signal ranks documents by their best passage, then these"
         " ranks are fused",
     )
-    ask_steps: int = _setting(
-        "ask.steps", 8, "maximum number of turns the model takes for a deep answer"
-    )
-    ask_seconds: float = _setting(
-        "ask.seconds", 90.0, "time limit for the searches of a deep answer, in seconds"
-    )
+    ask_steps: int = _setting(8, "maximum number of turns the model takes for a deep answer")
+    ask_seconds: float = _setting(90.0, "time limit for the searches of a deep answer, in seconds")
     ask_tokens: int = _setting(
-        "ask.tokens",
-        60_000,
-        "maximum number of tokens read and written for the searches of a deep answer",
+        60_000, "maximum number of tokens read and written for the searches of a deep answer"
     )
     ask_by: str = _setting(
-        "ask.by",
         "passage",
         "answer from the best passages (`passage`), or from the best passage of each `document`",
     )
-    ask_rerank: bool = _setting("ask.rerank", True, "rerank passages before answering")
-    ask_expand: bool = _setting("ask.expand", True, "also answer from the text around the passages")
+    ask_rerank: bool = _setting(True, "rerank passages before answering")
+    ask_expand: bool = _setting(True, "also answer from the text around the passages")
     ask_hyde: bool = _setting(
-        "ask.hyde",
-        True,
-        "HyDE: search with a generated answer before answering (needs generate.url)",
+        True, "HyDE: search with a generated answer before answering (needs generate.url)"
     )
-    rerank_store: bool = _setting(
-        "rerank.store", True, "store token vectors of documents for reranking"
-    )
+    rerank_store: bool = _setting(True, "store token vectors of documents for reranking")
     rerank_candidates: int = _setting(
-        "rerank.candidates", 0, "number of results to rerank; 0: three times the number you ask for"
+        0, "number of results to rerank; 0: three times the number you ask for"
     )
     rerank_folder: Path | None = _setting(
-        "rerank.folder",
         None,
         "folder or name of a reranker (`trivium models` lists them); empty: use the"
         " embedding model",
     )
-    rerank_share: float = _setting("rerank.share", 0.5, "weight of the reranker's score")
-    rerank_hybrid: float = _setting(
-        "rerank.hybrid", 0.3, "weight of the fused score when reranking"
-    )
-    rerank_position: float = _setting(
-        "rerank.position", 0.2, "weight of the fused rank when reranking"
-    )
+    rerank_share: float = _setting(0.5, "weight of the reranker's score")
+    rerank_hybrid: float = _setting(0.3, "weight of the fused score when reranking")
+    rerank_position: float = _setting(0.2, "weight of the fused rank when reranking")
     log_queries: str = _setting(
-        "log.queries",
         "",
         "log of queries: `off`, `counts` or `full`; empty: `counts` in `trivium serve`,"
         " otherwise `off`",
     )
     log_format: str = _setting(
-        "log.format", "text", "log lines of servers and workers: text, or json for programs"
+        "text", "log lines of servers and workers: text, or json for programs"
     )
     log_rows: int = _setting(
-        "log.rows", 100_000, "maximum number of entries in the log of queries; 0: no limit"
+        100_000, "maximum number of entries in the log of queries; 0: no limit"
     )
     log_days: int = _setting(
-        "log.days", 365, "days after which entries of the log of queries are deleted; 0: never"
+        365, "days after which entries of the log of queries are deleted; 0: never"
     )
     sync_secrets: str = _setting(
-        "sync.secrets",
         "",
         "secrets that sources added in the browser or over HTTP may use as `name:NAME`:"
         " NAME=env:VARIABLE or NAME=file:PATH, comma-separated",
     )
     sync_addresses: str = _setting(
-        "sync.addresses",
         "",
         "addresses and hosts, besides the services' own, that sources added in the browser or over"
         " HTTP may connect to, comma-separated",
     )
     serve_host: str = _setting(
-        "serve.host",
-        "127.0.0.1",
-        "address to listen on; any address but this machine's own needs tokens",
+        "127.0.0.1", "address to listen on; any address but this machine's own needs tokens"
     )
-    serve_port: int = _setting("serve.port", 8420, "port to listen on")
-    serve_workers: int = _setting("serve.workers", 1, "number of server processes")
-    serve_hosts: str = _setting(
-        "serve.hosts", "", "other host names of the server, comma-separated"
-    )
+    serve_port: int = _setting(8420, "port to listen on")
+    serve_workers: int = _setting(1, "number of server processes")
+    serve_hosts: str = _setting("", "other host names of the server, comma-separated")
     serve_origins: str = _setting(
-        "serve.origins",
-        "",
-        "other origins whose web pages may send requests, comma-separated; empty: none",
+        "", "other origins whose web pages may send requests, comma-separated; empty: none"
     )
-    serve_rate: float = _setting("serve.rate", 50.0, "requests per second per token; 0: no limit")
-    serve_parallel: int = _setting(
-        "serve.parallel", 0, "requests a process handles at once; 0: four per processor"
-    )
+    serve_rate: float = _setting(50.0, "requests per second per token; 0: no limit")
+    serve_parallel: int = _setting(0, "requests a process handles at once; 0: four per processor")
     serve_waiting: int = _setting(
-        "serve.waiting", 256, "maximum number of requests in the queue; the server refuses more"
+        256, "maximum number of requests in the queue; the server refuses more"
     )
     serve_connections: int = _setting(
-        "serve.connections",
-        1000,
-        "maximum number of open connections per process; a new one closes the oldest idle one",
+        1000, "maximum number of open connections per process; a new one closes the oldest idle one"
     )
-    serve_seconds: float = _setting("serve.seconds", 10.0, "time limit for a request, in seconds")
+    serve_seconds: float = _setting(10.0, "time limit for a request, in seconds")
     signin_issuer: str = _setting(
-        "signin.issuer",
         "",
         "address of your OpenID Connect provider, for signing in to the page; empty: tokens only",
     )
-    signin_client: str = _setting("signin.client", "", "client id that the provider gave you")
+    signin_client: str = _setting("", "client id that the provider gave you")
     signin_key_file: Path | None = _setting(
-        "signin.key_file", None, "file that holds the client secret, unless TRIVIUM_SIGNIN_KEY does"
+        None, "file that holds the client secret, unless TRIVIUM_SIGNIN_KEY does"
     )
     signin_address: str = _setting(
-        "signin.address",
         "",
         "this server's address as people see it; the provider sends them to /login/done below it",
     )
     signin_groups: str = _setting(
-        "signin.groups",
         "",
         "who may do and see what, a line for each group: `GROUP = rights : labels`; `*` as group is"
         " everyone, as label all labels",
     )
     signin_claim: str = _setting(
-        "signin.claim", "groups", "claim that lists a person's groups, with dots between parts"
+        "groups", "claim that lists a person's groups, with dots between parts"
     )
-    signin_scope: str = _setting(
-        "signin.scope", "openid email profile", "scopes to ask the provider for"
-    )
-    signin_name: str = _setting(
-        "signin.name", "", "name of the provider on the sign-in page; empty: its host"
-    )
-    signin_expires: str = _setting(
-        "signin.expires", "8h", "how long a person stays signed in: 30m, 8h, 7d"
-    )
+    signin_scope: str = _setting("openid email profile", "scopes to ask the provider for")
+    signin_name: str = _setting("", "name of the provider on the sign-in page; empty: its host")
+    signin_expires: str = _setting("8h", "how long a person stays signed in: 30m, 8h, 7d")
     quota_documents: int = _setting(
-        "quota.documents", 0, "documents that a token without a limit of its own may add; 0: any"
+        0, "documents that a token without a limit of its own may add; 0: any"
     )
-    quota_bytes: int = _setting(
-        "quota.bytes", 0, "bytes that a token without a limit of its own may add; 0: any"
-    )
+    quota_bytes: int = _setting(0, "bytes that a token without a limit of its own may add; 0: any")
     quota_searches: int = _setting(
-        "quota.searches", 0, "searches a minute of a token without a limit of its own; 0: any"
+        0, "searches a minute of a token without a limit of its own; 0: any"
     )
     quota_collections: str = _setting(
-        "quota.collections",
         "",
         "how much tokens may add to collections, a line for each:"
         " `NAME = 1000 documents, 5000000000 bytes`",
     )
     serve_incoming_folder: str = _setting(
-        "serve.incoming_folder",
-        "",
-        "where uploads wait: s3://, az:// or gs://; empty: inside the library",
+        "", "where uploads wait: s3://, az:// or gs://; empty: inside the library"
     )
     serve_incoming_bytes: int = _setting(
-        "serve.incoming_bytes",
-        10 << 30,
-        "maximum total size of uploads that wait or failed, in bytes",
+        10 << 30, "maximum total size of uploads that wait or failed, in bytes"
     )
 
     @property
@@ -534,14 +409,14 @@ def _preset(layer: Mapping[str, str], origin: str) -> Mapping[str, str]:
 
 def names() -> dict[str, str]:
     """Every setting's name and its attribute on Settings."""
-    return {f.metadata["name"]: f.name for f in _grouped()}
+    return {setting_name(f.name): f.name for f in _grouped()}
 
 
 def described() -> list[tuple[str, str, str, str]]:
     """Name, default, environment variable and help of every setting, for people."""
     return [
-        (f.metadata["name"], shown(f.default), variable(f.metadata["name"]), f.metadata["help"])
-        for f in _grouped()
+        (name, shown(f.default), variable(name), f.metadata["help"])
+        for name, f in zip(names(), _grouped(), strict=True)
         if f.default is not MISSING
     ]
 

@@ -4,11 +4,11 @@ Documents count once, by their best chunk. Also measures runs of other programs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from trivium import __version__
-from trivium.config import Settings, shown
+from trivium.config import Settings, names, shown
 from trivium.core.errors import EmptyQuery, QueryTooLong
 from trivium.core.results import Results
 from trivium.core.types import Granularity, Mode, Signal
@@ -114,7 +114,7 @@ def beside(found: Evaluation, measure: str = MAIN) -> dict[str, Difference]:
 
 def described(settings: Settings) -> dict[str, str]:
     """The settings that move a ranking, as they would be typed."""
-    named = {f.metadata["name"]: shown(getattr(settings, f.name)) for f in fields(Settings)}
+    named = {name: shown(getattr(settings, attribute)) for name, attribute in names().items()}
     return {
         name: value
         for name, value in named.items()

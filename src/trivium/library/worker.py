@@ -15,7 +15,7 @@ from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from trivium.config import Settings
+from trivium.config import Settings, names
 from trivium.core.errors import ReadError, TriviumError
 from trivium.core.types import Extraction, Labels
 from trivium.core.work import Job, Priority, Step, Task, TaskEnd, TaskId, TaskState
@@ -78,9 +78,9 @@ def options_for(
     """The options that a job stores. `by`: the token that asked."""
     default = Settings()
     changed = {
-        f.metadata["name"]: getattr(settings, f.name)
-        for f in fields(Settings)
-        if _is_kept(f.metadata["name"]) and getattr(settings, f.name) != getattr(default, f.name)
+        name: getattr(settings, attribute)
+        for name, attribute in names().items()
+        if _is_kept(name) and getattr(settings, attribute) != getattr(default, attribute)
     }
     made = {"kind": source.kind, **source.options()} if source else {}
     return {"labels": asdict(labels), "settings": changed, "source": made, "by": by}
@@ -168,9 +168,9 @@ class Readers:
         """This process's settings, with those of the job."""
         default = Settings()
         values = {
-            f.name: kept.get(f.metadata["name"], getattr(default, f.name))
-            for f in fields(Settings)
-            if _is_kept(f.metadata["name"])
+            attribute: kept.get(name, getattr(default, attribute))
+            for name, attribute in names().items()
+            if _is_kept(name)
         }
         return replace(self._settings, **values)
 

@@ -87,7 +87,12 @@ def usual(kind: type, name: str, default: Any) -> Any:
 def setting(name: str, default: Any, help_: str) -> Any:
     """A field of a dataclass of settings."""
     DEFAULTS[name] = default
-    return field(default=default, metadata={"name": name, "help": help_})
+    return field(default=default, metadata={"help": help_})
+
+
+def setting_name(attribute: str) -> str:
+    """The name of a setting, by its attribute: `embed_threads` is `embed.threads`."""
+    return attribute.replace("_", ".", 1)
 
 
 def shown(value: Any) -> str:

@@ -157,3 +157,15 @@ def _parts(uri: str) -> list[str]:
 def _stem(name: str) -> str:
     stem, dot, _ = name.rpartition(".")
     return stem if dot and stem else name
+
+
+_FOLDERS = 2  # above a file that are named
+
+
+def file_of(uri: str, folders: int = _FOLDERS) -> str:
+    """Where a document comes from, in short: a file with its nearest folders, or a page."""
+    scheme, _, rest = uri.partition("://")
+    if rest and scheme in ("http", "https"):
+        return rest.partition("#by-")[0]
+    name = uri.removeprefix("upload:").replace("!/", "/")
+    return "/".join(part for part in name.split("/")[-folders - 1 :] if part)

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from trivium.core.results import Result, Results, SignalPart
 from trivium.core.types import Signal, StoredChunk
 from trivium.search.multi import shown
+from trivium.search.prefer import day_of
 from trivium.text.query import parse
 from trivium.text.snippet import marks, said_in, snip
 from trivium.text.times import span
+from trivium.text.titles import file_of
 from trivium.web.pages import query
 
 SNIPPET = 320  # characters: three lines of 75 on a wide screen, with room to breathe
 _MOST_NAMED = 2  # authors in a byline
-_FOLDERS = 2  # above a file that are named
+CODE = "text/x-source"
 Piece = tuple[str, bool]  # some text, and whether it is marked
 
 
@@ -47,6 +50,10 @@ class Card:
         return file_of(self.result.found.document.uri)
 
     @property
+    def is_code(self) -> bool:
+        return self.result.found.document.media_type == CODE
+
+    @property
     def link(self) -> str:
         """Where its source shows it; other schemes than the web's are left out: what a document
         names may be a script."""
@@ -65,6 +72,10 @@ class Group:
     best: Card
     more: list[Card]
 
+    def day(self) -> date:
+        """When the best passage was written, as far as we know."""
+        return day_of(self.best.result.found)
+
     def holds(self, rank: int | None) -> bool:
         return any(card.result.rank == rank for card in self.more)
 
@@ -77,15 +88,6 @@ def grouped(cards: Iterable[Card]) -> list[Group]:
         if known.best is not card:
             known.more.append(card)
     return list(groups.values())
-
-
-def file_of(uri: str) -> str:
-    """Where a document comes from, in short: a file with its nearest folders, or a page."""
-    scheme, _, rest = uri.partition("://")
-    if rest and scheme in ("http", "https"):
-        return rest.partition("#by-")[0]
-    name = uri.removeprefix("upload:").replace("!/", "/")
-    return "/".join(part for part in name.split("/")[-_FOLDERS - 1 :] if part)
 
 
 def named(signals: Mapping[Signal, SignalPart]) -> list[tuple[str, str, int]]:
@@ -109,12 +111,10 @@ def cards(results: Results, queries: Sequence[str], origin: str = "") -> list[Ca
     words = asked_words(results)
     texts = [(r.found.chunk.text, r.found.document.language) for r in results]
     said = said_in(texts, words)
-    return [
-        _card(result, words, said, address_of(result.found, queries, origin)) for result in results
-    ]
+    return [card_of(r, words, said, address_of(r.found, queries, origin)) for r in results]
 
 
-def _card(result: Result, words: tuple[str, ...], said: frozenset[str], address: str) -> Card:
+def card_of(result: Result, words: tuple[str, ...], said: frozenset[str], address: str) -> Card:
     found = result.found
     body = without_headings(found.chunk.text, found.chunk.headings)
     cut = snip(body, words, found.document.language, SNIPPET, said)

@@ -16,17 +16,7 @@ from trivium.evaluate.judging import GRADES, named, pool
 from trivium.http.asked import Here, Owner, Server
 from trivium.http.problems import PART
 from trivium.operations.searching import LONGEST_QUERY
-from trivium.text.snippet import snip
-from trivium.web.found import (
-    SNIPPET,
-    Piece,
-    address_of,
-    path_of,
-    pieces,
-    place_of,
-    without_headings,
-    words_of,
-)
+from trivium.web.found import Card, address_of, card_of, words_of
 from trivium.web.pages import PageRoute, page, query
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -39,14 +29,9 @@ Asked = Annotated[str, Query(max_length=LONGEST_QUERY)]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A document to judge, and its judgment so far."""
+    """A document to judge, by its best passage, and its judgment so far."""
 
-    id: int
-    title: str
-    path: list[str]
-    place: str
-    pieces: list[Piece]  # of its best passage
-    address: str
+    card: Card
     grade: int | None
     seen: bool
 
@@ -108,20 +93,9 @@ def _shown(server: Server, name: str, text: str) -> dict[str, object]:
 
 
 def _judged(result: Result, text: str, said: dict[str, int | None]) -> Judged:
-    found = result.found
-    document = named(found.document)
-    body = without_headings(found.chunk.text, found.chunk.headings)
-    cut = snip(body, words_of([text]), found.document.language, SNIPPET)
-    return Judged(
-        found.document.id,
-        found.document.title,
-        path_of(found),
-        place_of(found),
-        pieces(cut.text, cut.marks),
-        address_of(found, [text]),
-        said.get(document),
-        document in said,
-    )
+    document = named(result.found.document)
+    card = card_of(result, words_of([text]), frozenset(), address_of(result.found, [text]))
+    return Judged(card, said.get(document), document in said)
 
 
 def _said(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from trivium.core.types import StoredChunk
 from trivium.text.snippet import marks
-from trivium.web.found import Piece, pieces
+from trivium.web.found import CODE, Piece, pieces
 
 REACH = 6_000  # characters shown before and after the passage: some four screens
 _CELLS = " | "
@@ -22,7 +22,7 @@ _CELL = re.compile(r"(?:^|(?<= ))\|(?= |$)")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A heading, a paragraph (lines are kept) or a table (rows of cells)."""
+    """A heading, a paragraph (lines are kept), a table (rows of cells) or code (as it is)."""
 
     kind: str
     lines: list[list[Piece]] = field(default_factory=list)
@@ -69,7 +69,8 @@ def read(
     marked = [(a + start, b + start) for a, b in marks(text[start:end], words, language)]
     if cited is not None and chosen:
         marked = [(chosen.chunk.start + cited[0], min(chosen.chunk.start + cited[1], centre[1]))]
-    page = _Page(text, marked, {h for p in shown for h in p.chunk.headings})
+    is_code = bool(passages) and passages[0].document.media_type == CODE
+    page = _Page(text, marked, {h for p in shown for h in p.chunk.headings}, is_code)
     parts: list[tuple[int | None, int, int, str]] = [(None, start, end, "")]
     if chosen:
         c = chosen.chunk
@@ -102,13 +103,20 @@ class _Page:
     """Splits ranges of a text into blocks, with the same marks throughout."""
 
     def __init__(
-        self, text: str, marked: Sequence[tuple[int, int]], headings: Collection[str]
+        self,
+        text: str,
+        marked: Sequence[tuple[int, int]],
+        headings: Collection[str],
+        is_code: bool,
     ) -> None:
+        self._is_code = is_code
         self._text = text
         self._marked = marked
         self._headings = headings
 
     def blocks(self, start: int, end: int, header: str) -> list[Block]:
+        if self._is_code:
+            return [Block("code", [self._cut(start, end)])] if self._text[start:end].strip() else []
         found: list[Block] = []
         at = start
         for gap in [*_BLANK.finditer(self._text, start, end), None]:

@@ -69,6 +69,7 @@ class View:
     collections: list[Collection] = field(default_factory=list)  # before anything is asked
     note: str = ""
     adding: bool = False  # nothing was found, and files are still being added
+    is_empty: bool = False  # the library, as far as this caller sees
 
     @property
     def searches(self) -> tuple[str, ...]:
@@ -125,6 +126,8 @@ class View:
             return []
         weak = [group for group in self.groups if self.results.is_folded(group.best.result)]
         good = [group for group in self.groups if group not in weak]
+        if self.state.by_date:
+            weak, good = (sorted(some, key=Group.day, reverse=True) for some in (weak, good))
         passages = sum(1 + len(group.more) for group in weak)
         name = counted(passages, "weaker match")
         return [("", good)] + ([(name, weak)] if weak else [])
@@ -203,6 +206,9 @@ def _look(server: Server, state: SearchState, within: Where) -> View:
     except EmptyQuery:
         facets = [_facet(server, name, state, within) for name in _FACETS]
         return View(state, usual, facets, note="Type at least one word to search for.")
+    adding = not results and bool(server.library.jobs.all(ended=False, limit=1))
+    if not results and not adding and not server.library.documents.collections(within):
+        return View(state, usual, [], note="The library is empty.", is_empty=True)
     facets = _found_facets(server, state, within)
     asked = state.limit or server.settings.search_limit
     return View(
@@ -214,7 +220,7 @@ def _look(server: Server, state: SearchState, within: Where) -> View:
         state.more(asked) if len(results) >= asked else "",
         server.library.suggest(state.queries[-1], _SUGGESTED, within),
         picture(results, state.explain) if state.explain is not None else None,
-        adding=not results and bool(server.library.jobs.all(ended=False, limit=1)),
+        adding=adding,
     )
 
 

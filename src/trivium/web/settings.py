@@ -22,6 +22,16 @@ from trivium.web.pages import PageRoute, page
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
+# What people want to set, and how the names of its settings begin.
+GROUPS = {
+    "Library and files": ("preset", "library", "cache", "archive", "index"),
+    "Reading and passages": ("read", "audio", "chunk"),
+    "Searching": ("search", "analysis", "fusion", "rerank"),
+    "Answering": ("ask", "generate"),
+    "Models": ("embed", "models"),
+    "Serving, access and quotas": ("serve", "signin", "quota"),
+    "Sources and logs": ("sync", "log"),
+}
 PERIODS = {"": "never", "1d": "in a day", "30d": "in 30 days", "52w": "in a year"}
 _Text = Annotated[str, Form(max_length=200)]
 _Limit = Annotated[int, Form(ge=0, le=MOST_OF_QUOTA)]
@@ -60,11 +70,12 @@ async def settings(
         for one in _settings(server)
         if one.speaks_of(find.lower().split()) and (one.changed or not changed)
     ]
-    groups: dict[str, list[Setting]] = {}
-    for one in found:
-        groups.setdefault(one.name.partition(".")[0], []).append(one)
+    groups = {
+        heading: [one for one in found if one.name.partition(".")[0] in beginnings]
+        for heading, beginnings in GROUPS.items()
+    }
     values = {
-        "groups": groups,
+        "groups": {heading: some for heading, some in groups.items() if some},
         "count": len(found),
         "find": find,
         "changed": changed,

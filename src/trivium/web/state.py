@@ -42,6 +42,7 @@ class SearchState:
     source: tuple[str, ...] = ()
     where: str = ""
     as_of: str = ""  # a day: search documents as they were then
+    by_date: bool = False  # the newest first, among those shown
     explain: int | None = None  # the result whose drawer is open; 0: of all together
     fields: int = 1  # boxes for queries, at least
 
@@ -65,6 +66,7 @@ class SearchState:
             source=tuple(given.getlist("source")),
             where=given.get("where", "").strip(),
             as_of=given.get("as_of", "").strip(),
+            by_date=given.get("sort") == "date",
             explain=explain,
             fields=min(MOST_QUERIES, max(1, len(queries) + (given.get("add") == "1"))),
         )
@@ -115,6 +117,7 @@ class SearchState:
             *((box.name, "1", name in self.checked) for name, box in BOXES.items()),
             ("boost", self.boost, bool(self.boost)),
             ("as_of", self.as_of, bool(self.as_of)),
+            ("sort", "date", self.by_date),
         ]
         pairs += [(name, value) for name, value, differs in told if differs]
         if self.weights is not None:
@@ -169,8 +172,8 @@ class SearchState:
         queries[instead_of : instead_of + 1] = [text]
         return replace(self, queries=tuple(queries), explain=None).address
 
-    def as_typed(self) -> str:
-        return replace(self, explain=None).address
+    def sorted_by_date(self, by_date: bool) -> str:
+        return replace(self, by_date=by_date, explain=None).address
 
 
 def _weights(given: QueryParams) -> dict[Signal, int] | None:

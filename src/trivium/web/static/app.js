@@ -130,6 +130,8 @@ document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   const box = /** @type {HTMLInputElement | null} */ (document.querySelector('[data-key="/"]'));
   if (event.key === "Escape" && event.target === box) box?.blur();
+  // The box has the focus already: the key that leads here types nothing.
+  if (event.key === "/" && event.target === box && !box?.value) event.preventDefault();
   if (typing(event.target)) return;
   const meant = /** @type {HTMLElement | null} */ (
     document.querySelector(`[data-key="${CSS.escape(event.key)}"]`)

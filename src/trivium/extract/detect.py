@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from trivium.core.errors import FileEmpty, FileTooLarge, FormatUnknown
 from trivium.core.types import Extraction
-from trivium.extract.archives import TarExtractor, ZipExtractor
+from trivium.extract.archives import SevenZipExtractor, TarExtractor, ZipExtractor
 from trivium.extract.bibliography import BibtexExtractor, CslExtractor
 from trivium.extract.calendars import CalendarExtractor
 from trivium.extract.code import CodeExtractor
@@ -60,6 +60,7 @@ BUILT_IN: tuple[Extractor, ...] = (
     SlackExportExtractor(),
     ZipExtractor(),
     TarExtractor(),
+    SevenZipExtractor(),
     MsgExtractor(),
     DocExtractor(),
     XlsExtractor(),

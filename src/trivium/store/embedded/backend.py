@@ -21,6 +21,7 @@ from pathlib import Path
 from trivium.core.errors import DiskFull, LibraryBusy, LibraryNotFound, LibraryReadOnly
 from trivium.ports import Backend, Blobs, Spool
 from trivium.store.blobs import FolderBlobs, KeptOriginals
+from trivium.store.embedded.asof import AS_OF, PastFolders
 from trivium.store.embedded.backup import ARCHIVE, DATABASE
 from trivium.store.embedded.database import check_not_lost, open_database, translated
 from trivium.store.embedded.documents import FolderDocuments
@@ -32,7 +33,6 @@ from trivium.store.embedded.snapshots import Snapshots
 from trivium.store.embedded.spool import FolderSpool
 from trivium.store.embedded.upkeep import EmbeddedUpkeep
 from trivium.store.embedded.vector_index import FolderVectors
-from trivium.store.embedded.views import EmbeddedViews
 from trivium.store.embedded.writer import EmbeddedWriter
 from trivium.store.embedded.writing import DOING, WRITER, Writing
 from trivium.store.sql.checks import Checks
@@ -128,7 +128,7 @@ def open_embedded(
         sources=SqlSources(engine),
         queries=SqlQueryLog(engine),
         alerts=SqlAlerts(engine),
-        views=EmbeddedViews(folder, engine, lambda path: open_embedded(path, wait=wait)),
+        views=PastFolders(engine, lambda path: open_embedded(path, wait=wait), folder / AS_OF),
         folder=folder,
         close=close,
     )

@@ -20,6 +20,8 @@ from sqlalchemy import Engine, text
 from trivium.core.errors import LibraryBusy
 from trivium.ports import Backend, Blobs, Spool
 from trivium.store.blobs import KeptOriginals
+from trivium.store.embedded.asof import PastFolders
+from trivium.store.embedded.backend import open_embedded
 from trivium.store.postgres.address import Address
 from trivium.store.postgres.database import open_database
 from trivium.store.postgres.files import RowBlobs, RowShelf, RowSpool
@@ -29,7 +31,6 @@ from trivium.store.postgres.nodes import CitusNodes
 from trivium.store.postgres.replicas import CONNECT_SECONDS, Place, ReplicatedSignals
 from trivium.store.postgres.schema import prepare
 from trivium.store.postgres.upkeep import PostgresUpkeep
-from trivium.store.postgres.views import PostgresViews
 from trivium.store.postgres.words import Words
 from trivium.store.postgres.writer import MODEL, PostgresWriter
 from trivium.store.sql.conversations import SqlConversations
@@ -82,7 +83,7 @@ def open_postgres(
     models = SqlModels(
         engine, nullcontext, vectors, embedding=lambda: _embedding(leases), switching=alone.hold
     )
-    views = PostgresViews(engine)
+    views = PastFolders(engine, open_embedded)
 
     def close() -> None:
         leases.close()

@@ -13,42 +13,24 @@ from sqlalchemy import Column, Connection, Table, func, select, tuple_
 
 from trivium.store.sql.statements import insert_all
 from trivium.store.sql.tables import (
-    access_tokens,
-    alert_hits,
-    alerts,
-    chunks,
-    collections,
     counters,
-    documents,
-    embeddings,
-    fields,
-    interpretations,
-    jobs,
-    names,
-    query_log,
-    removals,
+    known_terms,
+    known_words,
+    leftovers,
+    metadata,
     settings,
-    shingles,
-    source_failures,
-    sources,
-    tasks,
-    token_vectors,
-    turn_documents,
-    turns,
-    watched_folders,
 )
 
 ROWS = 2_000  # in one transaction
 Copied = Callable[[str, int, int], None]  # table, rows done, of how many
 
-# Referenced tables come first. `settings` and `counters` are last: if they are there, everything
-# else is.
-TABLES: tuple[Table, ...] = (
-    collections, watched_folders, sources, source_failures, query_log, alerts, alert_hits,
-    access_tokens, turns, turn_documents, documents, names, fields,
-    interpretations, chunks, shingles, embeddings, token_vectors, jobs, tasks, removals,
-)  # fmt: skip
+# `settings` and `counters` are last: if they are there, everything else is. Tables that others refer
+# to come first; rows of indexes are made again.
 LAST: tuple[Table, ...] = (counters, settings)
+_MADE_AGAIN = (known_terms, known_words, leftovers)
+TABLES: tuple[Table, ...] = tuple(
+    table for table in metadata.sorted_tables if table not in (*LAST, *_MADE_AGAIN)
+)
 
 
 def key_of(table: Table) -> list[Column[Any]]:

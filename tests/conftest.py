@@ -13,7 +13,7 @@ from tests.kept import kept
 from tests.language_model import serving
 from tests.once import add_samples, made_once, shared_folder
 
-from trivium.ingest import batches
+from trivium.ingest import embedding
 
 ROOT = Path(__file__).parent.parent
 
@@ -80,7 +80,7 @@ def environment(cache_folder: Path, tmp_path_factory: pytest.TempPathFactory) ->
     # Two threads prepare documents. One that comes .25 s after a later one is in a later batch and
     # has the higher number, which on a busy machine is chance; within a batch the order is that of
     # the offers, which tests go by.
-    patch.setattr(batches, "_LULL", 60.0)
+    patch.setattr(embedding, "_LULL", 60.0)
     # Programs that tests start keep their bytecode: otherwise each compiles all of Trivium again,
     # .3 s of the 1.3 that it takes to start.
     patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)

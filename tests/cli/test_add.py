@@ -13,7 +13,7 @@ from filelock import FileLock
 from tests.cli.program import call
 from tests.unit.extract.making import scanned
 
-from trivium.ingest import batches
+from trivium.ingest import embedding
 from trivium.library.jobs import Jobs
 
 
@@ -108,7 +108,7 @@ def test_an_interruption_keeps_what_was_done(
 
     with monkeypatch.context() as patch:
         patch.setattr(Jobs, "work", interrupted)
-        patch.setattr(batches, "BATCH_DOCUMENTS", 1)
+        patch.setattr(embedding, "BATCH_DOCUMENTS", 1)
         plain = call("add", notes, "--library", place)
         again = call("add", notes, "--library", place, "--json")
     assert (plain.code, plain.out) == (130, "")

@@ -4,12 +4,12 @@ import numpy as np
 from sqlalchemy import text
 from tests import postgres
 
-from trivium.store.indexed import IndexedChunk
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.database import open_database
 from trivium.store.postgres.schema import prepare
 from trivium.store.postgres.vectors import ServedModel, VectorTables
 from trivium.store.sql.feed import Feed
+from trivium.store.sql.rows import IndexedChunk
 
 NEAR, FAR = 24_000, 12_000  # more near chunks than any depth of the graph, too many far ones to
 # compare all of them without a look at the graph

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from trivium.config import Settings
 from trivium.core.types import Chunk, Extraction, Labels
-from trivium.ingest import batches
+from trivium.ingest import embedding
 from trivium.ingest.progress import Fate
 from trivium.library import Library, worker
 from trivium.ports import SourceItem
@@ -242,7 +242,7 @@ def next_mark(act: Callable[..., None], place: Path, mark: int) -> int:
 def main(place: Path) -> None:
     worker._SOURCES = {**worker._SOURCES, Source.kind: lambda *_: Source(())}
     worker.chunker_for = lambda *_: Cut()  # type: ignore[assignment]
-    batches.BATCH_DOCUMENTS = 2  # type: ignore[attr-defined]
+    embedding.BATCH_DOCUMENTS = 2  # type: ignore[attr-defined]
     assert fork(lambda: add(place, 0)) == 0
     print("ready", flush=True)
     last = rounds("add", place, 1, add, finish_adding)

@@ -17,7 +17,7 @@ from trivium.config import Settings
 from trivium.core.errors import JobNotFound
 from trivium.core.types import Labels
 from trivium.core.work import JobState, Priority, TaskState
-from trivium.ingest import batches, embedding, in_flight, tasks
+from trivium.ingest import embedding, in_flight, tasks
 from trivium.ingest.progress import Fate, Outcome
 from trivium.library import Library
 from trivium.ports import SourceItem, worker_lease
@@ -31,7 +31,7 @@ PATIENCE = 240.0  # seconds: for a machine that is busy with other things
 @pytest.fixture
 def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """A batch is one document."""
-    monkeypatch.setattr(batches, "BATCH_DOCUMENTS", 1)
+    monkeypatch.setattr(embedding, "BATCH_DOCUMENTS", 1)
 
 
 def write(folder: Path, *names: str) -> Path:
@@ -130,7 +130,7 @@ def test_a_person_goes_before_a_bulk_import(
 def test_cancelling_stops_at_the_next_document(
     library: Library, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batches, "BATCH_DOCUMENTS", 1)
+    monkeypatch.setattr(embedding, "BATCH_DOCUMENTS", 1)
     monkeypatch.setattr(tasks, "OFTEN", 0.0)  # seconds: a quick machine adds all within one
     write(files, *(f"n{n:03}" for n in range(80)))
     job = enqueue(library, files)

@@ -19,8 +19,7 @@ from tests.recordings.making import CLIP
 from trivium.config import Settings
 from trivium.core.types import Extraction
 from trivium.core.work import Task, TaskState
-from trivium.ingest.faults import Dropped
-from trivium.ingest.progress import Steps
+from trivium.ingest.progress import Dropped, Steps
 from trivium.library import Library
 from trivium.library.assembly import recordings_for, sandbox_for
 from trivium.operations.searching import Filters

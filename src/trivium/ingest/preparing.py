@@ -43,7 +43,6 @@ from trivium.ingest.attached import (
     stand_in,
     with_parts,
 )
-from trivium.ingest.faults import Dropped, failure, is_of_one_document, is_refused
 from trivium.ingest.file_chunker import check_count
 from trivium.ingest.identity import (
     Covered,
@@ -55,7 +54,15 @@ from trivium.ingest.identity import (
     recognise,
     text_digest,
 )
-from trivium.ingest.progress import Fate, Outcome, Steps
+from trivium.ingest.progress import (
+    Dropped,
+    Fate,
+    Outcome,
+    Steps,
+    failure,
+    is_of_one_document,
+    is_refused,
+)
 from trivium.ingest.recordings import (
     TRANSCRIBED_BY,
     heard_before,

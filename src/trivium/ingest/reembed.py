@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from trivium.core.types import ChunkId
-from trivium.ingest.batches import BatchSize
+from trivium.ingest.embedding import BatchSize
 from trivium.ports import Backend, Embedder, TokenEmbedder, Unembedded, Waiting
 
 BATCH = 128  # passages embedded and stored at a time: 8 s on 2 cores, the most that a kill can cost

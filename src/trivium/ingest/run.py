@@ -26,13 +26,11 @@ from trivium.core.errors import ModelUnavailable
 from trivium.core.types import Extraction, Processed
 from trivium.core.work import JobId, Offered, Step, SyncPoint
 from trivium.ingest.attached import is_library
-from trivium.ingest.batches import Batches, step_back
-from trivium.ingest.embedding import Embedding, Made
-from trivium.ingest.faults import Dropped, failure, is_of_one_document, is_refused
+from trivium.ingest.embedding import Batches, Embedding, Made, step_back
 from trivium.ingest.identity import Covered, Naming, Renaming
 from trivium.ingest.in_flight import InFlight, InFlightDocuments, Offer
 from trivium.ingest.preparing import Found, Preparation, Relabelling
-from trivium.ingest.progress import Fate, Outcome
+from trivium.ingest.progress import Dropped, Fate, Outcome, failure, is_of_one_document, is_refused
 from trivium.ingest.tasks import OFTEN, TaskRecords
 from trivium.ports import Backend, SourceItem
 from trivium.text.values import clean_text

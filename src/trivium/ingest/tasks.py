@@ -26,9 +26,8 @@ from trivium.core.work import (
     TaskProgress,
     TaskState,
 )
-from trivium.ingest.faults import failure, is_of_one_document
 from trivium.ingest.in_flight import Offer, clean_item
-from trivium.ingest.progress import Fate
+from trivium.ingest.progress import Fate, failure, is_of_one_document
 from trivium.ports import Backend, Queue, SourceItem
 from trivium.text.values import clean_text
 

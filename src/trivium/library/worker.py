@@ -22,10 +22,9 @@ from trivium.core.work import Job, Priority, Step, Task, TaskEnd, TaskId, TaskSt
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.extractors import extractors
-from trivium.ingest.faults import failure
 from trivium.ingest.in_flight import Offer, clean_item
 from trivium.ingest.preparing import Preparer
-from trivium.ingest.progress import Outcome
+from trivium.ingest.progress import Outcome, failure
 from trivium.ingest.run import Pipeline
 from trivium.ingest.tasks import TaskFeed, TaskRecords
 from trivium.library.assembly import (

@@ -21,7 +21,7 @@ from uuid import uuid4
 
 from trivium.core.errors import OriginalDamaged, OriginalMissing
 from trivium.ports import Blobs
-from trivium.store.disk import translated_disk
+from trivium.store.embedded.database import translated
 
 _SCHEME = "sha256:"
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -40,7 +40,7 @@ class FolderBlobs:
         """On the disk before it returns (3 ms; .1 without the promise)."""
         address = self.address(data)
         path = self._path(_digest(address))
-        with translated_disk(self._folder):
+        with translated(self._folder):
             if not _renewed(path, data):
                 self._write(path, data)
         return address
@@ -83,7 +83,7 @@ class FolderBlobs:
     def delete(self, address: str) -> None:
         digest = _digest(address)
         name = address.removeprefix(_SCHEME)
-        with translated_disk(self._folder):
+        with translated(self._folder):
             if digest:
                 self._path(digest).unlink(missing_ok=True)
             elif _LEFT.fullmatch(name):

@@ -18,8 +18,8 @@ from trivium.core.upkeep import Progress
 from trivium.ports import Backend
 from trivium.store.opening import BackendOptions, open_backend
 from trivium.store.sql.checks import Checks
-from trivium.store.sql.checksums import CHECKED
 from trivium.store.sql.copying import LAST, TABLES, copy_table, count
+from trivium.store.sql.rows import CHECKED
 from trivium.store.sql.statements import one_state, set_setting, setting
 from trivium.store.sql.tables import counters, documents, interpretations, settings
 

@@ -22,10 +22,10 @@ import numpy as np
 from trivium.core.errors import ModelChanged
 from trivium.core.types import OWNER, Chunk, ChunkId, Document, DocumentId, Hit, Probe, Where
 from trivium.ports import Backend
-from trivium.store.bm25 import K1, idf, saturation
 from trivium.store.embedded.backend import open_embedded
-from trivium.store.indexed import searched_text
+from trivium.store.ranking import K1, idf, saturation
 from trivium.store.signals import PlannedSignals
+from trivium.store.sql.rows import searched_text
 from trivium.store.visible import known_share
 from trivium.store.where import matches
 from trivium.text.keywords import KeywordPlan, Run

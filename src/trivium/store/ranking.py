@@ -1,4 +1,5 @@
-"""The k chunks that lists of words rank highest, for every store and every caller.
+"""BM25's two factors, with the usual constants (k1 1.2, b .75), and the k chunks that lists
+of words rank highest, for every store and every caller.
 
 Words count in the order of the most they can add. Where much is left to read, the best chunks so
 far are scored in full: chunks that can't reach the k-th of them any more are not looked up in the
@@ -13,15 +14,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from math import log
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
 from trivium.core.types import Hit, hits_of
-from trivium.store.bm25 import K1, B
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
+
+K1 = 1.2
+B = 0.75
+
+
+def idf(holding: int, total: int) -> float:
+    """How telling a term is that `holding` of `total` chunks hold."""
+    return log(1 + (total - holding + 0.5) / (holding + 0.5))
+
+
+@overload
+def saturation(frequency: float, length: int, average: float) -> float: ...
+@overload
+def saturation(
+    frequency: NDArray[Any], length: NDArray[Any], average: float
+) -> NDArray[np.float64]: ...
+def saturation(frequency: Any, length: Any, average: float) -> Any:
+    """How much `frequency` occurrences in a chunk of `length` words count: 0 .. K1 + 1."""
+    return frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * length / average))
+
 
 # Lengths in one byte: all to 40, then in steps of 2, 4, 8 and so on, as tantivy and Lucene have
 # them. Every store reckons with them, so that a library ranks the same wherever it is kept.

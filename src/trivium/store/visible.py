@@ -15,10 +15,20 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from trivium.core.types import Hit
-from trivium.store.bm25 import K1, idf
-from trivium.store.known import KnownDocuments
-from trivium.store.ranking import Counts, Holders, Ids, KnownBy, Part, Saturation, best, beyond_text
-from trivium.store.sql.census import Allowed
+from trivium.store.ranking import (
+    K1,
+    Counts,
+    Holders,
+    Ids,
+    KnownBy,
+    Part,
+    Saturation,
+    best,
+    beyond_text,
+    idf,
+)
+from trivium.store.sql.feed import Allowed
+from trivium.store.sql.known import KnownDocuments
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.known import weights
 from trivium.text.spelling import PlannedWord

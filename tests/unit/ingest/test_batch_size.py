@@ -2,7 +2,7 @@
 
 import pytest
 
-from trivium.ingest.batches import BatchSize
+from trivium.ingest.embedding import BatchSize
 
 
 @pytest.mark.parametrize(

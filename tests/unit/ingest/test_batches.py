@@ -8,8 +8,7 @@ import pytest
 
 from trivium.core.types import Labels
 from trivium.ingest import embedding
-from trivium.ingest.batches import BATCH_TOKENS, Batches
-from trivium.ingest.embedding import Embedding, Made
+from trivium.ingest.embedding import BATCH_TOKENS, Batches, Embedding, Made
 from trivium.ingest.in_flight import InFlight, Offer
 from trivium.ingest.preparing import Prepared, Preparer
 from trivium.ports import SourceItem

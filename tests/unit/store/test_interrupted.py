@@ -11,7 +11,7 @@ import pytest
 
 from trivium.core.types import OWNER, Processed
 from trivium.store.embedded.backend import open_embedded
-from trivium.store.embedded.writer import EmbeddedWriter
+from trivium.store.embedded.writing import EmbeddedWriter
 from trivium.testing.samples import TOY, sample
 
 

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.store import ranking
-from trivium.store.bm25 import K1, B, saturation
 from trivium.store.ranking import (
+    K1,
+    B,
     Holders,
     KnownBy,
     Part,
@@ -17,6 +18,7 @@ from trivium.store.ranking import (
     best,
     beyond_text,
     kept_length,
+    saturation,
 )
 
 CHUNKS = 3_000

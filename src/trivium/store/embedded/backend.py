@@ -32,9 +32,7 @@ from trivium.store.embedded.signals import EmbeddedSignals
 from trivium.store.embedded.snapshots import Snapshots
 from trivium.store.embedded.spool import FolderSpool
 from trivium.store.embedded.upkeep import EmbeddedUpkeep
-from trivium.store.embedded.vector_index import FolderVectors
-from trivium.store.embedded.writer import EmbeddedWriter
-from trivium.store.embedded.writing import DOING, WRITER, Writing
+from trivium.store.embedded.writing import DOING, WRITER, EmbeddedWriter, FolderVectors, Writing
 from trivium.store.sql.checks import Checks
 from trivium.store.sql.conversations import SqlConversations
 from trivium.store.sql.feed import Feed

@@ -1,14 +1,21 @@
-"""Opens a library's SQLite file and turns its errors into Trivium's."""
+"""Opens a library's SQLite file, and turns errors of SQLite, of the disk and of damaged index files
+into Trivium's.
+
+A damaged index file gives numbers that make no sense, and whatever uses them fails in one way or
+another. That becomes `IndexDamaged`: whoever holds the index sets it aside and rebuilds it.
+"""
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 from urllib.parse import quote
 
 from sqlalchemy import Engine, ExceptionContext, create_engine, event
@@ -21,9 +28,71 @@ from sqlalchemy.exc import (
     ProgrammingError,
 )
 
-from trivium.core.errors import LibraryBusy, LibraryDamaged, StoreError
-from trivium.store.disk import disk_refusal, full, of_disk, read_only
+from trivium.core.errors import (
+    DiskFull,
+    IndexDamaged,
+    LibraryBusy,
+    LibraryDamaged,
+    LibraryReadOnly,
+    StoreError,
+)
 from trivium.store.sql.feed import SEQUENCE
+
+_ROOM = 64 << 10  # bytes: SQLite's shared memory alone takes 32 KB
+
+
+def disk_refusal(folder: Path) -> StoreError | None:
+    """What keeps anyone from writing here: a full disk, a read-only one, a lack of permission."""
+    try:
+        disk = os.statvfs(folder)
+    except OSError:
+        return None
+    if disk.f_flag & os.ST_RDONLY or not os.access(folder, os.W_OK):
+        return read_only(folder)
+    return full(folder) if disk.f_bavail * disk.f_frsize < _ROOM else None
+
+
+def of_disk(error: OSError, folder: Path) -> StoreError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return full(folder)
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return read_only(folder)
+    return StoreError(f"Couldn't use the library {folder}: {error}.")
+
+
+def full(folder: Path) -> DiskFull:
+    return DiskFull(f"The disk that holds {folder} is full.")
+
+
+def read_only(folder: Path) -> LibraryReadOnly:
+    return LibraryReadOnly(
+        f"The library {folder} is read-only: you can search it, but not change it.",
+        fix="Check its permissions and how its disk is mounted, or copy it.",
+    )
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def guarded(part: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Turn what damaged files lead to into an `IndexDamaged` of this part."""
+
+    def guard(method: Callable[P, T]) -> Callable[P, T]:
+        @wraps(method)
+        def call(*given: P.args, **named: P.kwargs) -> T:
+            try:
+                return method(*given, **named)
+            except IndexDamaged:
+                raise
+            except (ValueError, ArithmeticError, LookupError) as error:
+                told = (str(error).splitlines() or [type(error).__name__])[0][:200]
+                raise IndexDamaged.of(part, told) from error
+
+        return call
+
+    return guard
+
 
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",  # readers never wait for the writer

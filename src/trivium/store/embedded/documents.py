@@ -25,9 +25,8 @@ from trivium.core.types import (
     Where,
 )
 from trivium.store.embedded.database import read_rows, sequence_of
-from trivium.store.sql.checksums import passage_check
 from trivium.store.sql.documents import SqlDocuments, chunks_by_id
-from trivium.store.sql.rows import CHECKED_COLUMNS, document_of, place_of
+from trivium.store.sql.rows import CHECKED_COLUMNS, document_of, passage_check, place_of
 from trivium.text.filters import looks_at_passages
 
 Row: TypeAlias = tuple[Any, ...]

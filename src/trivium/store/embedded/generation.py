@@ -17,7 +17,7 @@ import numpy as np
 
 from trivium.core.errors import IndexDamaged
 from trivium.store.embedded.codes import BLOCK, Codes, fit_levels, load_faiss
-from trivium.store.embedded.damage import guarded
+from trivium.store.embedded.database import guarded
 from trivium.store.embedded.lists import LEAST_SEEN, Filter, Lists, write
 
 if TYPE_CHECKING:

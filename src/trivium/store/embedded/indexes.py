@@ -21,12 +21,12 @@ import numpy as np
 
 from trivium.core.errors import IndexDamaged
 from trivium.core.types import ChunkId
-from trivium.store.embedded.damage import guarded
+from trivium.store.embedded.database import guarded
 from trivium.store.embedded.generation import Generation
 from trivium.store.embedded.vectors import VectorIndex
 from trivium.store.embedded.words import WordIndex, WordView, check
-from trivium.store.indexed import IndexedChunk
 from trivium.store.sql.feed import Feed
+from trivium.store.sql.rows import IndexedChunk
 from trivium.store.sql.statements import slices
 from trivium.text.trigrams import Vocabulary
 

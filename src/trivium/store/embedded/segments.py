@@ -28,7 +28,7 @@ from trivium.text.stems import stem
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from trivium.store.indexed import IndexedChunk
+    from trivium.store.sql.rows import IndexedChunk
 
 FIELDS = ("spellings", "stems")
 _CHECKED = 1 << 20  # bytes of one checksum

@@ -26,13 +26,12 @@ from trivium.core.types import (
     Where,
     hits_of,
 )
-from trivium.store.embedded.damage import guarded
-from trivium.store.embedded.database import rows_of, translated
+from trivium.store.embedded.database import guarded, rows_of, translated
 from trivium.store.embedded.indexes import VECTORS, WORDS, Indexes
 from trivium.store.embedded.snapshots import Snapshot, Snapshots
 from trivium.store.embedded.writing import Writing
 from trivium.store.signals import PlannedSignals, spread
-from trivium.store.sql.census import Allowed
+from trivium.store.sql.feed import Allowed
 from trivium.store.sql.statements import vector_bytes
 from trivium.store.sql.vectors import SqlVectors
 from trivium.store.visible import Visible

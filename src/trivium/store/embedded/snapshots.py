@@ -17,10 +17,8 @@ from trivium.core.types import OWNER, Where
 from trivium.store.embedded.database import rows_of, sequence_of
 from trivium.store.embedded.indexes import VECTORS, WORDS, Indexes, IndexView
 from trivium.store.embedded.words import WordView
-from trivium.store.known import KnownDocuments
-from trivium.store.sql.census import Allowed, Census, Passing
-from trivium.store.sql.feed import Feed
-from trivium.store.sql.known import KnownWords
+from trivium.store.sql.feed import Allowed, Census, Feed, Passing
+from trivium.store.sql.known import KnownDocuments, KnownWords
 from trivium.store.visible import Visible
 from trivium.text.trigrams import Vocabulary
 

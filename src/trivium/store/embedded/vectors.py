@@ -48,7 +48,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trivium.store.embedded.codes import BLOCK
-from trivium.store.embedded.damage import guarded
+from trivium.store.embedded.database import guarded
 from trivium.store.embedded.generation import Generation
 
 if TYPE_CHECKING:

@@ -28,17 +28,17 @@ import numpy as np
 from trivium.core.errors import IndexDamaged
 from trivium.core.types import ChunkId
 from trivium.store.embedded import segments
-from trivium.store.embedded.damage import guarded
+from trivium.store.embedded.database import guarded
 from trivium.store.embedded.segments import Column, Segment
 from trivium.store.ranking import Counts, Ids
-from trivium.store.sql.census import Allowed
+from trivium.store.sql.feed import Allowed
 from trivium.text.keywords import Run
 from trivium.text.trigrams import Vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from trivium.store.indexed import IndexedChunk
+    from trivium.store.sql.rows import IndexedChunk
 
 _LIST = "list.json"
 _ENDING = ".words"

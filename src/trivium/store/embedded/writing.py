@@ -3,15 +3,20 @@
 The order makes it safe. A write stages rows in SQLite, updates the derived indexes, and only then
 switches in SQLite; so everything active in SQLite is in the indexes. The census masks anything else
 in the indexes (`leftovers`), and it is removed later.
+
+`Writing` is a turn at writing, `EmbeddedWriter` makes every change of documents in one, and
+`FolderVectors` keeps the files of vectors in step with the models in the database.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
+
+import numpy as np
 
 from trivium.core.errors import (
     DiskFull,
@@ -19,12 +24,17 @@ from trivium.core.errors import (
     LibraryBusy,
     LibraryReadOnly,
 )
+from trivium.core.types import ChunkId, Document, DocumentId, Metadata, Processed, Where
 from trivium.ports import Leases, Waiting
+from trivium.store.blobs import KeptOriginals
+from trivium.store.embedded.asof import discard
 from trivium.store.embedded.database import translated
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.snapshots import Snapshots
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.models import drop_unneeded
+from trivium.store.sql.names import Names
+from trivium.store.sql.removal import Gone, Removal
 from trivium.store.sql.staging import Staging
 
 T = TypeVar("T")
@@ -149,3 +159,131 @@ class Writing:
             with suppress(IndexDamaged):
                 self.mend(damage)
             return look()
+
+
+class EmbeddedWriter:
+    def __init__(
+        self,
+        folder: Path,
+        writing: Writing,
+        staging: Staging,
+        names: Names,
+        removal: Removal,
+        indexes: Indexes,
+        originals: KeptOriginals,
+    ) -> None:
+        self._folder = folder
+        self._writing = writing
+        self._staging = staging
+        self._names = names
+        self._removal = removal
+        self._indexes = indexes
+        self._originals = originals
+
+    def writing(
+        self, waiting: Waiting | None = None, patience: float | None = None
+    ) -> AbstractContextManager[None]:
+        return self._writing.writing(waiting, patience)
+
+    def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
+        if not batch:
+            return []
+        with self.writing():
+            done: list[Document] = []
+            try:
+                while len(done) < len(batch):
+                    stage = self._staging.stage(batch[len(done) :], model)
+                    self._indexes.add([chunk for one in stage.staged for chunk in one.indexed])
+                    done += self._staging.activate(
+                        stage.staged, stage.documents, stage.ends, stage.points
+                    )
+            except BaseException as reason:
+                self._writing.undo()
+                if not done or not isinstance(reason, Exception):  # Ctrl-C ends the run
+                    raise
+            finally:
+                self._originals.registered(processed.original for processed in batch[: len(done)])
+            return done
+
+    def relabel(
+        self, document: DocumentId, *, category: str, audience: str, metadata: Metadata
+    ) -> None:
+        with self.writing():
+            self._names.relabel(document, category=category, audience=audience, metadata=metadata)
+
+    def remove(self, documents: Iterable[DocumentId]) -> int:
+        with self.writing():
+            return self._dropped(self._removal.remove(documents))
+
+    def add_name(self, document: DocumentId, uri: str) -> Document:
+        with self.writing():
+            return self._names.add_name(document, uri)
+
+    def rename(self, document: DocumentId, old: str, new: str) -> Document:
+        with self.writing():
+            return self._names.rename(document, old, new)
+
+    def forget(self, uri: str, collection: str) -> list[Document]:
+        with self.writing():
+            nameless = self._names.unname(uri, collection)
+            self.remove(document.id for document in nameless)
+            return nameless
+
+    def restore(self, document: DocumentId, number: int) -> Document:
+        with self.writing():
+            staged = self._staging.stage_restored(document, number)
+            self._indexes.add(staged.indexed)
+            return self._staging.activate([staged], [document])[0]
+
+    def prune(self, where: Where, *, keep: int = 1, before: str = "") -> int:
+        with self.writing():
+            return self._dropped(self._removal.prune(where, keep=keep, before=before))
+
+    def set_chunker(self, collection: str, chunker: str) -> None:
+        with self.writing():
+            self._names.set_chunker(collection, chunker)
+
+    def _dropped(self, gone: Gone) -> int:
+        """After the registry has let go: a crash in between leaves bytes that `compact` finds."""
+        self._originals.drop(gone.originals)
+        discard(self._folder)
+        return gone.count
+
+
+class FolderVectors:
+    def __init__(
+        self, folder: Path, indexes: Indexes, snapshots: Snapshots, writing: Writing
+    ) -> None:
+        self._folder = folder
+        self._indexes = indexes
+        self._snapshots = snapshots
+        self._writing = writing
+
+    def holds_all(self) -> bool:
+        return self.held() == len(self._snapshots.active_chunks())
+
+    def held(self) -> int:
+        return self._snapshots.active_vectors(self._snapshots.current())
+
+    def catch_up(self) -> None:
+        self._indexes.rebuild_vectors()
+        self._snapshots.forget()
+
+    def prepare(self, model: str, dimensions: int) -> None:
+        with translated(self._folder):
+            self._indexes.build_beside(model, dimensions)
+
+    def finish(self, model: str, dimensions: int) -> ChunkId:
+        indexed = self._indexes.build_beside(model, dimensions)
+        # Rows rise by id, so it can't add a chunk below its last one. If one is missing, build
+        # everything again.
+        if not np.isin(self._snapshots.active_chunks(), indexed).all():
+            indexed = self._indexes.build_beside(model, dimensions, anew=True)
+        return int(indexed[-1]) if len(indexed) else 0
+
+    def switched(self) -> None:
+        self._snapshots.current()
+
+    def drop_others(self) -> None:
+        with self._writing.writing():
+            pass  # entering removes the files of other models

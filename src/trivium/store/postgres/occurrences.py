@@ -17,8 +17,7 @@ from sqlalchemy import Engine, text
 from trivium.store.postgres.database import rows_of
 from trivium.store.postgres.words import LENGTHS, MOST
 from trivium.store.ranking import Counts, Ids
-from trivium.store.sql.census import Allowed
-from trivium.store.sql.feed import Feed
+from trivium.store.sql.feed import Allowed, Feed
 from trivium.store.sql.statements import one_statement
 from trivium.text.keywords import Run
 from trivium.text.normalise import words

@@ -9,15 +9,13 @@ from dataclasses import dataclass, field
 from sqlalchemy import Engine, text
 
 from trivium.core.types import OWNER, Where
-from trivium.store.known import KnownDocuments
 from trivium.store.postgres.database import one_read, rows_of
 from trivium.store.postgres.occurrences import Remembered, RowOccurrences
 from trivium.store.postgres.shards import shards_of
 from trivium.store.postgres.vectors import ServedModel
 from trivium.store.postgres.words import generation
-from trivium.store.sql.census import Allowed, Census, Passing
-from trivium.store.sql.feed import SEQUENCE, Feed, Serving
-from trivium.store.sql.known import KnownWords, learn_missing
+from trivium.store.sql.feed import SEQUENCE, Allowed, Census, Feed, Passing, Serving
+from trivium.store.sql.known import KnownDocuments, KnownWords, learn_missing
 from trivium.store.sql.statements import one_state, wait_for_changes
 from trivium.store.visible import Visible
 from trivium.text.trigrams import Vocabulary

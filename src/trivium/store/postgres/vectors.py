@@ -16,10 +16,10 @@ from sqlalchemy import Connection, Engine, text
 
 from trivium.core.errors import LibraryNotFound, StoreError
 from trivium.core.types import ChunkId, Hit
-from trivium.store.indexed import IndexedChunk
 from trivium.store.postgres.database import EF_SEARCH, direct, one_read
 from trivium.store.postgres.shards import shards_of, spread_table
 from trivium.store.sql.feed import Feed
+from trivium.store.sql.rows import IndexedChunk
 from trivium.store.sql.statements import NEXT_MODEL, STORED, setting
 from trivium.store.sql.tables import embeddings
 from trivium.store.sql.vectors import embedded_texts, stored

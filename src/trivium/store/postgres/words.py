@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlalchemy import Connection, Engine, text
 
-from trivium.store.indexed import IndexedChunk
 from trivium.store.postgres.database import direct
+from trivium.store.sql.rows import IndexedChunk
 from trivium.store.sql.statements import take
 from trivium.text.normalise import words
 from trivium.text.stems import stem

@@ -31,8 +31,7 @@ from sqlalchemy import (
 
 from trivium.core.errors import LibraryDamaged
 from trivium.core.types import ChunkId, DocumentId
-from trivium.store.sql.checksums import CHECKED, CHECKSUM, changed_checksum, checksum, is_sound
-from trivium.store.sql.rows import chunk_of
+from trivium.store.sql.rows import CHECKED, CHECKSUM, changed_checksum, checksum, chunk_of, is_sound
 from trivium.store.sql.statements import active, leniently
 from trivium.store.sql.tables import (
     STAGED,

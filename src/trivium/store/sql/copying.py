@@ -24,8 +24,8 @@ from trivium.store.sql.tables import (
 ROWS = 2_000  # in one transaction
 Copied = Callable[[str, int, int], None]  # table, rows done, of how many
 
-# `settings` and `counters` are last: if they are there, everything else is. Tables that others refer
-# to come first; rows of indexes are made again.
+# `settings` and `counters` are last: if they are there, everything else is. Tables that others name
+# come first; rows of indexes are made again.
 LAST: tuple[Table, ...] = (counters, settings)
 _MADE_AGAIN = (known_terms, known_words, leftovers)
 TABLES: tuple[Table, ...] = tuple(

@@ -1,9 +1,10 @@
 """Reads the registry: documents, their names, texts and history. Every method sees one state of the
-database. Knows nothing of which database that is."""
+database. Knows nothing of which database that is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -32,8 +33,6 @@ from trivium.core.types import (
     Where,
 )
 from trivium.ports import Summarised, Usage
-from trivium.store.neighbours import neighbours
-from trivium.store.sql.checksums import passage_check
 from trivium.store.sql.conditions import visible, visible_passages, visible_then
 from trivium.store.sql.names import all_names, named, seen_with, within
 from trivium.store.sql.rows import (
@@ -42,6 +41,7 @@ from trivium.store.sql.rows import (
     chunk_of,
     document_of,
     interpretation_of,
+    passage_check,
 )
 from trivium.store.sql.statements import KEPT, active, leniently, one_state, one_statement, slices
 from trivium.store.sql.tables import (
@@ -372,3 +372,25 @@ def _text(connection: Connection, document: DocumentId) -> str:
         interpretations.c.document == document, interpretations.c.state == "active"
     )
     return connection.scalar(query) or ""
+
+
+def neighbours(
+    ids: Sequence[ChunkId],
+    before: int,
+    after: int,
+    fetch: Callable[[Sequence[ChunkId]], Sequence[StoredChunk]],
+) -> dict[ChunkId, Neighbours]:
+    """The chunks around others: those of one document are numbered without gaps. `fetch` is called
+    once, for everything."""
+    wanted = sorted({i + step for i in ids for step in range(-before, after + 1)})
+    found = {chunk.id: chunk for chunk in fetch(wanted)}
+
+    def beside(middle: StoredChunk, steps: range) -> tuple[StoredChunk, ...]:
+        near = (found.get(middle.id + step) for step in steps)
+        return tuple(c for c in near if c and c.document.id == middle.document.id)
+
+    return {
+        i: Neighbours(beside(found[i], range(-before, 0)), beside(found[i], range(1, after + 1)))
+        for i in ids
+        if i in found
+    }

@@ -1,15 +1,16 @@
 """By which words documents are known (`trivium.text.known`), as rows that change with them.
 
 Both databases have the same rows. Terms get rising numbers and stay, so a reader that keeps them
-only asks for newer ones; `learn_all` starts again.
+only asks for newer ones; `learn_all` starts again. `KnownDocuments` are the documents known by a
+word at one moment: what `visible` adds to the words of their passages.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from sqlalchemy import Connection, Engine, delete, select
 
 from trivium.core.errors import LibraryReadOnly
 from trivium.core.types import DocumentId
-from trivium.store.sql.feed import SEQUENCE
+from trivium.store.sql.feed import SEQUENCE, Census, ranges
 from trivium.store.sql.rows import document_of
 from trivium.store.sql.statements import (
     insert_all,
@@ -27,9 +28,13 @@ from trivium.store.sql.statements import (
     take,
 )
 from trivium.store.sql.tables import documents, known_terms, known_words
-from trivium.text.known import VERSION, fields_holding
+from trivium.text.keywords import Run
+from trivium.text.known import LATER, VERSION, fields_holding
 from trivium.text.known import known_words as words_of
 from trivium.text.stems import stem
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Documents, rising, and the fields of each.
 Known: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -195,3 +200,81 @@ def _merged(ids: NDArray[np.int64], bits: NDArray[np.int64]) -> Known:
     ids, bits = ids[order], bits[order]
     firsts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
     return ids[firsts], np.bitwise_or.reduceat(bits, firsts)
+
+
+_LOOKED_AT = 5_000  # documents
+_REMEMBERED = 4_000_000  # documents of words that are kept: 64 MB
+
+
+class Reader(Protocol):
+    def of(self, field: str, wanted: Sequence[str]) -> Mapping[str, Known]: ...
+
+    def side_by_side(
+        self, field: str, run: Sequence[str], ids: Sequence[DocumentId]
+    ) -> Mapping[DocumentId, int]: ...
+
+
+class KnownDocuments:
+    """Threads may share it."""
+
+    def __init__(self, reader: Reader, census: Census) -> None:
+        self._reader = reader
+        self.census = census
+        self._kept: dict[tuple[str, str], Known] = {}
+        self._size = 0
+
+    def expect(self, field: str, words: Sequence[str]) -> None:
+        """Read what will be asked for, all at once."""
+        missing = [word for word in dict.fromkeys(words) if (field, word) not in self._kept]
+        if not missing:
+            return
+        if self._size > _REMEMBERED:
+            self._kept, self._size = {}, 0
+        for word, (known, fields) in self._reader.of(field, missing).items():
+            # Newer ones are for the next moment.
+            within = np.searchsorted(known, len(self.census.first))
+            self._kept[field, word] = known[:within], fields[:within]
+            self._size += int(within)
+
+    def of(self, field: str, run: Run) -> Known:
+        """The documents that have all these words in one field, in any order, and which fields."""
+        kept = [self._kept.get((field, word)) or self._read(field, word) for word in run]
+        documents, fields = kept[0]
+        for others, theirs in kept[1:]:
+            at = np.searchsorted(others, documents)
+            at[at == len(others)] = 0
+            met = others[at] == documents if len(others) else np.zeros(len(documents), bool)
+            documents, fields = documents[met], fields[met] & theirs[at[met]]
+            documents, fields = documents[fields > 0], fields[fields > 0]
+        return documents, fields
+
+    def _read(self, field: str, word: str) -> Known:
+        self.expect(field, [word])
+        # Another thread may have made room meanwhile.
+        return self._kept.get((field, word)) or self._reader.of(field, [word])[word]
+
+    def side_by_side(self, field: str, run: Run, known: Known) -> Known:
+        """Those of these documents in which the words follow each other. Looks at the documents, at
+        5 µs each, so in very many of them any order counts."""
+        ids, fields = known
+        if len(run) > 1 and 0 < len(ids) <= _LOOKED_AT:
+            found = self._reader.side_by_side(field, run, ids.tolist())
+            fields = np.array([found.get(i, 0) for i in ids.tolist()], np.int64)
+            ids, fields = ids[fields > 0], fields[fields > 0]
+        return ids, fields
+
+    def first_chunks(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self.census.first[documents]
+
+    def chunks(
+        self, documents: NDArray[np.int64], counts: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """All chunks of these documents, rising, and what each gets: the first one most."""
+        first, count = self.census.first[documents], self.census.count[documents]
+        ids = ranges(first, count)
+        gains = np.repeat(counts * LATER, count)
+        gains[np.cumsum(count) - count] = counts
+        if (ids[1:] < ids[:-1]).any():  # a document that was read again has the latest chunks
+            order = np.argsort(ids)
+            ids, gains = ids[order], gains[order]
+        return ids.astype(np.int32), gains

@@ -27,10 +27,9 @@ from trivium.core.errors import DocumentNotFound
 from trivium.core.types import Document, DocumentId, Metadata
 from trivium.store.clock import now
 from trivium.store.identity import WITHIN, is_within
-from trivium.store.sql.checksums import change
 from trivium.store.sql.jobs import forget_documents
 from trivium.store.sql.known import learn
-from trivium.store.sql.rows import document_of, field_values, metadata_values, name_values
+from trivium.store.sql.rows import change, document_of, field_values, metadata_values, name_values
 from trivium.store.sql.statements import insert_all, slices, take
 from trivium.store.sql.tables import collections, documents, fields, interpretations, names
 from trivium.store.where import comparable_text, name_of

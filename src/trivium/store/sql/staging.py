@@ -35,8 +35,6 @@ from trivium.store.identity import (
     restored_label,
     successor,
 )
-from trivium.store.indexed import IndexedChunk, searched_text
-from trivium.store.sql.checksums import CHECKSUM, changed_checksum, checksum
 from trivium.store.sql.known import learn
 from trivium.store.sql.names import (
     all_names,
@@ -48,6 +46,10 @@ from trivium.store.sql.names import (
 )
 from trivium.store.sql.queue import end_tasks
 from trivium.store.sql.rows import (
+    CHECKSUM,
+    IndexedChunk,
+    changed_checksum,
+    checksum,
     chunk_of,
     chunk_values,
     document_of,
@@ -56,6 +58,7 @@ from trivium.store.sql.rows import (
     interpretation_values,
     metadata_of,
     name_values,
+    searched_text,
 )
 from trivium.store.sql.sources import save_points
 from trivium.store.sql.statements import (

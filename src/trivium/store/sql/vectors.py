@@ -12,8 +12,8 @@ from sqlalchemy import Connection, Engine, Select, Table, bindparam, delete, sel
 
 from trivium.core.errors import ModelChanged
 from trivium.core.types import ChunkId, Processed, TokenVectors, Where
-from trivium.store.sql.checksums import CHECKSUM, checksum
 from trivium.store.sql.conditions import visible_passages
+from trivium.store.sql.rows import CHECKSUM, checksum
 from trivium.store.sql.statements import (
     active,
     insert_all,

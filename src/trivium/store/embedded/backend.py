@@ -23,8 +23,7 @@ from trivium.ports import Backend, Blobs, Spool
 from trivium.store.blobs import FolderBlobs, KeptOriginals
 from trivium.store.embedded.asof import AS_OF, PastFolders
 from trivium.store.embedded.backup import ARCHIVE, DATABASE
-from trivium.store.embedded.database import check_not_lost, open_database, translated
-from trivium.store.embedded.documents import FolderDocuments
+from trivium.store.embedded.database import check_not_lost, open_database, read_rows, translated
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.leases import FileLeases
 from trivium.store.embedded.shelf import FolderShelf
@@ -35,6 +34,7 @@ from trivium.store.embedded.upkeep import EmbeddedUpkeep
 from trivium.store.embedded.writing import DOING, WRITER, EmbeddedWriter, FolderVectors, Writing
 from trivium.store.sql.checks import Checks
 from trivium.store.sql.conversations import SqlConversations
+from trivium.store.sql.direct import DirectDocuments
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.folders import SqlFolders
 from trivium.store.sql.jobs import SqlJobs
@@ -105,7 +105,7 @@ def open_embedded(
         engine.dispose()
 
     return Backend(
-        documents=FolderDocuments(engine),
+        documents=DirectDocuments(engine, read_rows),
         writer=EmbeddedWriter(
             folder, writing, staging, Names(engine), Removal(engine), indexes, originals
         ),

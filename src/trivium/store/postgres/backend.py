@@ -23,7 +23,7 @@ from trivium.store.blobs import KeptOriginals
 from trivium.store.embedded.asof import PastFolders
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.postgres.address import Address
-from trivium.store.postgres.database import open_database
+from trivium.store.postgres.database import open_database, rows_of
 from trivium.store.postgres.files import RowBlobs, RowShelf, RowSpool
 from trivium.store.postgres.leases import RowLeases
 from trivium.store.postgres.listening import listening
@@ -34,7 +34,7 @@ from trivium.store.postgres.upkeep import PostgresUpkeep
 from trivium.store.postgres.words import Words
 from trivium.store.postgres.writer import MODEL, PostgresWriter
 from trivium.store.sql.conversations import SqlConversations
-from trivium.store.sql.documents import SqlDocuments
+from trivium.store.sql.direct import DirectDocuments
 from trivium.store.sql.folders import SqlFolders
 from trivium.store.sql.jobs import SqlJobs
 from trivium.store.sql.known import is_learned, learn_all, learn_missing
@@ -93,7 +93,7 @@ def open_postgres(
         engine.dispose()
 
     return Backend(
-        documents=SqlDocuments(engine),
+        documents=DirectDocuments(engine, rows_of),
         writer=PostgresWriter(engine, feed, words, vectors, snapshots, originals, alone.hold),
         signals=ReplicatedSignals(primary, [place for _, place in others])
         if others

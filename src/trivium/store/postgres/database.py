@@ -157,6 +157,12 @@ def open_database(address: Address, *, patience: int = CONNECT_SECONDS) -> Engin
             if told is not None:
                 raise told from error
 
+    @event.listens_for(engine, "engine_connect")
+    def in_transactions(connection: Connection) -> None:
+        driver: Any = connection.connection.driver_connection
+        if driver.autocommit:  # `one_read` leaves it so, for the next one
+            driver.autocommit = False
+
     @event.listens_for(engine, "checkin")
     def note(_connection: object, record: ConnectionPoolEntry) -> None:
         record.info["used"] = monotonic()
@@ -226,13 +232,10 @@ def one_read(engine: Engine) -> Iterator[Any]:
     try:
         pooled = engine.raw_connection()
         driver: Any = pooled.driver_connection
-        driver.autocommit = True
-        try:
-            with driver.cursor(binary=True) as cursor:
-                yield cursor
-        finally:
-            if not driver.closed:
-                driver.autocommit = False
+        if not driver.autocommit:
+            driver.autocommit = True
+        with driver.cursor(binary=True) as cursor:
+            yield cursor
     except psycopg.Error as error:
         lost = pooled is not None and bool(driver.closed)
         if lost and pooled is not None:

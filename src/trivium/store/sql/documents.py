@@ -255,14 +255,6 @@ class SqlDocuments:
             found |= {c.id: c for c in self._chunks(chunks_by_id(where), {"ids": some})}
         return [found[i] for i in ids if i in found]
 
-    def _chunks_of(
-        self, ids: Sequence[ChunkId], owners: Sequence[DocumentId], where: Where
-    ) -> list[StoredChunk]:
-        """Those of these documents alone: a database on several nodes asks only where they are."""
-        query = chunks_by_id(where).where(chunks.c.document.in_(owners))
-        found = {c.id: c for some in slices(ids) for c in self._chunks(query, {"ids": some})}
-        return [found[i] for i in ids if i in found]
-
     def _chunks(
         self, query: Select[Any], values: dict[str, Any] | None = None
     ) -> list[StoredChunk]:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from tests import postgres
 
 from trivium.core.errors import LibraryDamaged
+from trivium.core.places import DatabaseAddress
 from trivium.core.types import OWNER, Where
 from trivium.ports import Backend
 from trivium.store.embedded.backend import open_embedded
-from trivium.store.embedded.database import open_database, rows_of
-from trivium.store.embedded.documents import FolderDocuments
+from trivium.store.embedded.database import open_database, read_rows, rows_of
 from trivium.store.embedded.signals import CHECKSUMS
+from trivium.store.opening import BackendOptions, open_backend
+from trivium.store.sql.direct import DirectDocuments
 from trivium.store.sql.documents import SqlDocuments
 from trivium.testing.samples import TOY, sample
 from trivium.text.filters import parse_filter
@@ -24,7 +28,10 @@ COUNT = 240  # more than one statement of a search takes
 
 
 def filled(folder: Path, count: int) -> Backend:
-    store = open_embedded(folder)
+    return fill(open_embedded(folder), count)
+
+
+def fill(store: Backend, count: int) -> Backend:
     documents = [
         sample(
             f"{n}.md",
@@ -41,16 +48,22 @@ def filled(folder: Path, count: int) -> Backend:
     return store
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backend]:
-    store = filled(tmp_path_factory.mktemp("library"), COUNT)
-    yield store
-    store.close()
+@pytest.fixture(scope="module", params=["folder", "postgres"])
+def library(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Backend]:
+    with ExitStack() as stack:
+        place: Path | DatabaseAddress = tmp_path_factory.mktemp("library")
+        if request.param == "postgres":
+            place = stack.enter_context(postgres.library())
+        store = open_backend(place, BackendOptions())
+        stack.callback(store.close)
+        yield fill(store, COUNT)
 
 
 def plain(store: Backend) -> SqlDocuments:
-    assert store.folder is not None
-    return SqlDocuments(open_database(store.folder / "library.db"))
+    assert isinstance(store.documents, DirectDocuments)
+    return SqlDocuments(store.documents._engine)
 
 
 @pytest.mark.parametrize("where", [OWNER, PUBLIC, ENGLISH], ids=["owner", "public", "filtered"])
@@ -81,7 +94,7 @@ def test_a_value_that_cannot_be_read_is_told_as_damage(tmp_path: Path) -> None:
     with engine.begin() as connection:
         connection.exec_driver_sql("UPDATE chunks SET headings = '[' WHERE id = 3")
     with pytest.raises(LibraryDamaged):
-        FolderDocuments(engine).chunks([3], OWNER)
+        DirectDocuments(engine, read_rows).chunks([3], OWNER)
 
 
 def test_a_table_that_is_gone_is_told_as_damage(tmp_path: Path) -> None:
@@ -90,7 +103,7 @@ def test_a_table_that_is_gone_is_told_as_damage(tmp_path: Path) -> None:
     with engine.begin() as connection:
         connection.exec_driver_sql("ALTER TABLE chunks RENAME TO elsewhere")
     with pytest.raises(LibraryDamaged):
-        FolderDocuments(engine).chunks([3], OWNER)
+        DirectDocuments(engine, read_rows).chunks([3], OWNER)
 
 
 def test_labels_are_counted_anew_after_every_change(tmp_path: Path) -> None:
@@ -110,14 +123,12 @@ def test_labels_are_counted_anew_after_every_change(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 10, 50])
-def test_checking_the_vectors_of_results_reads_no_other_vectors(
-    library: Backend, count: int
-) -> None:
+def test_checking_the_vectors_of_results_reads_no_other_vectors(tmp_path: Path, count: int) -> None:
     """From ten results on, SQLite read every vector of the library: .6 s at 100,000 passages."""
-    assert library.folder is not None
+    library = filled(tmp_path, COUNT)
     statement = CHECKSUMS.format(", ".join("?" * count))
     plan = rows_of(
-        open_database(library.folder / "library.db"),
+        open_database(tmp_path / "library.db"),
         f"EXPLAIN QUERY PLAN {statement}",
         [TOY.fingerprint, *range(1, count + 1)],
     )

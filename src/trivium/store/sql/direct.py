@@ -1,4 +1,4 @@
-"""Documents of a library in a folder; fetches passages without SQLAlchemy.
+"""Documents whose passages are fetched without SQLAlchemy.
 
 Every search fetches its results. Ten passages take SQLite .3 ms and SQLAlchemy 1 ms more: it
 processes the statement, describes 45 columns and reads each through a mapping. Here each filter's
@@ -7,12 +7,13 @@ statement is built once, the driver gets its text, and rows are read by position
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
-from sqlalchemy import Dialect, Engine
+from sqlalchemy import JSON, ColumnElement, Dialect, Engine, Text, cast
 
 from trivium.core.types import (
     OWNER,
@@ -24,8 +25,9 @@ from trivium.core.types import (
     StoredChunk,
     Where,
 )
-from trivium.store.embedded.database import read_rows, sequence_of
 from trivium.store.sql.documents import SqlDocuments, chunks_by_id
+from trivium.store.sql.feed import SEQUENCE
+from trivium.store.sql.known import Read
 from trivium.store.sql.rows import CHECKED_COLUMNS, document_of, passage_check, place_of
 from trivium.text.filters import looks_at_passages
 
@@ -39,9 +41,10 @@ _DOCUMENTS = 4096  # some 2 kB each
 _VALUES = 4096  # headings, places and metadata as JSON; most are the same short ones
 
 
-class FolderDocuments(SqlDocuments):
-    def __init__(self, engine: Engine) -> None:
+class DirectDocuments(SqlDocuments):
+    def __init__(self, engine: Engine, read: Read) -> None:
         super().__init__(engine)
+        self._read = read
         self._reading = _Reading(engine.dialect)
         self._statement = lru_cache(maxsize=_STATEMENTS)(self._made)
         # With the sequence number they belong to; for each label and filter.
@@ -50,14 +53,16 @@ class FolderDocuments(SqlDocuments):
     def counts(self, label: Label, where: Where) -> dict[str, int]:
         """Counted once until something changes: a search for a word that no document has asks for
         languages, and counting 100,000 documents takes as long as the search."""
-        sequence = sequence_of(self._engine)
+        try:
+            sequence = int(self._read(self._engine, SEQUENCE, ())[0][0])
+        except (sqlite3.Error, LookupError):
+            return super().counts(label, where)
         of, known = self._counted.get((label, where), (None, {}))
-        if of is None or of != sequence:
+        if of != sequence:
             known = super().counts(label, where)
             if len(self._counted) >= _STATEMENTS:
                 self._counted.clear()
-            if sequence is not None:
-                self._counted[label, where] = (sequence, known)
+            self._counted[label, where] = (sequence, known)
         return dict(known)
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
@@ -66,7 +71,8 @@ class FolderDocuments(SqlDocuments):
         number = len(ids) + -len(ids) % _STEP
         statement = self._statement(where, number)
         try:
-            rows = statement.run(self._engine, [*ids, *[ids[-1]] * (number - len(ids))])
+            asked = statement.asking([*ids, *[ids[-1]] * (number - len(ids))])
+            rows = self._read(self._engine, *asked)
         except sqlite3.Error:
             return super().chunks(ids, where)  # raises one of our errors, if it fails again
         found = {chunk.id: chunk for chunk in map(self._reading.chunk, rows)}
@@ -80,16 +86,21 @@ class _Statement:
     """Fetches `number` passages within one filter."""
 
     def __init__(self, dialect: Dialect, where: Where, number: int) -> None:
-        compiled = chunks_by_id(where).compile(dialect=dialect)
+        query = chunks_by_id(where)
+        if dialect.name == "postgresql":  # whose driver would parse each value of each row
+            columns = query.selected_columns
+            query = query.with_only_columns(
+                *(cast(c, Text).label(c.name) if _is_json(c) else c for c in columns)
+            )
+        compiled = query.compile(dialect=dialect)
         made = compiled.construct_expanded_state({"ids": [0] * number})
-        self._text, self._values = made.statement, list(made.positional_parameters)
-        self._first = list(made.positiontup or ()).index("ids_1")  # the others follow it
-        self._last = self._first + number
+        self._text, self._values = made.statement, made.parameters
+        self._order = made.positiontup  # None: the driver takes them by name
+        self._names = [f"ids_{n}" for n in range(1, number + 1)]
 
-    def run(self, engine: Engine, ids: Sequence[ChunkId]) -> list[Row]:
-        values = self._values.copy()
-        values[self._first : self._last] = ids
-        return read_rows(engine, self._text, values)
+    def asking(self, ids: Sequence[ChunkId]) -> tuple[str, Any]:
+        values = {**self._values, **dict(zip(self._names, ids, strict=True))}
+        return self._text, values if self._order is None else [values[n] for n in self._order]
 
 
 class _Reading:
@@ -98,8 +109,11 @@ class _Reading:
 
     def __init__(self, dialect: Dialect) -> None:
         columns = list(chunks_by_id(OWNER).selected_columns)
-        kinds = [column.type.dialect_impl(dialect) for column in columns]
-        readers = [kind.result_processor(dialect, None) for kind in kinds]
+        readers = [
+            column.type.dialect_impl(dialect).result_processor(dialect, None)
+            or (json.loads if _is_json(column) else None)
+            for column in columns
+        ]
         self._split = 1 + len(CHECKED_COLUMNS)
         of_chunk = dict(zip(("id", *CHECKED_COLUMNS), readers, strict=False))
         self._of_chunk = list(of_chunk.items())
@@ -134,3 +148,7 @@ def _parsed(
 ) -> Callable[[Any], _Made]:
     """What a column's values become; those of the last few rows are kept."""
     return lru_cache(maxsize=_VALUES)(lambda held: made(read(held) if read else held))
+
+
+def _is_json(column: ColumnElement[Any]) -> bool:
+    return isinstance(column.type, JSON)

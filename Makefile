@@ -96,6 +96,12 @@ bench-quick: .venv/run.stamp
 release: .venv/test.stamp
 	deploy/release.sh $(BIN)/python
 
+# These pages as a site that a browser reads without a network, with search; a link that leads nowhere fails.
+.PHONY: docs
+docs: .venv/test.stamp
+	$(BIN)/python -m sphinx -q -W --keep-going -c docs . build/docs
+	@echo "Open build/docs/README.html in a browser."
+
 clean:
 	rm -rf .venv build
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import re
+import runpy
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -119,3 +122,15 @@ def test_the_shown_python_runs(page: Path, tmp_path_factory: pytest.TempPathFact
             sample = made_once(tmp_path_factory, "samples", add_samples)
             shutil.copytree(sample, place, dirs_exist_ok=True)
         exec(compile(block, page.name, "exec"), {})
+
+
+def test_the_site_is_built_and_every_link_leads_somewhere(tmp_path: Path) -> None:
+    """`make docs`, without writing its pages."""
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "dummy"]
+    command += ["-c", "docs", ".", str(tmp_path)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    tasks = runpy.run_path(str(ROOT / "docs" / "conf.py"))["TASKS"]
+    listed = {page for some in tasks.values() for page in some}
+    pages = {f"docs/{page.stem}" for page in (ROOT / "docs").glob("*.md")}
+    assert pages <= listed, "every page is in the bar at the side"

@@ -191,5 +191,5 @@ def test_time_is_told_as_people_do() -> None:
         "about 1 s left",
         "about 59 s left",
         "about 2 min left",
-        "about 2.0 h left",
+        "about 2 h left",
     ]

@@ -10,9 +10,13 @@ from __future__ import annotations
 from math import exp
 
 _FIRST_SECONDS = 3.0  # before that an estimate is a guess
-# Until so much of all is done, too, but not for longer than a minute: after two small files of 128
-# it said 200 minutes for 22, and with 1 % instead of 5 it rose from 8 to 24 in the first 90 s.
-_FIRST_SHARE, _LONGEST_SILENCE = 0.05, 60.0
+# Until so much of all is done, too, but not for longer than ten minutes: after two small files of
+# 128 it said 200 minutes for 22, with 1 % instead of 5 it rose from 8 to 24 in the first 90 s, and
+# after a minute with 2 % it said 49 minutes for 6.
+_FIRST_SHARE, _LONGEST_SILENCE = 0.05, 600.0
+# And until the pace of the second half of the time is within this factor of the whole: before that
+# files are still being read, or the first were of another kind.
+_STEADY = 2.0
 # How fast the expected end follows a new estimate, in parts of the time left, or of the time since
 # the beginning if that is shorter: the first estimates have little behind them. Downwards quickly.
 # Upwards slowly, so that a reader sees the number rise only while the estimate is twice as high.
@@ -32,6 +36,7 @@ class TimeLeft:
         self._looked = self._moved = 0.0
         self._done = 0.0
         self._end: float | None = None
+        self._steps: list[tuple[float, float]] = []  # when some was done, and how much by then
 
     def after(self, now: float, done: float, left: float) -> float | None:
         """Seconds left at `now` (any clock that only goes forward), where so much is done and so
@@ -39,15 +44,26 @@ class TimeLeft:
         looked, self._looked = self._looked, now
         if self._began is None or done < self._done:  # it is other work
             self._began, self._end = (now, done), None
+            self._steps = [(now, done)]
         if done != self._done or now - self._moved > _STANDSTILL * (now - self._began[0]):
             self._moved = now
+        if done != self._done:
+            self._steps.append((now, done))
         self._done = done
         elapsed, gained = self._moved - self._began[0], done - self._began[1]
         is_guess = gained < _FIRST_SHARE * (gained + left) and elapsed < _LONGEST_SILENCE
+        if self._end is None and gained > 0 and not is_guess:
+            is_guess = not self._is_steady(elapsed, gained)
         if gained > 0 and elapsed >= _FIRST_SECONDS and not is_guess:
             estimate = self._moved + elapsed * left / gained
             self._end = self._nearer(estimate, now, looked, elapsed)
         return None if self._end is None else max(0.0, self._end - now)
+
+    def _is_steady(self, elapsed: float, gained: float) -> bool:
+        middle = self._moved - elapsed / 2
+        time, done = next(step for step in reversed(self._steps) if step[0] <= middle)
+        recent = (self._done - done) / max(1e-9, self._moved - time)
+        return 1 / _STEADY <= recent * elapsed / gained <= _STEADY
 
     def _nearer(self, estimate: float, now: float, looked: float, elapsed: float) -> float:
         """The expected end, moved towards an estimate."""
@@ -76,4 +92,4 @@ def time_left(seconds: float | None) -> str:
         return f"about {max(1, round(seconds))} s left"
     if seconds < 5400:
         return f"about {round(seconds / 60)} min left"
-    return f"about {seconds / 3600:.1f} h left"
+    return f"about {round(seconds / 1800) / 2:g} h left"

@@ -231,7 +231,8 @@ def work_of(jobs: Iterable[Job]) -> Work:
     if read_size:
         expected = (expected + tokens * (size - read_size) / read_size) / 2
     left = tokens - done + expected
-    return Work(done + _DOCUMENT * ended, left + _DOCUMENT * (tasks - ended))
+    handled = _DOCUMENT * (ended + max(read, ended)) / 2  # half for reading, half for storing
+    return Work(done + handled, left + _DOCUMENT * tasks - handled)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,10 +32,12 @@ if TYPE_CHECKING:
 # Seconds in which a model that failed is not asked again: every call to one that hangs takes
 # minutes, and its client has tried five times already.
 PAUSE = 60.0
-# Characters that a model on this machine gets at once, and less than twice as many, so that people
-# see how far a long document is: on 2 cores 64 full passages, 4 seconds. For each core, because
-# it waits for the others at the end of a call: half of one run (512 tokens) of sixteen.
+# Characters that a model on this machine gets at once, at most: on 2 idle cores 64 full passages, 4
+# seconds. For each core, because it waits for the others at the end of a call: half of one run (512
+# tokens) of sixteen. On a slower or busy machine as many as take the seconds below, so that people
+# see how far it is: with 64 each the bar stood still for 80 s where eight others worked.
 PART = 32_768 * (os.cpu_count() or 2)
+_SECONDS = 2.0
 # Batches whose vectors may not be in the store yet when the next one is embedded: one is being
 # written, one waits for that.
 _UNSTORED = 3
@@ -76,6 +78,7 @@ class Embedding:
         self.is_failing = False  # it was asked for something, and gave nothing
         self.seconds = 0.0  # inside the model
         self.texts = 0  # that it was asked for
+        self._length = PART // 4  # characters of the next call
 
     @property
     def model(self) -> str:
@@ -123,7 +126,7 @@ class Embedding:
             size, parallel = embedder.batch, embedder.parallel
             calls = [wanted[i : i + size] for i in range(0, len(wanted), size)]
         else:
-            calls = list(_parts(wanted, texts))
+            return [self._timed(part, texts, done) for part in self._parts(wanted, texts)]
 
         def call(hashes: list[str]) -> Made:
             made = self._call(hashes, texts)
@@ -134,6 +137,28 @@ class Embedding:
             return [call(hashes) for hashes in calls]
         with ThreadPoolExecutor(parallel, "trivium-embed") as threads:
             return list(threads.map(call, calls))
+
+    def _timed(self, hashes: list[str], texts: Mapping[str, str], done: set[str]) -> Made:
+        """One call, which says how long the next may be."""
+        started = perf_counter()
+        made = self._call(hashes, texts)
+        pace = sum(len(texts[hash_]) for hash_ in hashes) / max(1e-3, perf_counter() - started)
+        self._length = round(min(PART, max(PART / 8, pace * _SECONDS)))
+        done.update(hashes)
+        return made
+
+    def _parts(self, wanted: Sequence[str], texts: Mapping[str, str]) -> Iterator[list[str]]:
+        """In order. A rest that is shorter than half a part goes with the one before."""
+        part: list[str] = []
+        taken, left = 0, sum(len(texts[hash_]) for hash_ in wanted)
+        for hash_ in wanted:
+            part.append(hash_)
+            taken += len(texts[hash_])
+            if taken >= self._length and left - taken > self._length / 2:
+                yield part
+                part, left, taken = [], left - taken, 0
+        if part:
+            yield part
 
     def _call(self, hashes: list[str], texts: Mapping[str, str]) -> Made:
         """One call; if the model may refuse one text in it, then each half of it."""
@@ -182,22 +207,6 @@ class Embedding:
         assert reason is not None
         self.is_failing = True
         return Made(reasons=dict.fromkeys(hashes, reason))
-
-
-def _parts(wanted: Sequence[str], texts: Mapping[str, str]) -> Iterator[list[str]]:
-    """In order, of nearly equal length."""
-    total = sum(len(texts[hash_]) for hash_ in wanted)
-    length = total / max(1, total // PART)
-    part: list[str] = []
-    taken = 0
-    for hash_ in wanted:
-        part.append(hash_)
-        taken += len(texts[hash_])
-        if taken >= length:
-            yield part
-            part, taken = [], 0
-    if part:
-        yield part
 
 
 _QUICK = 0.5  # seconds; a model that takes less for all that it may get gets twice as much

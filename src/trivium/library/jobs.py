@@ -165,6 +165,10 @@ class Jobs:
         self.get(job)
         return self._backend.jobs.fates(job)
 
+    def passages(self, job: JobId) -> int:
+        """Of its documents that are done."""
+        return self._backend.jobs.chunks_of(job)
+
     def worked(self, job: Job) -> int:
         """Documents that were worked on: of a cancelled job, not those it never came to."""
         if job.state is not JobState.CANCELLED:

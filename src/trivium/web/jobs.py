@@ -91,6 +91,7 @@ class Panel:
     failures: tuple[Task, ...] = ()
     at_work: tuple[Task, ...] = ()
     added: tuple[Task, ...] = ()
+    passages: tuple[int, int] = (0, 0)  # embedded, of those known so far
     seconds_left: float | None = None
 
     @property
@@ -131,6 +132,7 @@ class _Looked:
     failures: list[Task]
     at_work: list[Task]
     added: list[Task]
+    passages: tuple[int, int]
 
 
 class PanelWatch:
@@ -165,6 +167,7 @@ class PanelWatch:
             tuple(failures[:_FAILURES]),
             tuple(working[:_AT_WORK]),
             tuple(added[:_ADDED]),
+            (sum(one.passages[0] for one in found), sum(one.passages[1] for one in found)),
         )
         if not told.running:
             return told
@@ -184,12 +187,15 @@ class PanelWatch:
         of = self._library.jobs
         failed, working, done = TaskState.FAILED, TaskState.WORKING, TaskState.DONE
         claimed = [] if job.state.has_ended else of.tasks(job.id, states=[working], limit=_CLAIMED)
+        stored = of.passages(job.id) if job.ended else 0
+        embedded = stored + sum(task.embedded for task in claimed)
         return _Looked(
             job,
             of.worked(job) - job.failed,
             of.tasks(job.id, states=[failed], limit=_FAILURES) if job.failed else [],
             at_work(claimed),
             of.tasks(job.id, states=[done], limit=_ADDED) if job.ended else [],
+            (embedded, stored + sum(task.passages or 0 for task in claimed)),
         )
 
 

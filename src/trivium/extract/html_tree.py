@@ -18,7 +18,8 @@ MAX_DEPTH = 150  # three calls a level; libxml2 itself stops at 256
 MIN_MAIN_SHARE = 0.3
 MIN_MENU_ITEMS = 15  # fewer links may well be the content: see also
 MAX_SPAN = 50  # columns or rows that a cell may fill
-MAX_TABLE_CELL = 1000  # characters; longer cells hold a layout, not data
+# Characters; longer cells hold a layout, not data, unless every row has as many of them.
+MAX_TABLE_CELL = 1000
 
 _INVISIBLE = frozenset(
     {"script", "style", "noscript", "template", "svg", "head", "iframe", "object", "canvas"}
@@ -197,7 +198,8 @@ def is_data(table: _Element) -> bool:
     rows = list(table.iter("tr"))
     if len(rows) < 2 or max(len(row) for row in rows) < 2:
         return False
-    return all(len(inline_text(cell)) <= MAX_TABLE_CELL for cell in table.iter("td"))
+    is_even = len(rows) > 2 and len({len(row) for row in rows}) == 1 and len(rows[0]) > 2
+    return is_even or all(len(inline_text(cell)) <= MAX_TABLE_CELL for cell in table.iter("td"))
 
 
 def is_menu(items: _Element) -> bool:

@@ -20,9 +20,11 @@ from trivium.extract.composer import Composer, describe
 from trivium.extract.embedded import embedded_in_compound
 from trivium.extract.ole import has_stream, is_ole, locked, open_ole, stream
 from trivium.extract.properties import iso, real_authors
+from trivium.extract.text import MAX_TITLE_CHARS
 from trivium.extract.word97 import Word97, WordLocked
 from trivium.extract.xlsx import write_sheet
 from trivium.ports import Blob
+from trivium.text.titles import names
 
 if TYPE_CHECKING:
     from olefile import OleFileIO
@@ -64,9 +66,15 @@ class DocExtractor:
             raise FileDamaged(f"{blob.name} is a damaged Word document.") from reason
         out = Composer(blob.name)
         _write(out, paragraphs)
+        # A title has a style of its own, which isn't read: it is the first line, if that names it.
+        first = out.text[:MAX_TITLE_CHARS].partition("\n")[0]
         return out.finish(
             blob,
-            titles=(str(metadata.pop("title", "")), out.first_heading),
+            titles=(
+                str(metadata.pop("title", "")),
+                first if names(first) else "",
+                out.first_heading,
+            ),
             media_type="application/msword",
             metadata=metadata,
             enclosed=enclosed,
@@ -182,9 +190,9 @@ class XlsExtractor:
         except Exception as reason:  # xlrd meets damage with whatever its arithmetic raises
             raise FileDamaged(f"{blob.name} is a damaged Excel workbook.") from reason
         out = Composer(blob.name)
-        names = book.sheet_names()
-        for index, name in enumerate(names):
-            write_sheet(out, blob.name, name, _rows(blob, book, index), alone=len(names) == 1)
+        sheets = book.sheet_names()
+        for index, name in enumerate(sheets):
+            write_sheet(out, blob.name, name, _rows(blob, book, index), alone=len(sheets) == 1)
         metadata = {}
         enclosed: list[Enclosed] = []
         # xlrd reads what olefile does not; then there is no summary.
@@ -195,7 +203,7 @@ class XlsExtractor:
             blob,
             titles=(str(metadata.pop("title", "")),),
             media_type="application/vnd.ms-excel",
-            metadata={**metadata, "sheets": len(names)},
+            metadata={**metadata, "sheets": len(sheets)},
             kind=Kind.TABLE,
             enclosed=enclosed,
         )

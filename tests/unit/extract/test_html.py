@@ -114,3 +114,12 @@ def test_a_cell_over_several_rows_names_each_of_them() -> None:
     assert "North | Oslo | 4 | 5\nNorth | Bergen | 6 | 7" in result.text
     (table,) = (e for e in result.elements if e.kind == "table")
     assert table.header == "Region | Store | 2025 Q1 | 2025 Q2"
+
+
+def test_a_table_with_an_even_grid_is_data_however_long_its_cells() -> None:
+    cells = "".join(
+        f"<tr><td>19{n}</td><td>Film {n}</td><td>{'plot ' * 300}</td></tr>" for n in (1, 2)
+    )
+    page = f"<table><tr><td>Year</td><td>Title</td><td>Plot</td></tr>{cells}</table>"
+    (table,) = HtmlExtractor().extract(Blob("a.html", page.encode())).elements
+    assert (table.kind, table.header) == ("table", "Year | Title | Plot")

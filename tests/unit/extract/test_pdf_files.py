@@ -182,6 +182,19 @@ def test_a_text_layer_whose_words_are_none_is_read_again(layer: str, is_read_aga
     assert (layer[:20] in read.text) is not is_read_again
 
 
+def test_letters_under_other_codes_are_read_as_an_image() -> None:
+    """A font without a mapping whose codes are 29 less than the letters, as kreuzberg's
+    non_ascii_text.pdf has it; capitals alone are fine."""
+    for layer, is_read in (
+        ("8QVHUHHUVWH0lQQHUPDQQVFKDIWPXVVGDJHJHQDP6DPVWDJXP8KULQGHU6SRUWKDOOHDQWUHWHQ", True),
+        ("THE HARBOUR OF THE COMPANY HAS A QUAY FOR EVERY SHIP THAT COMES IN", False),
+    ):
+        maker = PdfMaker()
+        maker.page().lines(72, 100, [layer] * 4)
+        read = PdfExtractor(Reader()).extract(Blob("a.pdf", maker.build()))
+        assert ("seen on the image" in read.text) is is_read
+
+
 def test_a_scan_that_lies_on_its_side_is_turned() -> None:
     reader = Reader(upright_at=2)  # the page as it is, and on its head: both poor
     maker = scan()

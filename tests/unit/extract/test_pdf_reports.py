@@ -170,6 +170,27 @@ def test_prose_of_a_scan_is_no_table() -> None:
     assert [element.kind for element in read(sheet).elements] == ["paragraph"]
 
 
+def test_lines_far_apart_that_fill_their_column_are_one_paragraph() -> None:
+    """As in the plans that reports enclose (patronus-ai/financebench, PepsiCo 2020)."""
+    sheet = Sheet()
+    prose = "the harbour of the company has a quay for every ship that comes in at night and it"
+    for at in range(30):
+        sheet.put(72, 100 + 12 * at, f"{prose} {at}")
+    for at, word in enumerate(("Salaried", "Plan", "Factors", "are")):
+        sheet.put(72, 500 + 24 * at, f"{word} {prose} x")
+    last = read(sheet).text.split("\n\n")[-1]
+    assert last.startswith("Salaried")
+    assert last.endswith(f"are {prose} x")
+
+
+def test_small_capitals_are_one_word_with_their_large_letter() -> None:
+    sheet = Sheet()
+    places = (("MGM", 72, 19), ("R", 134, 19), ("ESORTS", 152, 13), ("A", 210, 19))
+    for word, x, size in (*places, ("Ship", 228, 13)):
+        sheet.put(x, 100, word, size=size)
+    assert read(sheet).text == "MGM RESORTS A Ship"
+
+
 def test_labels_of_a_drawing_are_no_rows_of_empty_cells() -> None:
     sheet = Sheet()
     for row in range(8):

@@ -22,9 +22,11 @@ from trivium.extract.pdf.document import (
 from trivium.extract.pdf.marks import Page
 from trivium.extract.pdf.running import drop_line_numbers
 from trivium.extract.pdf.scans import (
+    SCANNED,
     OcrMode,
     PageUnread,
     Recognise,
+    covered,
     is_garbage,
     is_gibberish,
     needs_ocr,
@@ -130,7 +132,7 @@ class PdfExtractor:
                 found.recognised += 1
                 return recognised
             found.unread += 1
-            if is_garbage(read.words) or is_gibberish(read.words):
+            if is_garbage(read.words) or (is_gibberish(read.words) and covered(page) > SCANNED):
                 read.words = []
             return read
 

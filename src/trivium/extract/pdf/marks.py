@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal
 
 from trivium.extract.pdf.characters import clean
@@ -142,6 +143,10 @@ class Line:
             size = dominant_size(words)
         self.size = size
         even = cell.even and len(self.cells) == 1
+        for a, b in () if even else pairwise(words):
+            # Small capitals, with a blank behind the large letter: R ESORTS.
+            if b.style.size < 0.85 * a.style.size and len(a.text) == 1 and a.base == b.base:
+                b.glued |= a.text.isupper() and len(b.text) > 1 and b.text.isupper()
         base = words[0].base
         for word in () if even else words:
             if word.base != base:

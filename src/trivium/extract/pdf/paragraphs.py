@@ -83,13 +83,24 @@ def _goes_on(lines: list[Line], start: int, at: int, typography: Typography) -> 
     lead = max(typography.leading(min(above.size, line.size)), 1.05 * line.size)
     if gap > 1.3 * lead or abs(line.size - above.size) > 0.07 * above.size:
         formula = is_formula(line) or is_formula(above)
-        if not formula or gap > 1.9 * lead:
+        if (not formula or gap > 1.9 * lead) and not _is_double_spaced(lines, at):
             return False
     if CAPTION.match(line.text) and gap > 1.1 * lead:
         return False
     if _marks_item(line, lines[start]):
         return False
     return not _indents(lines, start, at)
+
+
+def _is_double_spaced(lines: list[Line], at: int) -> bool:
+    """Whether a line goes on with a sentence that fills the one above, as in contracts whose lines
+    stand twice as far apart as those of the report around them."""
+    above, line, *below = lines[at - 1 : at + 2]
+    gap = line.base - above.base
+    fills = above.right > above.column.right - 3 * above.size and len(above.text) > 40
+    alike = (above.size, above.bold) == (line.size, line.bold) and len(above.cells) == 1
+    even = all(abs(b.base - line.base - gap) < 0.2 * gap for b in below if not b.first)
+    return fills and alike and even and gap < 2.6 * line.size and not _END.search(above.text)
 
 
 def _is_code(line: Line, typography: Typography) -> bool:

@@ -90,14 +90,17 @@ def needs_ocr(page: Page, raw: Any) -> bool:
         letters = sum(len(word.text) for word in page.words)
         if letters < MIN_LETTERS and covered(raw) > 0.02:
             return True
-    return is_garbage(page.words) or (covered(raw, ENDS) > SCANNED and is_gibberish(page.words))
+    is_scan = covered(raw, ENDS) > SCANNED
+    return is_garbage(page.words) or is_gibberish(page.words, certain=not is_scan)
 
 
-def is_gibberish(words: Sequence[Word | RecognisedWord]) -> bool:
-    """Whether the words of a scan are no words: OCR read it sideways or upside down. Few words are
-    not judged."""
+def is_gibberish(words: Sequence[Word | RecognisedWord], *, certain: bool = False) -> bool:
+    """Whether the words are none: OCR read a scan sideways or upside down. `certain`: only if there
+    are more capitals than small letters too, as where a font gives its letters other codes. Few
+    words are not judged."""
     text = " ".join([word.text for word in words])
-    if sum(map(str.isalpha, text)) < JUDGED:
+    letters = sum(map(str.isalpha, text))
+    if letters < JUDGED or (certain and 2 * sum(map(str.islower, text)) > letters):
         return False
     return max(language_scores(text).values(), default=0.0) < NO_LANGUAGE
 

@@ -22,7 +22,7 @@ from trivium.evaluate.dataset import Dataset, load_dataset
 from trivium.evaluate.subject import opened
 from trivium.library import Library
 from trivium.library.asking import request_for
-from trivium.library.grasp import Grasps, kept
+from trivium.library.model import Grasps, kept
 from trivium.operations.searching import SearchOptions
 from trivium.search.coverage import coverage
 from trivium.search.decide import decide_anew

@@ -27,8 +27,8 @@ from trivium.store.embedded.indexes import Indexes
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.names import Names
 from trivium.store.sql.queue import SqlQueue
-from trivium.store.sql.removal import Removal
 from trivium.store.sql.staging import Staging
+from trivium.store.sql.writer import Removal
 from trivium.testing.samples import TOY
 
 PARTS = 3

@@ -11,7 +11,7 @@ from trivium import Library
 from trivium.cli.main import cli
 from trivium.config import Settings
 from trivium.core.access import LOCAL_OWNER, Caller, Right
-from trivium.library.grasp import GROWN, kept
+from trivium.library.model import GROWN, kept
 from trivium.models.weights import NAME
 from trivium.operations.searching import Filters, SearchOptions
 from trivium.search.grasp import LEAST

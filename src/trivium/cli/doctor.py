@@ -157,7 +157,7 @@ def _library(
     from trivium.core.errors import LibraryDamaged, LibraryNotFound, TriviumError
     from trivium.ingest.identity import hash_of
     from trivium.library import backend_options
-    from trivium.library.grasp import kept
+    from trivium.library.model import kept
     from trivium.store.opening import open_backend
 
     facts: dict[str, object] = {"path": str(settings.library), "exists": False}

@@ -19,7 +19,7 @@ from pathlib import Path
 from time import time
 from uuid import uuid4
 
-from trivium.core.errors import OriginalDamaged, OriginalMissing
+from trivium.core.errors import OriginalDamaged, OriginalMissing, ServerBusy
 from trivium.ports import Blobs
 from trivium.store.embedded.database import translated
 
@@ -189,3 +189,15 @@ class KeptOriginals:
             with self._turn:
                 if address not in self._pinned:
                     self.blobs.delete(address)
+
+
+def check_room(held: int, most: int | None) -> None:
+    """`held`: bytes of all waiting uploads, with a new one. Raises ServerBusy."""
+    if most is not None and held > most:
+        raise ServerBusy(
+            f"Waiting uploads would take {held:,} bytes; the limit is {most:,}"
+            " (`serve.incoming_bytes`).",
+            fix="Try again when they are added. Retry failed ones with `trivium jobs retry`,"
+            " or delete them with `trivium jobs clear`.",
+            on_page="Try again when they are added. You can retry failed ones on Add.",
+        )

@@ -13,6 +13,7 @@ from typing import BinaryIO
 from uuid import uuid4
 
 from trivium.core.errors import FileUnreadable, ServerBusy
+from trivium.store.blobs import check_room
 from trivium.store.objects import Found, Objects
 
 _FOLDER = "incoming"
@@ -31,17 +32,12 @@ class ObjectSpool:
         name = uuid4().hex
         self._objects.put(_path(name), file)
         # Afterwards: two that come at once may both be too much, never one too many kept.
-        limit = self._most if limited else None
-        held = sum(self.sizes().values()) if limit is not None else 0
-        if limit is not None and held > limit:
-            self._objects.delete(_path(name))
-            raise ServerBusy(
-                f"Waiting uploads would take {held:,} bytes; the limit is {limit:,}"
-                " (`serve.incoming_bytes`).",
-                fix="Try again when they are added. Retry failed ones with `trivium jobs retry`,"
-                " or delete them with `trivium jobs clear`.",
-                on_page="Try again when they are added. You can retry failed ones on Add.",
-            )
+        if limited and self._most is not None:
+            try:
+                check_room(sum(self.sizes().values()), self._most)
+            except ServerBusy:
+                self._objects.delete(_path(name))
+                raise
         return name
 
     def sizes(self) -> dict[str, int]:

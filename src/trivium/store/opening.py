@@ -109,7 +109,7 @@ def judged_set(where: LibraryPlace, name: str) -> Path | None:
     """The files of a library's judged set, without opening the library. None: there is none."""
     if isinstance(where, DatabaseAddress):
         return None
-    from trivium.store.embedded.shelf import FolderShelf
+    from trivium.store.embedded.spool import FolderShelf
 
     with FolderShelf(where).reading(name) as folder:
         return folder if folder.is_dir() else None

@@ -26,26 +26,21 @@ from trivium.store.embedded.backup import ARCHIVE, DATABASE
 from trivium.store.embedded.database import check_not_lost, open_database, read_rows, translated
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.leases import FileLeases
-from trivium.store.embedded.shelf import FolderShelf
 from trivium.store.embedded.signals import EmbeddedSignals
 from trivium.store.embedded.snapshots import Snapshots
-from trivium.store.embedded.spool import FolderSpool
+from trivium.store.embedded.spool import FolderShelf, FolderSpool
 from trivium.store.embedded.upkeep import EmbeddedUpkeep
 from trivium.store.embedded.writing import DOING, WRITER, EmbeddedWriter, FolderVectors, Writing
 from trivium.store.sql.checks import Checks
-from trivium.store.sql.conversations import SqlConversations
 from trivium.store.sql.direct import DirectDocuments
 from trivium.store.sql.feed import Feed
-from trivium.store.sql.folders import SqlFolders
 from trivium.store.sql.jobs import SqlJobs
 from trivium.store.sql.known import is_learned, learn_all
 from trivium.store.sql.models import SqlModels
-from trivium.store.sql.names import Names
-from trivium.store.sql.queries import SqlAlerts, SqlQueryLog
+from trivium.store.sql.queries import SqlAlerts, SqlConversations, SqlQueryLog
 from trivium.store.sql.queue import SqlQueue
-from trivium.store.sql.removal import Removal
 from trivium.store.sql.schema import SCHEMA, migrate, schema_of
-from trivium.store.sql.sources import SqlSources
+from trivium.store.sql.sources import SqlFolders, SqlSources
 from trivium.store.sql.staging import Staging
 from trivium.store.sql.tokens import SqlTokens
 
@@ -106,9 +101,7 @@ def open_embedded(
 
     return Backend(
         documents=DirectDocuments(engine, read_rows),
-        writer=EmbeddedWriter(
-            folder, writing, staging, Names(engine), Removal(engine), indexes, originals
-        ),
+        writer=EmbeddedWriter(folder, writing, staging, indexes, originals),
         signals=EmbeddedSignals(folder, engine, indexes, snapshots, writing),
         models=models,
         jobs=SqlJobs(engine),

@@ -1,7 +1,10 @@
-"""Files that were sent in, kept in a folder until their job is done with them.
+"""Files that people sent in, kept until their job is done with them, and judged sets with saved
+evaluations: the work of people, not derived.
 
-folder/HEX      the bytes of one file, under a name of our own making
-folder/new-HEX  being written; left behind only by a crash
+incoming/HEX      the bytes of one file, under a name of our own making
+incoming/new-HEX  being written; left behind only by a crash
+evaluation/NAME/  what `trivium judge` writes
+evaluation/.lock  held by whoever writes to one
 """
 
 from __future__ import annotations
@@ -9,16 +12,18 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Collection
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import time
 from typing import BinaryIO
 from uuid import uuid4
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
-from trivium.core.errors import FileUnreadable, ServerBusy
+from trivium.core.errors import FileUnreadable, LibraryBusy, LibraryNotFound
+from trivium.store.blobs import check_room
+from trivium.store.embedded.backup import EVALUATION
 from trivium.store.embedded.database import translated
 from trivium.store.embedded.leases import check_there
 
@@ -52,7 +57,7 @@ class FolderSpool:
             # time.
             with FileLock(self._folder.with_name(f"{self._folder.name}.lock")):
                 if limited:
-                    self._check_room(new.stat().st_size)
+                    check_room(new.stat().st_size + sum(self.sizes().values()), self._most)
                 new.replace(self._folder / name)
         except BaseException:
             new.unlink(missing_ok=True)
@@ -102,18 +107,37 @@ class FolderSpool:
             new.write_bytes(data)
             new.replace(path)
 
-    def _check_room(self, size: int) -> None:
-        held = size + sum(self.sizes().values())
-        if self._most is not None and held > self._most:
-            raise ServerBusy(
-                f"Waiting uploads would take {held:,} bytes; the limit is {self._most:,}"
-                " (`serve.incoming_bytes`).",
-                fix="Try again when they are added. Retry failed ones with `trivium jobs retry`,"
-                " or delete them with `trivium jobs clear`.",
-                on_page="Try again when they are added. You can retry failed ones on Add.",
-            )
-
     def _path(self, name: str) -> Path:
         if not _NAME.fullmatch(name):
             raise FileUnreadable("No such upload.")
         return self._folder / name
+
+
+_PATIENCE = 5.0  # seconds for another judgment to be written
+
+
+class FolderShelf:
+    def __init__(self, library: Path) -> None:
+        self._folder = library / EVALUATION
+
+    def names(self) -> list[str]:
+        found = self._folder.iterdir() if self._folder.is_dir() else ()
+        return sorted(path.name for path in found if path.is_dir())
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[Path]:
+        yield self._folder / name
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Path]:
+        try:
+            self._folder.mkdir(exist_ok=True)
+        except FileNotFoundError as reason:
+            raise LibraryNotFound(
+                f"The library's folder {self._folder.parent} no longer exists."
+            ) from reason
+        try:
+            with FileLock(self._folder / ".lock").acquire(timeout=_PATIENCE):
+                yield self._folder / name
+        except Timeout as reason:
+            raise LibraryBusy("Another process is writing judgments.") from reason

@@ -11,8 +11,8 @@ in the indexes (`leftovers`), and it is removed later.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,7 +24,7 @@ from trivium.core.errors import (
     LibraryBusy,
     LibraryReadOnly,
 )
-from trivium.core.types import ChunkId, Document, DocumentId, Metadata, Processed, Where
+from trivium.core.types import ChunkId, Document, DocumentId, Processed
 from trivium.ports import Leases, Waiting
 from trivium.store.blobs import KeptOriginals
 from trivium.store.embedded.asof import discard
@@ -33,9 +33,8 @@ from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.snapshots import Snapshots
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.models import drop_unneeded
-from trivium.store.sql.names import Names
-from trivium.store.sql.removal import Gone, Removal
 from trivium.store.sql.staging import Staging
+from trivium.store.sql.writer import Gone, SqlWriter
 
 T = TypeVar("T")
 WRITER = "writer"  # the lease
@@ -161,93 +160,60 @@ class Writing:
             return look()
 
 
-class EmbeddedWriter:
+class EmbeddedWriter(SqlWriter):
     def __init__(
         self,
         folder: Path,
         writing: Writing,
         staging: Staging,
-        names: Names,
-        removal: Removal,
         indexes: Indexes,
         originals: KeptOriginals,
     ) -> None:
+        super().__init__(staging.engine, originals)
         self._folder = folder
         self._writing = writing
         self._staging = staging
-        self._names = names
-        self._removal = removal
         self._indexes = indexes
-        self._originals = originals
 
     def writing(
         self, waiting: Waiting | None = None, patience: float | None = None
     ) -> AbstractContextManager[None]:
         return self._writing.writing(waiting, patience)
 
+    def _change(self, act: Callable[[], T]) -> T:
+        with self.writing():
+            return act()
+
+    def _remove(self, act: Callable[[], Gone]) -> int:
+        """Deletes originals after the registry has let go: a crash in between leaves bytes that
+        `compact` finds."""
+        with self.writing():
+            gone = act()
+            self._originals.drop(gone.originals)
+            discard(self._folder)
+            return gone.count
+
     def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
-        if not batch:
-            return []
-        with self.writing():
-            done: list[Document] = []
-            try:
-                while len(done) < len(batch):
-                    stage = self._staging.stage(batch[len(done) :], model)
-                    self._indexes.add([chunk for one in stage.staged for chunk in one.indexed])
-                    done += self._staging.activate(
-                        stage.staged, stage.documents, stage.ends, stage.points
-                    )
-            except BaseException as reason:
-                self._writing.undo()
-                if not done or not isinstance(reason, Exception):  # Ctrl-C ends the run
-                    raise
-            finally:
-                self._originals.registered(processed.original for processed in batch[: len(done)])
-            return done
+        with self.writing() if batch else nullcontext():
+            return super().put(batch, model)
 
-    def relabel(
-        self, document: DocumentId, *, category: str, audience: str, metadata: Metadata
-    ) -> None:
-        with self.writing():
-            self._names.relabel(document, category=category, audience=audience, metadata=metadata)
+    def _put_some(self, batch: Sequence[Processed], model: str) -> list[Document]:
+        stage = self._staging.stage(batch, model)
+        self._indexes.add([chunk for staged in stage.staged for chunk in staged.indexed])
+        return self._staging.activate(stage.staged, stage.documents, stage.ends, stage.points)
 
-    def remove(self, documents: Iterable[DocumentId]) -> int:
-        with self.writing():
-            return self._dropped(self._removal.remove(documents))
-
-    def add_name(self, document: DocumentId, uri: str) -> Document:
-        with self.writing():
-            return self._names.add_name(document, uri)
-
-    def rename(self, document: DocumentId, old: str, new: str) -> Document:
-        with self.writing():
-            return self._names.rename(document, old, new)
+    def _undo(self) -> None:
+        self._writing.undo()
 
     def forget(self, uri: str, collection: str) -> list[Document]:
         with self.writing():
-            nameless = self._names.unname(uri, collection)
-            self.remove(document.id for document in nameless)
-            return nameless
+            return super().forget(uri, collection)
 
     def restore(self, document: DocumentId, number: int) -> Document:
         with self.writing():
             staged = self._staging.stage_restored(document, number)
             self._indexes.add(staged.indexed)
             return self._staging.activate([staged], [document])[0]
-
-    def prune(self, where: Where, *, keep: int = 1, before: str = "") -> int:
-        with self.writing():
-            return self._dropped(self._removal.prune(where, keep=keep, before=before))
-
-    def set_chunker(self, collection: str, chunker: str) -> None:
-        with self.writing():
-            self._names.set_chunker(collection, chunker)
-
-    def _dropped(self, gone: Gone) -> int:
-        """After the registry has let go: a crash in between leaves bytes that `compact` finds."""
-        self._originals.drop(gone.originals)
-        discard(self._folder)
-        return gone.count
 
 
 class FolderVectors:

@@ -33,15 +33,13 @@ from trivium.store.postgres.schema import prepare
 from trivium.store.postgres.upkeep import PostgresUpkeep
 from trivium.store.postgres.words import Words
 from trivium.store.postgres.writer import MODEL, PostgresWriter
-from trivium.store.sql.conversations import SqlConversations
 from trivium.store.sql.direct import DirectDocuments
-from trivium.store.sql.folders import SqlFolders
 from trivium.store.sql.jobs import SqlJobs
 from trivium.store.sql.known import is_learned, learn_all, learn_missing
 from trivium.store.sql.models import EmbeddingElsewhere, SqlModels
-from trivium.store.sql.queries import SqlAlerts, SqlQueryLog
+from trivium.store.sql.queries import SqlAlerts, SqlConversations, SqlQueryLog
 from trivium.store.sql.queue import SqlQueue
-from trivium.store.sql.sources import SqlSources
+from trivium.store.sql.sources import SqlFolders, SqlSources
 from trivium.store.sql.tokens import SqlTokens
 
 EMBEDDING = "embedding"  # the lease of the process that computes missing vectors

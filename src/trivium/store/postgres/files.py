@@ -18,8 +18,8 @@ from trivium.core.errors import (
     FileUnreadable,
     OriginalDamaged,
     OriginalMissing,
-    ServerBusy,
 )
+from trivium.store.blobs import check_room
 
 _SCHEME = "sha256:"
 _LARGEST = 1_000_000_000  # bytes of one value in PostgreSQL
@@ -127,22 +127,12 @@ class RowSpool:
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_ROOM})"))
             held = connection.scalar(text("SELECT coalesce(sum(size), 0) FROM incoming"))
             if limited:
-                self._check_room(int(held or 0) + len(data))
+                check_room(int(held or 0) + len(data), self._most)
             connection.execute(
                 text("INSERT INTO incoming (name, data, size) VALUES (:name, :data, :size)"),
                 {"name": name, "data": data, "size": len(data)},
             )
         return name
-
-    def _check_room(self, held: int) -> None:
-        if self._most is not None and held > self._most:
-            raise ServerBusy(
-                f"Waiting uploads would take {held:,} bytes; the limit is {self._most:,}"
-                " (`serve.incoming_bytes`).",
-                fix="Try again when they are added. Retry failed ones with `trivium jobs retry`,"
-                " or delete them with `trivium jobs clear`.",
-                on_page="Try again when they are added. You can retry failed ones on Add.",
-            )
 
     def sizes(self) -> dict[str, int]:
         with self._engine.connect() as connection:

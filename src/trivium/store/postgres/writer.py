@@ -8,7 +8,7 @@ numbers. Two changes of the same source or the same bytes wait for each other.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import takewhile
 from zlib import crc32
@@ -17,7 +17,7 @@ import numpy as np
 from sqlalchemy import Connection, Engine, select, text
 
 from trivium.core.errors import JobInterrupted
-from trivium.core.types import Document, DocumentId, Metadata, Processed, Where
+from trivium.core.types import Document, DocumentId, Processed
 from trivium.core.work import SyncPoint, TaskEnd
 from trivium.ports import Waiting
 from trivium.store.blobs import KeptOriginals
@@ -27,18 +27,17 @@ from trivium.store.postgres.snapshots import Snapshots
 from trivium.store.postgres.vectors import VectorTables
 from trivium.store.postgres.words import Words, gather
 from trivium.store.sql.feed import Feed
-from trivium.store.sql.names import Names
 from trivium.store.sql.queue import not_theirs
-from trivium.store.sql.removal import Gone, Removal
 from trivium.store.sql.staging import Staged, activate, stage, stage_restored
 from trivium.store.sql.statements import setting, take
 from trivium.store.sql.tables import counters
+from trivium.store.sql.writer import Gone, SqlWriter, T
 
 MODEL = 7_411_004  # lock: shared by changes, exclusive for a switch of the model
 _SOURCE = 7_411_005  # first half of the locks of sources and bytes
 
 
-class PostgresWriter:
+class PostgresWriter(SqlWriter):
     def __init__(
         self,
         engine: Engine,
@@ -50,15 +49,12 @@ class PostgresWriter:
         alone: Callable[[], AbstractContextManager[None]],
     ) -> None:
         """`alone`: while no document is put."""
-        self._engine = engine
+        super().__init__(engine, originals)
         self._feed = feed
         self._words = words
         self._vectors = vectors
         self._snapshots = snapshots
-        self._originals = originals
         self._alone = alone
-        self._names = Names(engine)
-        self._removal = Removal(engine)
         self._inside = threading.local()
 
     @contextmanager
@@ -85,21 +81,7 @@ class PostgresWriter:
             self._feed.clear_leftovers(ranges)
         self._words.merge()
 
-    def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
-        done: list[Document] = []
-        try:
-            while len(done) < len(batch):
-                done += self._put_some(batch[len(done) :], model)
-        except BaseException as reason:
-            if not done or not isinstance(reason, Exception):  # Ctrl-C ends the run
-                raise
-        finally:
-            self._originals.registered(processed.original for processed in batch[: len(done)])
-        return done
-
     def _put_some(self, batch: Sequence[Processed], model: str) -> list[Document]:
-        """The first ones: as many as fit in one put."""
-
         def put() -> list[Document]:
             with self._engine.begin() as connection:
                 _share_model(connection)
@@ -138,33 +120,18 @@ class PostgresWriter:
         with self._engine.begin() as connection:
             return take(connection, name, count)
 
-    def relabel(
-        self, document: DocumentId, *, category: str, audience: str, metadata: Metadata
-    ) -> None:
-        retried(
-            lambda: self._names.relabel(
-                document, category=category, audience=audience, metadata=metadata
-            )
-        )
+    def _change(self, act: Callable[[], T]) -> T:
+        return retried(act)
 
-    def remove(self, documents: Iterable[DocumentId]) -> int:
-        wanted = list(documents)
-        # Alone: this deletes what only a removed document used, and a put under way may need the
-        # same vectors.
+    def _remove(self, act: Callable[[], Gone]) -> int:
+        """Alone: this deletes what only a removed document used, and a put under way may need the
+        same vectors."""
         with self._alone():
-            gone = retried(lambda: self._removal.remove(wanted))
-        return self._dropped(gone)
-
-    def add_name(self, document: DocumentId, uri: str) -> Document:
-        return retried(lambda: self._names.add_name(document, uri))
-
-    def rename(self, document: DocumentId, old: str, new: str) -> Document:
-        return retried(lambda: self._names.rename(document, old, new))
-
-    def forget(self, uri: str, collection: str) -> list[Document]:
-        nameless = retried(lambda: self._names.unname(uri, collection))
-        self.remove(document.id for document in nameless)
-        return nameless
+            gone = retried(act)
+        self._originals.drop(gone.originals)
+        if not getattr(self._inside, "depth", 0):
+            self.tidy()
+        return gone.count
 
     def restore(self, document: DocumentId, number: int) -> Document:
         def restore() -> Document:
@@ -175,20 +142,6 @@ class PostgresWriter:
                 return self._show(connection, model, [staged], [document])[0]
 
         return retried(restore)
-
-    def prune(self, where: Where, *, keep: int = 1, before: str = "") -> int:
-        with self._alone():
-            gone = retried(lambda: self._removal.prune(where, keep=keep, before=before))
-        return self._dropped(gone)
-
-    def set_chunker(self, collection: str, chunker: str) -> None:
-        retried(lambda: self._names.set_chunker(collection, chunker))
-
-    def _dropped(self, gone: Gone) -> int:
-        self._originals.drop(gone.originals)
-        if not getattr(self._inside, "depth", 0):
-            self.tidy()
-        return gone.count
 
 
 def _share_model(connection: Connection) -> None:

@@ -1,6 +1,5 @@
-"""Sources that are kept in step, in the registry.
-
-A cursor is written by `save_points` in the transaction that shows the last document it covers.
+"""Sources and folders that are kept in step, in the registry. A cursor is written by `save_points`
+in the transaction that shows the last document it covers.
 """
 
 from __future__ import annotations
@@ -11,10 +10,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, RowMapping, delete, insert, select, update
 
-from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun
+from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun, WatchedFolder
 from trivium.store.clock import now
 from trivium.store.sql.statements import insert_all, slices
-from trivium.store.sql.tables import source_failures, sources
+from trivium.store.sql.tables import source_failures, sources, watched_folders
 
 
 class SqlSources:
@@ -104,3 +103,26 @@ def _run_row(run: SyncRun) -> dict[str, Any]:
 
 def _source(row: RowMapping) -> KeptSource:
     return KeptSource(**{**row, "run": SyncRun(**row["run"])})
+
+
+class SqlFolders:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def keep(self, folder: WatchedFolder) -> None:
+        with self._engine.begin() as connection:
+            same = watched_folders.c.id == folder.id
+            connection.execute(delete(watched_folders).where(same))
+            row = asdict(folder) | {"ignore": list(folder.ignore)}
+            connection.execute(insert(watched_folders).values(row))
+
+    def all(self) -> list[WatchedFolder]:
+        order = (watched_folders.c.added_at, watched_folders.c.id)
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(watched_folders).order_by(*order)).mappings()
+            return [WatchedFolder(**{**row, "ignore": tuple(row["ignore"])}) for row in rows]
+
+    def forget(self, id_: str) -> bool:
+        gone = delete(watched_folders).where(watched_folders.c.id == id_)
+        with self._engine.begin() as connection:
+            return connection.execute(gone).rowcount > 0

@@ -126,10 +126,10 @@ class Staging:
     """Each step is its own transaction, for stores that update indexes in between."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+        self.engine = engine
 
     def stage(self, batch: Sequence[Processed], model: str) -> Stage:
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             return stage(connection, batch, model, partial(take, connection))
 
     def activate(
@@ -139,17 +139,17 @@ class Staging:
         ends: Sequence[TaskEnd] = (),
         points: Sequence[SyncPoint] = (),
     ) -> list[Document]:
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             return activate(connection, staged, wanted, ends, points)
 
     def discard(self) -> None:
         """Delete rows that a dead writer staged. Its leftovers stay until indexes drop them."""
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             connection.execute(delete(interpretations).where(STAGED))
             connection.execute(delete(documents).where(UNBORN))
 
     def stage_restored(self, document: DocumentId, number: int) -> Staged:
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             return stage_restored(connection, document, number, partial(take, connection))
 
 

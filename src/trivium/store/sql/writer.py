@@ -1,25 +1,29 @@
-"""Removes documents and old interpretations with everything that belongs to them.
+"""Changes documents, as far as every database does it alike: names and labels, and removals.
 
-Rows go by cascade (interpretations, chunks, metadata, names), and so do turns of conversations made
-from a document. Frees vectors that no chunk uses any more, and returns the originals that nothing
-refers to, to be deleted.
+Removals take everything that belongs to documents or old interpretations. Rows go by cascade
+(interpretations, chunks, metadata, names), and so do turns of conversations made from a document.
+Vectors that no chunk uses any more go, and so do originals that nothing refers to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, delete, func, select
 
-from trivium.core.types import DocumentId, Where
+from trivium.core.types import Document, DocumentId, Metadata, Processed, Where
+from trivium.store.blobs import KeptOriginals
 from trivium.store.sql.conditions import label_held, visible
-from trivium.store.sql.conversations import forget_turns_of
 from trivium.store.sql.jobs import forget_documents
+from trivium.store.sql.names import Names
+from trivium.store.sql.queries import forget_turns_of
 from trivium.store.sql.statements import KEPT, insert_all, slices, take
 from trivium.store.sql.tables import chunks, documents, interpretations, leftovers, removals
 from trivium.store.sql.vectors import free_vectors
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,70 @@ class Gone:
 
     count: int = 0
     originals: tuple[str, ...] = ()
+
+
+class SqlWriter:
+    """A store's writer says how a change is made (`_change`), how one that removes is made
+    (`_remove`), and how it puts some of a batch."""
+
+    def __init__(self, engine: Engine, originals: KeptOriginals) -> None:
+        self._engine = engine
+        self._originals = originals
+        self._names = Names(engine)
+        self._removal = Removal(engine)
+
+    def _change(self, act: Callable[[], T]) -> T:
+        raise NotImplementedError
+
+    def _remove(self, act: Callable[[], Gone]) -> int:
+        raise NotImplementedError
+
+    def _put_some(self, batch: Sequence[Processed], model: str) -> list[Document]:
+        """The first ones: as many as fit in one put."""
+        raise NotImplementedError
+
+    def _undo(self) -> None:
+        """After a put that failed."""
+
+    def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
+        done: list[Document] = []
+        try:
+            while len(done) < len(batch):
+                done += self._put_some(batch[len(done) :], model)
+        except BaseException as reason:
+            self._undo()
+            if not done or not isinstance(reason, Exception):  # Ctrl-C ends the run
+                raise
+        finally:
+            self._originals.registered(processed.original for processed in batch[: len(done)])
+        return done
+
+    def relabel(
+        self, document: DocumentId, *, category: str, audience: str, metadata: Metadata
+    ) -> None:
+        labels = {"category": category, "audience": audience}
+        self._change(lambda: self._names.relabel(document, **labels, metadata=metadata))
+
+    def add_name(self, document: DocumentId, uri: str) -> Document:
+        return self._change(lambda: self._names.add_name(document, uri))
+
+    def rename(self, document: DocumentId, old: str, new: str) -> Document:
+        return self._change(lambda: self._names.rename(document, old, new))
+
+    def set_chunker(self, collection: str, chunker: str) -> None:
+        self._change(lambda: self._names.set_chunker(collection, chunker))
+
+    def remove(self, documents: Iterable[DocumentId]) -> int:
+        wanted = list(documents)
+        return self._remove(lambda: self._removal.remove(wanted))
+
+    def prune(self, where: Where, *, keep: int = 1, before: str = "") -> int:
+        return self._remove(lambda: self._removal.prune(where, keep=keep, before=before))
+
+    def forget(self, uri: str, collection: str) -> list[Document]:
+        nameless = self._change(lambda: self._names.unname(uri, collection))
+        self.remove(document.id for document in nameless)
+        return nameless
 
 
 class Removal:

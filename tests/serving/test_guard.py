@@ -253,14 +253,14 @@ def test_what_takes_too_long_keeps_its_place() -> None:
     async def scene() -> None:
         gate, go = Limiter(1, 5, 120.0), threading.Event()
         with pytest.raises(DeadlinePassed) as late:
-            await gate.run(go.wait, 0.05)
+            await gate.run_within(0.05, go.wait)
         assert (late.value.fix, advice(late.value)) == (
             DeadlinePassed.fix,
             ON_PAGE[DeadlinePassed],
         )
         assert gate.at_work == 1, "the thread is still at it"
         with pytest.raises(ServerBusy):
-            await gate.run(lambda: 2, 0.05)
+            await gate.run_within(0.05, lambda: 2)
         go.set()
         while gate.at_work:
             await asyncio.sleep(0.001)

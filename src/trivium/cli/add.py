@@ -176,10 +176,10 @@ def _say_removed(shell: Shell, uris: list[str]) -> None:
 def _say_queued(shell: Shell, job: Job) -> None:
     from trivium.core.shapes import JobAnswer
 
-    if shell.json:
-        shell.emit({"job": JobAnswer.of(job)})
-    else:
-        shell.say(f"Job {job.id}: {job.tasks:,} documents queued; `trivium jobs run` adds them.")
+    shell.tell(
+        {"job": JobAnswer.of(job)},
+        f"Job {job.id}: {job.tasks:,} documents queued; `trivium jobs run` adds them.",
+    )
 
 
 def _pruned(

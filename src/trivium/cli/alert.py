@@ -62,10 +62,7 @@ def add_command(shell: Shell, query: tuple[str, ...], webhook: str) -> None:
     """
     with shell.library() as library:
         made = library.alerts.add(" ".join(query), webhook=webhook)
-    if shell.json:
-        shell.emit({"alert": asdict(made)})
-    else:
-        shell.say(printable(f"Alert {made.id}: {made.query}"))
+    shell.tell({"alert": asdict(made)}, printable(f"Alert {made.id}: {made.query}"))
 
 
 @alert_command.command("remove")
@@ -79,10 +76,7 @@ def remove_command(shell: Shell, alert: str) -> None:
     """
     with shell.library() as library:
         library.alerts.remove(alert)
-    if shell.json:
-        shell.emit({"removed": alert})
-    else:
-        shell.say(f"Removed alert {alert}.")
+    shell.tell({"removed": alert}, f"Removed alert {alert}.")
 
 
 @alert_command.command("check")

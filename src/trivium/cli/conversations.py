@@ -44,10 +44,7 @@ def conversations_command(
             return
         if forget:
             gone = library.conversations.forget(name, within)
-            if shell.json:
-                shell.emit({"forgotten": gone})
-            else:
-                shell.say(f"{counted(gone, 'turn')} deleted.")
+            shell.tell({"forgotten": gone}, f"{counted(gone, 'turn')} deleted.")
             return
         turns = library.conversations.get(name, within)
     if shell.json:

@@ -183,10 +183,7 @@ def prune_command(
     with shell.library() as library:
         chosen = library.documents.get(document).id if document else None
         gone = library.history.prune(chosen, keep=keep, older_than=older_than, on_wait=shell.note)
-    if shell.json:
-        shell.emit({"pruned": gone})
-        return
-    shell.say(f"{counted(gone, 'interpretation')} deleted.")
+    shell.tell({"pruned": gone}, f"{counted(gone, 'interpretation')} deleted.")
 
 
 def _age(text: str | None) -> timedelta | None:

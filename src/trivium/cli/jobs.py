@@ -160,10 +160,10 @@ def retry_command(
         if count and not background:
             _work(shell, library)
             return
-    if shell.json:
-        shell.emit({"waiting": count})
-    else:
-        shell.note(f"To be tried again: {counted(count, 'document')}." if count else _NOTHING)
+    shell.tell(
+        {"waiting": count},
+        note=f"To be tried again: {counted(count, 'document')}." if count else _NOTHING,
+    )
 
 
 @jobs_command.command("run")
@@ -188,10 +188,7 @@ def clear_command(shell: Shell) -> None:
     """
     with shell.library() as library:
         count = library.jobs.clear()
-    if shell.json:
-        shell.emit({"cleared": count})
-    else:
-        shell.note(f"Cleared {count:,} finished jobs.")
+    shell.tell({"cleared": count}, note=f"Cleared {count:,} finished jobs.")
 
 
 _NOTHING = "Nothing in that job can be retried; add the files again."

@@ -41,10 +41,7 @@ def log_command(
     with shell.library() as library:
         if delete:
             gone = library.queries.forget(older_than)
-            if shell.json:
-                shell.emit({"deleted": gone})
-            else:
-                shell.say(f"Deleted {gone:,} entries.")
+            shell.tell({"deleted": gone}, f"Deleted {gone:,} entries.")
             return
         shown = None if shell.json else MOST + 1
         page = LogPage(shown, unfound=empty, slower_than=SLOW_MS if slow else 0.0)

@@ -94,6 +94,15 @@ class Shell:
         click.echo(to_json(payload))
         sys.stdout.flush()
 
+    def tell(self, payload: object, *lines: Text | str, note: str = "") -> None:
+        """Print a result: for a program, or its lines, or a note instead, for a person."""
+        if self.json:
+            self.emit(payload)
+        elif note:
+            self.note(note)
+        else:
+            self.say(*lines)
+
     def fail(self, code: str, message: str, fix: str = "") -> None:
         """Print an error: what happened and, on its own line, what to do."""
         if self.json:

@@ -414,7 +414,7 @@ def remove_command(shell: Shell, name: str, keep_documents: bool) -> None:
     """Remove a source and its documents."""
     with shell.library() as library:
         count = library.sync.remove(name, keep_documents=keep_documents, on_wait=shell.note)
-    if shell.json:
-        shell.emit({"removed": name, "documents": count})
-    else:
-        shell.say(printable(f"Removed {name} and {count:,} of its items."))
+    shell.tell(
+        {"removed": name, "documents": count},
+        printable(f"Removed {name} and {count:,} of its items."),
+    )

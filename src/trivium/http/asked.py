@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Event
-from typing import Annotated, TypeVar
+from typing import Annotated, ParamSpec, TypeVar
 
 from anyio import to_thread
 from fastapi import Depends, Request
@@ -29,6 +29,7 @@ from trivium.library import Library
 from trivium.library.background import Background
 
 T = TypeVar("T")
+P = ParamSpec("P")
 COOKIE = "trivium_token"  # of a browser: holds the token that `/login` was given
 _HARMLESS = ("GET", "HEAD", "OPTIONS")
 # For the description of the API only: the door looks at the header itself.
@@ -82,8 +83,8 @@ class Server:
         it."""
         return gone if self.background is not None else None
 
-    async def read(self, call: Callable[[], T]) -> T:
-        return await self.reading.run(call)
+    async def read(self, call: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+        return await self.reading.run(call, *given, **named)
 
 
 async def server_of(request: Request) -> Server:

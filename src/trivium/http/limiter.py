@@ -10,12 +10,14 @@ import contextvars
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from trivium.core.errors import DeadlinePassed, ServerBusy
 
 T = TypeVar("T")
+P = ParamSpec("P")
 # The id of the token that the current request came with. Set once it is known.
 asker: contextvars.ContextVar[str] = contextvars.ContextVar("asker", default="")
 
@@ -47,8 +49,11 @@ class Limiter:
     def waiting(self) -> int:
         return len(self._line)
 
-    async def run(self, call: Callable[[], T], seconds: float | None = None) -> T:
+    async def run(self, call: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
         """What the call returns. Raises ServerBusy or DeadlinePassed."""
+        return await self.run_within(None, partial(call, *given, **named))
+
+    async def run_within(self, seconds: float | None, call: Callable[[], T]) -> T:
         until = monotonic() + (self._seconds if seconds is None else seconds)
         who = asker.get()
         await self._enter(who, until)

@@ -96,7 +96,7 @@ async def stream(
     request's own error; later it is the last event, `error`, with the problem document."""
     check_room(server)
     line = _Line(asyncio.get_running_loop())
-    task = asyncio.create_task(gate.run(lambda: _run(work, line), seconds))
+    task = asyncio.create_task(gate.run_within(seconds, lambda: _run(work, line)))
     task.add_done_callback(line.end)
     first = await line.told.get()
     if first is None and (error := task.exception()) is not None:

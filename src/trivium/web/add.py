@@ -109,7 +109,7 @@ async def add_samples(
     server: Here, caller: Owner, q: Annotated[str, Form(max_length=LONGEST_QUERY)] = ""
 ) -> Response:
     """Add the sample documents for a first look, then open a search in them."""
-    await server.read(partial(_add_samples, server))
+    await server.read(_add_samples, server)
     server.wake()
     return RedirectResponse(f"/?{query({'q': q})}" if q else "/", 303)
 
@@ -153,7 +153,7 @@ async def watch_folder(
 async def unwatch_folder(
     server: Here, caller: Owner, folder: Annotated[str, Form(max_length=50)]
 ) -> Response:
-    await server.read(partial(server.library.folders.remove, folder))
+    await server.read(server.library.folders.remove, folder)
     return RedirectResponse("/add#folders", 303)
 
 
@@ -166,15 +166,15 @@ async def _page(
 ) -> Response:
     """`typed`: the values of the form that failed, by form."""
     library = server.library
-    found = await server.read(partial(jobs.views, library, caller))
-    collections = await server.read(partial(library.documents.collections, caller.within()))
+    found = await server.read(jobs.views, library, caller)
+    collections = await server.read(library.documents.collections, caller.within())
     folders: list[dict[str, Any]] = []
     if caller.is_owner:
         kept = await server.read(library.folders.all)
         folders = [_folder(server, one) for one in kept]
     values = {
         "jobs": found,
-        "panel": await server.read(partial(jobs.panel, library, caller)),
+        "panel": await server.read(jobs.panel, library, caller),
         "folders": folders,
         "collections": [one.name for one in collections],
         "typed": {"url": {}, "folder": {}, **(typed or {})},

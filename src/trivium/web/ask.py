@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
@@ -145,17 +144,17 @@ async def show(
     another site linked here."""
     question = "" if is_foreign(request) else q
     asked = AskForm(question, (), conversation.strip(), tuple(collection or ()))
-    turns = await server.read(partial(_before, server, caller, asked))
+    turns = await server.read(_before, server, caller, asked)
     return await _page(request, server, caller, asked, turns)
 
 
 @router.post("/ask")
 async def ask(request: Request, server: Here, caller: Searcher, asked: AskedForm) -> Response:
     """The whole answer in one piece."""
-    before = await server.read(partial(_before, server, caller, asked))
+    before = await server.read(_before, server, caller, asked)
     try:
         events = await _begun(server, caller, asked)
-        answer = await server.asking.run(partial(_whole, events))
+        answer = await server.asking.run(_whole, events)
     except TriviumError as error:
         return await _page(request, server, caller, asked, before, error)
     turns = [*before, _said(answer, asked)]
@@ -189,7 +188,7 @@ async def forget(
     server: Here, caller: Reader, conversation: Annotated[str, Form(max_length=LONGEST_NAME)]
 ) -> Response:
     called = caller.conversation(conversation)
-    await server.read(partial(server.library.conversations.forget, called, caller.within()))
+    await server.read(server.library.conversations.forget, called, caller.within())
     return RedirectResponse("/ask", 303)
 
 
@@ -197,15 +196,13 @@ async def _begun(
     server: Server, caller: Caller, asked: AskForm
 ) -> Generator[AnswerEvent, None, None]:
     events = await server.read(
-        partial(
-            server.library.ask_stream,
-            asked.question,
-            history=asked.turns,
-            filters=Filters(collection=asked.collections or None),
-            within=caller.within(),
-            conversation=caller.conversation(asked.conversation) if asked.conversation else None,
-            depth=Depth.DEEP if asked.deep else None,
-        )
+        server.library.ask_stream,
+        asked.question,
+        history=asked.turns,
+        filters=Filters(collection=asked.collections or None),
+        within=caller.within(),
+        conversation=caller.conversation(asked.conversation) if asked.conversation else None,
+        depth=Depth.DEEP if asked.deep else None,
     )
     return server.library.queries.answering(asked.question, events, caller.id)
 
@@ -328,8 +325,8 @@ async def _page(
     error: TriviumError | None = None,
 ) -> Response:
     within = caller.within()
-    collections = await server.read(partial(server.library.documents.collections, within))
-    kept = await server.read(partial(server.library.conversations.all, within))
+    collections = await server.read(server.library.documents.collections, within)
+    kept = await server.read(server.library.conversations.all, within)
     named = [(caller.conversation_seen(one.name), one) for one in kept]
     values: dict[str, Any] = {
         "asked": asked,

@@ -269,5 +269,5 @@ def _alike(
 @router.post("/documents/{id}/remove")
 async def remove(server: Here, caller: Keeper, id: Id) -> Response:  # noqa: A002
     """Remove a document for good; the file it came from stays where it is."""
-    await server.writing.run(partial(server.library.remove, [id], within=caller.within()))
+    await server.writing.run(server.library.remove, [id], within=caller.within())
     return RedirectResponse("/documents?removed=1", 303)

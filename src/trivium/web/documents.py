@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -70,9 +69,9 @@ async def documents(
 ) -> Response:
     """One page of the documents, by name, filter and order."""
     asked, error = Listed(find.strip(), collection, where.strip(), sort), None
-    collections = await server.read(partial(server.library.documents.collections, caller.within()))
+    collections = await server.read(server.library.documents.collections, caller.within())
     try:
-        found, slips = await server.read(partial(_look, server, caller.within(), asked))
+        found, slips = await server.read(_look, server, caller.within(), asked)
     except BadFilter as reason:
         found, slips, error = [], (), reason
     values = {

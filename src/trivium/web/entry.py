@@ -79,9 +79,7 @@ async def start(request: Request, server: Here, next: Address = "/") -> Response
     if server.provider is None or is_foreign(request):
         return RedirectResponse("/login", 303)
     attempt = Attempt()
-    answer = RedirectResponse(
-        await server.fetching.run(partial(server.provider.address, attempt)), 303
-    )
+    answer = RedirectResponse(await server.fetching.run(server.provider.address, attempt), 303)
     answer.set_cookie(
         _ATTEMPT,
         f"{attempt.secret}.{quote(back_to(next), safe='')}",
@@ -124,7 +122,7 @@ async def done(request: Request, server: Here) -> Response:
 async def leave(request: Request, server: Here) -> Response:
     """Ends a session; a token that someone pasted stays valid."""
     token = request.cookies.get(COOKIE, "")
-    await server.fetching.run(partial(server.library.tokens.end_session, token))
+    await server.fetching.run(server.library.tokens.end_session, token)
     answer = RedirectResponse("/login", 303)
     answer.delete_cookie(COOKIE, path="/")
     return answer

@@ -77,7 +77,7 @@ async def make(
     count: Annotated[int, Form(ge=1, le=_MOST_MADE)] = 50,
 ) -> Response:
     """Generate a set of queries from the documents themselves."""
-    await server.judging.run(partial(_make, server, name.strip(), count))
+    await server.judging.run(_make, server, name.strip(), count)
     return RedirectResponse(f"/evaluate/{quote(name.strip(), safe='')}", 303)
 
 
@@ -101,7 +101,7 @@ async def show(
     against: Id = "",
 ) -> Response:
     """A set with one of its runs (by default the newest), optionally compared with another."""
-    values = await server.read(partial(_shown, judged_sets(server), name, run, against))
+    values = await server.read(_shown, judged_sets(server), name, run, against)
     return page(request, caller, "evaluated.html", values)
 
 

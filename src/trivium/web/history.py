@@ -55,7 +55,7 @@ async def history(
     new: Number = None,
 ) -> Response:
     """Every interpretation, and a comparison of two, by default the last two."""
-    view = await server.read(partial(_look, server, id, caller.within(), old, new))
+    view = await server.read(_look, server, id, caller.within(), old, new)
     return page(request, caller, "history.html", {"view": view})
 
 

@@ -10,7 +10,6 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from time import monotonic
 from typing import Annotated
 
@@ -320,7 +319,7 @@ async def _events(server: Server, caller: Caller, request: Request) -> AsyncIter
 
 @router.post("/add/jobs/{id}/cancel")
 async def cancel(server: Here, caller: Owner, id: Number) -> Response:  # noqa: A002
-    await server.read(partial(server.library.jobs.cancel, id))
+    await server.read(server.library.jobs.cancel, id)
     return RedirectResponse("/add#jobs", 303)
 
 
@@ -332,7 +331,7 @@ async def retry(
     task: Annotated[int | None, Form(ge=1, le=2**53)] = None,
 ) -> Response:
     """Retry what failed in a job, or one file of it."""
-    await server.read(partial(server.library.jobs.retry, id, task))
+    await server.read(server.library.jobs.retry, id, task)
     server.wake()
     return RedirectResponse("/add#jobs", 303)
 
@@ -340,9 +339,9 @@ async def retry(
 @router.post("/add/jobs/retry")
 async def retry_all(server: Here, caller: Owner) -> Response:
     """Retry every failed file in the panel."""
-    for job in (await server.read(partial(panel, server.library, caller))).jobs:
+    for job in (await server.read(panel, server.library, caller)).jobs:
         if job.failed:
-            await server.read(partial(server.library.jobs.retry, job.id))
+            await server.read(server.library.jobs.retry, job.id)
     server.wake()
     return RedirectResponse("/add#jobs", 303)
 
@@ -350,8 +349,8 @@ async def retry_all(server: Here, caller: Owner) -> Response:
 @router.post("/add/jobs/cancel")
 async def cancel_all(server: Here, caller: Owner) -> Response:
     """Cancel every running job in the panel."""
-    for job in (await server.read(partial(panel, server.library, caller))).running:
-        await server.read(partial(server.library.jobs.cancel, job.id))
+    for job in (await server.read(panel, server.library, caller)).running:
+        await server.read(server.library.jobs.cancel, job.id)
     return RedirectResponse("/add#jobs", 303)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Path, Query, Request
@@ -45,7 +44,7 @@ async def show(
     q: Asked = "",
 ) -> Response:
     """The documents to judge for a query; without one, the queries so far."""
-    values = await server.read(partial(_shown, server, name, q.strip()))
+    values = await server.read(_shown, server, name, q.strip())
     return page(request, caller, "judge.html", values)
 
 
@@ -61,10 +60,10 @@ async def judge(
 ) -> Response:
     """Save the judgment of one document; it can be changed later."""
     given = None if grade == SKIPPED else int(grade)
-    await server.read(partial(_judge, server, name, q.strip(), document, given))
+    await server.read(_judge, server, name, q.strip(), document, given)
     if PART not in request.headers:
         return RedirectResponse(f"/evaluate/{name}/judge?{query({'q': q.strip()})}", 303)
-    values = await server.read(partial(_shown, server, name, q.strip()))
+    values = await server.read(_shown, server, name, q.strip())
     return page(request, caller, "judge.html", values)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
@@ -31,7 +30,7 @@ async def show(request: Request, server: Here, caller: Owner) -> Response:
 async def delete(
     server: Here, caller: Owner, age: Annotated[str, Form(pattern="^(30d|7d|)$")] = ""
 ) -> Response:
-    await server.read(partial(server.library.queries.forget, age))
+    await server.read(server.library.queries.forget, age)
     return RedirectResponse("/settings/queries", 303)
 
 
@@ -44,7 +43,7 @@ async def add_alert(
     webhook: Annotated[str, Form(max_length=2000)] = "",
 ) -> Response:
     try:
-        await server.read(partial(server.library.alerts.add, q.strip(), webhook=webhook.strip()))
+        await server.read(server.library.alerts.add, q.strip(), webhook=webhook.strip())
     except InputError as error:
         typed = {"q": q, "webhook": webhook}
         return await _page(request, server, caller, error, typed)
@@ -55,7 +54,7 @@ async def add_alert(
 async def remove_alert(
     server: Here, caller: Owner, alert: Annotated[str, Form(max_length=50)]
 ) -> Response:
-    await server.read(partial(server.library.alerts.remove, alert))
+    await server.read(server.library.alerts.remove, alert)
     return RedirectResponse("/settings/queries#alerts", 303)
 
 
@@ -69,7 +68,7 @@ async def _page(
     library = server.library
 
     async def listed(which: LogPage) -> list[Asked]:
-        return await server.read(partial(library.queries.all, page=which))
+        return await server.read(library.queries.all, page=which)
 
     alerts = await server.read(library.alerts.all)
     values = {
@@ -78,7 +77,7 @@ async def _page(
         "unfound": await listed(LogPage(_SHOWN, unfound=True)),
         "slow": await listed(LogPage(_SHOWN, slower_than=SLOW_MS)),
         "alerts": alerts,
-        "hits": await server.read(partial(library.alerts.hits, _SHOWN)),
+        "hits": await server.read(library.alerts.hits, _SHOWN),
         "queries": {alert.id: alert.query for alert in alerts},
         "typed": typed or {"q": "", "webhook": ""},
         "ages": AGES,

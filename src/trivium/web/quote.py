@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
@@ -31,7 +30,7 @@ async def find(
     text: Annotated[str, Form(max_length=LONGEST_QUOTE)] = "",
 ) -> Response:
     try:
-        found = await server.read(partial(server.library.quote, text, within=caller.within()))
+        found = await server.read(server.library.quote, text, within=caller.within())
     except InputError as error:
         return _page(request, caller, text, error=error)
     return _page(request, caller, text, found)

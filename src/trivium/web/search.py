@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -167,11 +166,11 @@ async def search(request: Request, server: Here, caller: Reader) -> Response:
     try:
         if state.queries:
             server.door.count_search(caller)
-        view = await server.read(partial(_look, server, state, caller.within()))
+        view = await server.read(_look, server, state, caller.within())
     except InputError as error:
         if PART in request.headers:  # a script keeps the page that it is on
             raise
-        view = await server.read(partial(_unsearched, server, state, caller.within()))
+        view = await server.read(_unsearched, server, state, caller.within())
         return page(request, caller, "search.html", {"view": view, "state": state}, error=error)
     except ServingError as error:
         told = DeadlinePassed(_PREPARING, fix=_LATER) if _is_late(error, state) else error

@@ -149,7 +149,7 @@ async def create_token(
 async def revoke(
     server: Here, caller: Owner, token: Annotated[str, Form(max_length=50)]
 ) -> Response:
-    await server.read(partial(server.library.tokens.revoke, token))
+    await server.read(server.library.tokens.revoke, token)
     return RedirectResponse("/settings/tokens", 303)
 
 
@@ -166,7 +166,7 @@ async def _tokens(
     fresh |= {"documents": 0, "bytes": 0, "searches": 0}
     values = {
         "typed": typed or {**fresh, "collection": (), "right": (Right.SEARCH,)},
-        "tokens": await server.read(partial(tokens_with_use, server)),
+        "tokens": await server.read(tokens_with_use, server),
         "collections": await server.read(server.library.documents.collections),
         "rights": list(Right),
         "periods": PERIODS,
@@ -195,7 +195,5 @@ async def set_chunker(
     collection: Annotated[str, Form(min_length=1, max_length=200, pattern=r"\S")],
     chunker: _Text,
 ) -> Response:
-    await server.writing.run(
-        partial(server.library.documents.set_chunker, collection.strip(), chunker)
-    )
+    await server.writing.run(server.library.documents.set_chunker, collection.strip(), chunker)
     return RedirectResponse("/settings/collections", 303)

@@ -56,7 +56,7 @@ async def add(
         audience.strip() or None,
         seconds_of(every),
     )
-    await server.read(partial(server.library.sync.receive, source, check=True))
+    await server.read(server.library.sync.receive, source, check=True)
     return RedirectResponse(_PLACE, 303)
 
 
@@ -74,7 +74,7 @@ async def steer(
 ) -> Response:
     sync = server.library.sync
     if act == "verify":
-        found = await server.read(partial(sync.verify, source, longest_wait=LONGEST_WAIT))
+        found = await server.read(sync.verify, source, longest_wait=LONGEST_WAIT)
         return await _page(request, server, caller, verified=found)
     if act == "check":
         checked = await server.read(lambda: sync.check(sync.get(source)))

@@ -79,7 +79,7 @@ def after(cursor: str) -> int:
 @router.get("/documents/{id}", response_model=DocumentAnswer, responses=responses(404))
 async def show_document(server: Here, caller: Reader, id: Id) -> Answered:  # noqa: A002
     """Show a document without its text."""
-    found = await server.read(partial(server.library.documents.get, id, caller.within()))
+    found = await server.read(server.library.documents.get, id, caller.within())
     return Answered(DocumentAnswer.of(found))
 
 
@@ -97,11 +97,11 @@ async def read_text(
 ) -> Response:
     """Get the text of a document, now or in an earlier interpretation (version)."""
     library, within = server.library, caller.within()
-    found = await server.read(partial(library.documents.get, id, within))
+    found = await server.read(library.documents.get, id, within)
     etag = tag(found, "text", interpretation or found.interpretation)
     if not_modified(request, etag):
         return Response(status_code=304, headers=etag.headers)
-    told = await server.read(partial(library.documents.text, id, within, interpretation))
+    told = await server.read(library.documents.text, id, within, interpretation)
     return PlainTextResponse(told.encode("utf-8", "replace"), headers=etag.headers)
 
 
@@ -115,7 +115,7 @@ async def list_passages(
 ) -> Answered:
     """List the passages of a document in order, a page at a time."""
     first = after(cursor)
-    found = await server.read(partial(server.library.documents.passages, id, caller.within()))
+    found = await server.read(server.library.documents.passages, id, caller.within())
     more = len(found) > first + limit
     told = [ChunkAnswer.of(one) for one in found[first : first + limit]]
     return Answered(PassagesAnswer(id, told, str(first + limit) if more else None))
@@ -178,7 +178,7 @@ async def similar(
 )
 async def history(server: Here, caller: Reader, id: Id) -> Answered:  # noqa: A002
     """List all interpretations (versions) by number; the last one is active."""
-    found = await server.read(partial(server.library.history.of, id, caller.within()))
+    found = await server.read(server.library.history.of, id, caller.within())
     return Answered(HistoryAnswer(id, [InterpretationAnswer.of(one) for one in found]))
 
 
@@ -191,7 +191,7 @@ async def diff(
     new: Number = None,
 ) -> Answered:
     """Compare two interpretations; without numbers, the last two."""
-    found = await server.read(partial(server.library.history.diff, id, old, new, caller.within()))
+    found = await server.read(server.library.history.diff, id, old, new, caller.within())
     return Answered(
         DiffAnswer(
             document=id,
@@ -211,7 +211,7 @@ async def diff(
 async def restore(server: Here, caller: Keeper, id: Id, body: Restore) -> Answered:  # noqa: A002
     """Make an old interpretation's text the active one again, as a new interpretation."""
     restored = await server.writing.run(
-        partial(server.library.restore, id, body.number, within=caller.within())
+        server.library.restore, id, body.number, within=caller.within()
     )
     return Answered(DocumentAnswer.of(restored))
 
@@ -219,7 +219,7 @@ async def restore(server: Here, caller: Keeper, id: Id, body: Restore) -> Answer
 @router.delete("/documents/{id}", response_model=RemovedAnswer, responses=responses(404))
 async def remove(server: Here, caller: Keeper, id: Id) -> Answered:  # noqa: A002
     """Remove a document: text, passages, vectors, history. Your original file stays."""
-    gone = await server.writing.run(partial(_remove, server.library, id, caller.within()))
+    gone = await server.writing.run(_remove, server.library, id, caller.within())
     return Answered(RemovedAnswer(DocumentAnswer.of(gone)))
 
 

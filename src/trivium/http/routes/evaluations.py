@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from time import monotonic
 from typing import Annotated
 
@@ -54,7 +53,7 @@ async def list_evaluations(server: Here, caller: Owner) -> Answered:
 )
 async def generate_evaluation(server: Here, caller: Owner, body: GenerateEvaluation) -> Answered:
     """Generate a set of queries from the documents; no person asks or judges them."""
-    made = await server.judging.run(partial(_make_up, server, body))
+    made = await server.judging.run(_make_up, server, body)
     return Answered(made, 201)
 
 
@@ -65,7 +64,7 @@ def _make_up(server: Server, body: GenerateEvaluation) -> JudgedSet:
 
 @router.get("/evaluations/{name}/runs", response_model=RunsAnswer, responses=responses(404))
 async def list_runs(server: Here, caller: Owner, name: Name) -> Answered:
-    found = await server.read(partial(_judged_sets(server).runs, name))
+    found = await server.read(_judged_sets(server).runs, name)
     return Answered(
         RunsAnswer([RunAnswer(run.id, EvaluationAnswer.of(run.found)) for run in found])
     )
@@ -85,7 +84,7 @@ async def run_evaluation(
 ) -> StreamingResponse:
     """Measure each signal, the fused and the reranked results on a set, and save the run."""
     kept = _judged_sets(server)
-    await server.read(partial(kept.check, name))
+    await server.read(kept.check, name)
 
     def work(tell: Tell) -> None:
         with kept.folder_of(name) as folder:
@@ -119,7 +118,7 @@ class _Progress:
     "/evaluations/{name}/runs/{run}", response_model=WholeRunAnswer, responses=responses(404)
 )
 async def show_run(server: Here, caller: Owner, name: Name, run: RunId) -> Answered:
-    found = await server.read(partial(_judged_sets(server).run, name, run))
+    found = await server.read(_judged_sets(server).run, name, run)
     return Answered(WholeRunAnswer(found.id, WholeEvaluation.of(found.found)))
 
 
@@ -134,7 +133,7 @@ async def compare_runs(
     ],
 ) -> Answered:
     """Compare two saved evaluations, and say whether the difference may be chance."""
-    found = await server.read(partial(_judged_sets(server).compared, name, run, against))
+    found = await server.read(_judged_sets(server).compared, name, run, against)
     return Answered(WholeComparison.of(found))
 
 
@@ -142,7 +141,7 @@ async def compare_runs(
     "/evaluations/{name}/judgments", response_model=JudgmentsAnswer, responses=responses(404)
 )
 async def list_judgments(server: Here, caller: Owner, name: Name, query: _Asked) -> Answered:
-    return Answered(await server.read(partial(_judged, server, name, query)))
+    return Answered(await server.read(_judged, server, name, query))
 
 
 @router.post(
@@ -152,7 +151,7 @@ async def list_judgments(server: Here, caller: Owner, name: Name, query: _Asked)
 )
 async def judge(server: Here, caller: Owner, name: Name, body: Judge) -> Answered:
     """Judge how relevant a document is to a query; the first judgment creates the set."""
-    return Answered(await server.read(partial(_judge, server, name, body)))
+    return Answered(await server.read(_judge, server, name, body))
 
 
 def _judge(server: Server, name: str, body: Judge) -> JudgmentsAnswer:

@@ -101,7 +101,7 @@ async def add(
         receive = partial(server.library.uploads.receive, caller, name, file.file, wanted)
         report = await while_there(
             request,
-            lambda gone: server.writing.run(partial(receive, stop=server.stop_waiting(gone))),
+            lambda gone: server.writing.run(receive, stop=server.stop_waiting(gone)),
         )
     return await _added(server, caller, report)
 
@@ -127,9 +127,9 @@ async def fetched(
     uploads = server.library.uploads
 
     async def add(gone: Event) -> Report:
-        found = await server.fetching.run(partial(uploads.fetch, caller, url, wanted, gone))
+        found = await server.fetching.run(uploads.fetch, caller, url, wanted, gone)
         receive = partial(uploads.receive_fetched, caller, url, found, wanted)
-        return await server.writing.run(partial(receive, stop=server.stop_waiting(gone)))
+        return await server.writing.run(receive, stop=server.stop_waiting(gone))
 
     return await while_there(request, add)
 
@@ -242,7 +242,7 @@ async def download_original(
     interpretation: Number = None,
 ) -> Response:
     library, within = server.library, caller.within()
-    found = await server.read(partial(library.documents.get, id, within))
+    found = await server.read(library.documents.get, id, within)
     etag = tag(found, "original", interpretation or found.interpretation)
     if not_modified(request, etag):
         return Response(status_code=304, headers=etag.headers)
@@ -263,19 +263,19 @@ async def download_original(
             end = min(int(asked[2]) + 1 if asked[2] else found.size, start + _PART, found.size)
             if start >= found.size:
                 return Response(status_code=416, headers={"Content-Range": f"bytes */{found.size}"})
-            data = await server.read(partial(library.history.part, id, start, end, within))
+            data = await server.read(library.history.part, id, start, end, within)
             headers["Content-Range"] = f"bytes {start}-{end - 1}/{found.size}"
             return Response(data, 206, headers, media_type)
     lasting = server.settings.archive_link_seconds
     if lasting:
         link = await server.read(
-            partial(library.history.link, id, lasting, within, interpretation=interpretation)
+            library.history.link, id, lasting, within, interpretation=interpretation
         )
         if link is not None:  # it opens the bytes to whoever has it, so nobody keeps it
             return RedirectResponse(link, status_code=307, headers={"Cache-Control": "no-store"})
     try:
         data = await server.read(
-            partial(library.history.original, id, within, interpretation=interpretation)
+            library.history.original, id, within, interpretation=interpretation
         )
     except DeadlinePassed:
         raise ArchiveAway(_HANGS, fix=_HANGS_FIX) from None
@@ -302,11 +302,11 @@ async def show_page(
 ) -> Response:
     """Get a page of a PDF or scan as a picture, optionally with a passage marked."""
     library, within = server.library, caller.within()
-    found = await server.read(partial(library.documents.get, id, within))
+    found = await server.read(library.documents.get, id, within)
     etag = tag(found, "page", page, width, passage)
     if not_modified(request, etag):
         return Response(status_code=304, headers=etag.headers)
     drawn = await server.read(
-        partial(library.documents.page, id, page, width=width, passage=passage, within=within)
+        library.documents.page, id, page, width=width, passage=passage, within=within
     )
     return Response(drawn, media_type="image/png", headers={**etag.headers, **_HARMLESS})

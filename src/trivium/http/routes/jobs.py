@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from time import monotonic
 from typing import Annotated
 
@@ -52,7 +51,7 @@ async def list_jobs(
     ended: Annotated[bool, Query(description="Include finished jobs.")] = True,
     limit: Annotated[int, Query(ge=1, le=MOST_RESULTS)] = 50,
 ) -> Answered:
-    found = await server.read(partial(server.library.jobs.all, ended=ended, limit=limit))
+    found = await server.read(server.library.jobs.all, ended=ended, limit=limit)
     return Answered(JobsAnswer([JobAnswer.of(job) for job in found]))
 
 
@@ -64,9 +63,9 @@ async def show_job(server: Here, caller: Anyone, id: Number) -> Answered:  # noq
 async def _seen(server: Server, caller: Caller, id_: int) -> Job:
     """A job that this caller may see. Others can't tell whether it exists."""
     if caller.is_owner:
-        return await server.read(partial(server.library.jobs.get, id_))
+        return await server.read(server.library.jobs.get, id_)
     with suppress(JobNotFound):
-        found = await server.read(partial(server.library.jobs.get, id_))
+        found = await server.read(server.library.jobs.get, id_)
         if caller.id and found.options.get("by") == caller.id:
             return found
     raise RightMissing("You need a token for all audiences and collections.")
@@ -90,7 +89,7 @@ async def list_tasks(
     first = after(cursor)
     await _seen(server, caller, id)
     found = await server.read(
-        partial(server.library.jobs.tasks, id, states=state, offset=first, limit=limit + 1)
+        server.library.jobs.tasks, id, states=state, offset=first, limit=limit + 1
     )
     more = str(first + limit) if len(found) > limit else None
     if not caller.is_owner:  # how long a step took depends on documents that they may not see
@@ -101,14 +100,14 @@ async def list_tasks(
 @router.post("/jobs/{id}/cancel", response_model=JobAnswer, responses=responses(404))
 async def cancel_job(server: Here, caller: Owner, id: Number) -> Answered:  # noqa: A002
     """Stop a job at its next document. Documents already added stay."""
-    return Answered(JobAnswer.of(await server.read(partial(server.library.jobs.cancel, id))))
+    return Answered(JobAnswer.of(await server.read(server.library.jobs.cancel, id)))
 
 
 @router.post("/jobs/{id}/retry", response_model=JobAnswer, responses=responses(404))
 async def retry_job(server: Here, caller: Owner, id: Number) -> Answered:  # noqa: A002
-    await server.read(partial(server.library.jobs.retry, id))
+    await server.read(server.library.jobs.retry, id)
     server.wake()
-    return Answered(JobAnswer.of(await server.read(partial(server.library.jobs.get, id))))
+    return Answered(JobAnswer.of(await server.read(server.library.jobs.get, id)))
 
 
 @router.get(
@@ -160,4 +159,4 @@ async def _events(server: Server, job: Job, request: Request, caller: Caller) ->
             await anyio.sleep(LOOK_SECONDS)
             if await request.is_disconnected():
                 return
-            job = await server.read(partial(server.library.jobs.get, job.id))
+            job = await server.read(server.library.jobs.get, job.id)

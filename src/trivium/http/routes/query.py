@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
@@ -39,17 +38,15 @@ async def ask(server: Here, caller: Searcher, request: Request, body: Ask) -> Re
     model the answer quotes the documents, and says so."""
     b, name = body, body.conversation
     answered = await server.read(
-        partial(
-            server.library.ask_stream,
-            b.question,
-            history=b.history,
-            limit=b.limit,
-            filters=b,
-            within=caller.within(),
-            conversation=None if name is None else caller.conversation(name),
-            depth=b.depth,
-            deep=True,
-        )
+        server.library.ask_stream,
+        b.question,
+        history=b.history,
+        limit=b.limit,
+        filters=b,
+        within=caller.within(),
+        conversation=None if name is None else caller.conversation(name),
+        depth=b.depth,
+        deep=True,
     )
     events = server.library.queries.answering(b.question, answered, caller.id)
 
@@ -60,7 +57,7 @@ async def ask(server: Here, caller: Searcher, request: Request, body: Ask) -> Re
 
     if b.stream:
         return await stream(server, request, server.asking, work)
-    answer = await server.asking.run(partial(_whole, events))
+    answer = await server.asking.run(_whole, events)
     return Answered(replace(answer, conversation=name or ""))
 
 
@@ -79,7 +76,7 @@ def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:
 @router.get("/conversations", response_model=ConversationsAnswer, responses=responses())
 async def list_conversations(server: Here, caller: Reader) -> Answered:
     """List your saved conversations; with access to everything, those of everyone."""
-    found = await server.read(partial(server.library.conversations.all, caller.within()))
+    found = await server.read(server.library.conversations.all, caller.within())
     told = [(caller.conversation_seen(one.name), one) for one in found]
     return Answered(
         ConversationsAnswer([replace(one, name=name) for name, one in told if name is not None])
@@ -89,7 +86,7 @@ async def list_conversations(server: Here, caller: Reader) -> Answered:
 @router.get("/conversations/{name:path}", response_model=TurnsAnswer, responses=responses(404))
 async def show_conversation(server: Here, caller: Reader, name: Name) -> Answered:
     called = caller.conversation(name)
-    found = await server.read(partial(server.library.conversations.get, called, caller.within()))
+    found = await server.read(server.library.conversations.get, called, caller.within())
     return Answered(TurnsAnswer(name, found))
 
 
@@ -98,5 +95,5 @@ async def show_conversation(server: Here, caller: Reader, name: Name) -> Answere
 )
 async def forget_conversation(server: Here, caller: Reader, name: Name) -> Answered:
     called = caller.conversation(name)
-    gone = await server.read(partial(server.library.conversations.forget, called, caller.within()))
+    gone = await server.read(server.library.conversations.forget, called, caller.within())
     return Answered(ForgottenAnswer(gone))

@@ -64,5 +64,5 @@ async def suggest(
 @router.get("/collections", response_model=CollectionsAnswer, responses=responses())
 async def list_collections(server: Here, caller: Reader) -> Answered:
     """List collections, with what this caller may see of them."""
-    found = await server.read(partial(server.library.documents.collections, caller.within()))
+    found = await server.read(server.library.documents.collections, caller.within())
     return Answered(CollectionsAnswer(found))

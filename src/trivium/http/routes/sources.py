@@ -48,7 +48,7 @@ async def unwatch_folder(
     id: Annotated[str, Path(min_length=1, max_length=50)],  # noqa: A002
 ) -> Answered:
     """Stop watching a folder. Its documents stay."""
-    await server.read(partial(server.library.folders.remove, id))
+    await server.read(server.library.folders.remove, id)
     return Answered(ForgottenSourceAnswer(id))
 
 

@@ -66,8 +66,8 @@ async def add_sync(server: Here, caller: Owner, body: AddSync) -> Answered:
         body.audience,
         body.every,
     )
-    kept = await server.read(partial(server.library.sync.receive, source))
-    return Answered(await server.read(partial(server.library.sync.told, kept)), 201)
+    kept = await server.read(server.library.sync.receive, source)
+    return Answered(await server.read(server.library.sync.told, kept), 201)
 
 
 @router.get("/sync/{name}", response_model=SyncDetailAnswer, responses=responses(404))

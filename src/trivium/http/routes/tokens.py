@@ -20,7 +20,7 @@ router = APIRouter(prefix="/v1", tags=["tokens"])
 @router.get("/tokens", response_model=TokensAnswer, responses=responses())
 async def list_tokens(server: Here, caller: Owner) -> Answered:
     """List tokens and what each may see and do. The secrets are not stored."""
-    found = await server.read(partial(tokens_with_use, server))
+    found = await server.read(tokens_with_use, server)
     told = [TokenAnswer.of(token, quota, use) for token, quota, use in found]
     return Answered(TokensAnswer(told, _needed(server)))
 
@@ -57,7 +57,7 @@ async def revoke_token(
     id: Annotated[str, Path(min_length=1, max_length=50)],  # noqa: A002
 ) -> Answered:
     """Revoke a token: every process refuses it from the next request on."""
-    await server.read(partial(server.library.tokens.revoke, id))
+    await server.read(server.library.tokens.revoke, id)
     return Answered(RevokedAnswer(id))
 
 

@@ -171,7 +171,7 @@ def test_a_silent_client_is_given_up() -> None:
         async def send(message: Any) -> None:
             sent.append(message)
 
-        guard = Guard(app, Rules(silent_seconds=0.01), Metrics(1))
+        guard = Guard(app, Rules(silent_seconds=0.01), Metrics())
         scope = {
             "type": "http",
             "method": "POST",

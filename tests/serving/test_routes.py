@@ -10,8 +10,11 @@ from starlette.testclient import TestClient
 from tests.serving.shelf import SECRET, VAULTED, client
 
 from trivium.config import Settings
+from trivium.core.access import LOCAL_OWNER
 from trivium.core.shapes import ResultsAnswer, to_json
 from trivium.library import Library
+from trivium.mcp import tools
+from trivium.mcp.shapes import SearchInput
 from trivium.operations.searching import Filters
 
 
@@ -115,6 +118,18 @@ def test_health_and_metrics(owner: TestClient) -> None:
     told = owner.get("/metrics").text
     assert 'route="/v1/search",status="200"' in told
     assert SECRET not in told, "counts, never contents"
+
+
+def test_searches_on_every_way_in_count(owner: TestClient, library: Library) -> None:
+    def counted() -> float:
+        told = owner.get("/metrics").text
+        found = re.search(r'stage_seconds_count\{stage="keyword"\} (\S+)', told)
+        return float(found[1]) if found else 0
+
+    before = counted()
+    tools.search(library, LOCAL_OWNER, SearchInput(query="crown"))  # as MCP does
+    library.ask("Who wears the crown?")
+    assert counted() >= before + 2
 
 
 def test_metrics_of_errors_and_of_the_queue_and_the_board_that_shows_them(

@@ -87,11 +87,15 @@ def test_overload_is_said_at_once(folder: Path, tmp_path: Path) -> None:
 def test_several_processes_share_the_work(folder: Path) -> None:
     with serving(folder, "--workers", "2") as (address, _):
         workers: set[int] = set()
-        until = monotonic() + PATIENCE
+        asked, until = 0, monotonic() + PATIENCE
         while len(workers) < 2:
             answer = httpx2.get(f"{address}/slow", timeout=PATIENCE, trust_env=False)
             workers.add(answer.json()["worker"])
+            asked += 1
             assert monotonic() < until
+        told = httpx2.get(f"{address}/metrics", timeout=PATIENCE, trust_env=False).text
+    counted = f'trivium_requests_total{{method="GET",route="/slow",status="200"}} {asked}.0'
+    assert counted in told, "over all processes"
 
 
 @pytest.mark.parametrize("workers", [1, 2])

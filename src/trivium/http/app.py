@@ -148,11 +148,12 @@ def _server(
             _ASKING, s.serve_waiting, s.serve_seconds + _MODEL_CALLS * s.generate_seconds
         ),
         judging=Limiter(1, 0, LONGEST_SECONDS),  # it takes all there is: one at a time, or not now
-        metrics=Metrics(os.getpid()),
+        metrics=Metrics(),
         origins=origins,
         background=background,
         provider=Provider(s) if s.signin_issuer else None,
     )
+    library.observe_searches(server.metrics.searched)
     watch = server.metrics.watch
     watch("trivium_at_work", "Requests in progress.", lambda: server.reading.at_work)
     watch("trivium_answering", "Questions in progress.", lambda: server.asking.at_work)

@@ -24,7 +24,6 @@ from trivium.http.guard import FOREIGN
 from trivium.http.limiter import Limiter, asker
 from trivium.http.metrics import Metrics
 from trivium.http.signin import Provider
-from trivium.http.tracing import stages
 from trivium.library import Library
 from trivium.library.background import Background
 
@@ -68,9 +67,7 @@ class Server:
     closing: Event = field(default_factory=Event)  # set when streams should end
 
     def searched(self, results: Results, caller: Caller) -> None:
-        """Count and log a search."""
-        self.metrics.searched(results.timings_ms)
-        stages(results.timings_ms)
+        """Log a search."""
         self.library.queries.note(results.query, results, caller.id)
 
     def wake(self) -> None:

@@ -27,6 +27,7 @@ from trivium.config import Settings
 from trivium.core.errors import BadSetting, LibraryNotFound, UnsafeServing
 from trivium.http.app import create_app
 from trivium.http.logs import log_to_stderr
+from trivium.http.metrics import shared
 from trivium.http.signin import Provider
 from trivium.library import Library
 
@@ -171,7 +172,8 @@ def run(plan: Plan, *, on_ready: Callable[[str], None] | None = None) -> None:
     if plan.settings.serve_workers == 1:
         uvicorn.Server(config).run(sockets=[bound])
     else:
-        Multiprocess(config, sockets=[bound]).run()
+        with shared():
+            Multiprocess(config, sockets=[bound]).run()
 
 
 def _most_connections(wanted: int) -> int:

@@ -12,6 +12,7 @@ from trivium.answer.likeness import WordVectors
 from trivium.answer.run import Answerer, Inquiry
 from trivium.core.answers import Answer, AnswerEvent, Conversation, Depth, Done, KeptTurn, Turn
 from trivium.core.errors import BadSetting, ConversationNotFound
+from trivium.core.results import Results
 from trivium.core.types import OWNER, Where
 from trivium.library.asking import Scope, one_of, request_for
 from trivium.library.documents import Documents
@@ -23,6 +24,7 @@ from trivium.models.weights import NAME
 from trivium.operations.searching import Filters, SearchOptions
 from trivium.ports import Backend, model_name
 from trivium.ports import Conversations as KeptConversations
+from trivium.search.request import SearchRequest
 from trivium.text.tokens import Cl100kTokens
 from trivium.text.values import check_text
 
@@ -116,7 +118,7 @@ class Answering:
         any_number = replace(options, limit=None)
         box = LibraryToolbox(self._searching, self._documents, self._history, within, any_number)
         answerer = Answerer(
-            lambda asked: self._model.following(lambda: self._model.searcher.search(asked)),
+            self._searched,
             self._backend,
             self._model.embedder,
             self._model.generator,
@@ -138,6 +140,11 @@ class Answering:
         )
         events = answerer.answer(Inquiry(question, turns, request, chosen, box, limits))
         return self._keeping(conversation, within, events)
+
+    def _searched(self, request: SearchRequest) -> Results:
+        results = self._model.following(lambda: self._model.searcher.search(request))
+        self._model.observe(results.timings_ms)
+        return results
 
     def _keeping(
         self, conversation: str, within: Where, events: Generator[AnswerEvent, None, None]

@@ -7,7 +7,7 @@ everyday tasks have short methods here.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
@@ -141,6 +141,10 @@ class Library:
             backend.close()
             raise
         return cls(backend, embedder, settings)
+
+    def observe_searches(self, observe: Callable[[Mapping[str, float]], None]) -> None:
+        """Have it called with the milliseconds of each stage of every search."""
+        self._model.observe = observe
 
     def close(self) -> None:
         self.queries.flush(settled=False)

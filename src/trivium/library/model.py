@@ -181,6 +181,8 @@ class CurrentModel:
 
     def __init__(self, backend: Backend, embedder: Embedder, settings: Settings) -> None:
         self._backend = backend
+        # Called with the milliseconds of each stage of every search, whoever asked.
+        self.observe: Callable[[Mapping[str, float]], None] = lambda milliseconds: None
         self._use(embedder, settings)
 
     def _use(self, embedder: Embedder, settings: Settings) -> None:

@@ -68,6 +68,7 @@ class Searching:
             seen = self._scope.within(within, filters, view)
             request = request_for(self._model.settings, searcher.model, queries, seen, options)
             found = searcher.search(request)
+            self._model.observe(found.timings_ms)
             if request.prefer is not None:
                 idle = self._scope.idle(seen, request.prefer.boosts, view)
                 found = replace(found, notes=(*found.notes, *idle))

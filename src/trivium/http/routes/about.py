@@ -79,10 +79,10 @@ async def readyz(server: Here) -> Answered:
 
 @health.get("/metrics", response_class=PlainTextResponse, responses=responses())
 async def metrics(server: Here, caller: Owner) -> PlainTextResponse:
-    """Metrics for Prometheus: of the process that answers, and of the library's queue."""
+    """Metrics for Prometheus: of all processes of this server, and of the library's queue."""
     with suppress(TriviumError):  # the library is away: the rest still counts
-        server.metrics.queued(await server.read(server.library.jobs.queue_state))
-        server.metrics.synced(await server.read(server.library.sync.lags))
+        queue = await server.read(server.library.jobs.queue_state)
+        server.metrics.read(queue, await server.read(server.library.sync.lags))
     return PlainTextResponse(
         server.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8"
     )

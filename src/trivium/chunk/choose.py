@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from trivium.chunk.messages import MessagesChunker
+from trivium.chunk.messages import MessagesChunker, RowsChunker
 from trivium.chunk.recursive import RecursiveChunker
-from trivium.chunk.rows import RowsChunker
 from trivium.chunk.sections import SectionsChunker
 from trivium.core.errors import BadSetting
 from trivium.core.types import Chunk, Extraction, Kind

@@ -1,7 +1,8 @@
-"""Cuts conversations: consecutive messages together up to a size, each passage with its authors.
+"""Cuts conversations and tables: consecutive messages, or rows of one sheet, together up to a size,
+each passage with its authors or its header.
 
-`GroupingChunker` is the part that tables share: units kept whole and put together in order. Knows
-nothing of where messages come from.
+`GroupingChunker` is the part that both share: units kept whole and put together in order. Knows
+nothing of where messages come from, and nothing of spreadsheets.
 """
 
 from __future__ import annotations
@@ -187,3 +188,33 @@ def _halves(run: Run) -> Iterator[Run]:
     middle = len(run.blocks) // 2
     for blocks in (run.blocks[:middle], run.blocks[middle:]):
         yield Run(run.room, run.header, blocks, sum(block.tokens for block in blocks))
+
+
+MOST_NAME = 120  # characters of a row's name
+
+
+class RowsChunker(GroupingChunker):
+    """For spreadsheets and CSV. Every chunk knows its sheet and its first and last row."""
+
+    kind = "row"
+
+    def belongs(self, element: Element, run: Run) -> bool:
+        """The same sheet, and the same header: a row without one after rows that have one is the
+        top of another table."""
+        last = run.blocks[-1].element
+        place = (element.place.sheet, element.headings) == (last.place.sheet, last.headings)
+        return place and run.header in ("", element.header)
+
+    def name(self, text: str) -> str:
+        """The row's first filled cell."""
+        cells = (cell.strip() for cell in text.split(" | "))
+        return next((cell[:MOST_NAME] for cell in cells if cell.strip("–")), "")
+
+    def header(self, run: Run, text: str) -> str:
+        """The header row, unless it is printed at the top of the run."""
+        for block in run.blocks:
+            if block.element.header:
+                break
+            if run.header and text.startswith(run.header, block.element.start):
+                return ""
+        return run.header

@@ -17,11 +17,10 @@ from trivium.extract.embedded import diagram, embedded
 from trivium.extract.html import decode_html
 from trivium.extract.html_tree import TreeReader, parse_html
 from trivium.extract.mail_message import parse_message
-from trivium.extract.numbering import Numbering
 from trivium.extract.omml import equation
 from trivium.extract.package import Package, member_names
 from trivium.extract.properties import office_properties
-from trivium.extract.word_styles import Style, Styles, outline_level, value
+from trivium.extract.word_styles import Numbering, Style, Styles, outline_level, value
 from trivium.ports import Blob
 from trivium.text.titles import is_cut
 

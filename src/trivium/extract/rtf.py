@@ -14,7 +14,6 @@ from trivium.core.types import Extraction
 from trivium.extract.composer import Composer, describe
 from trivium.extract.embedded import embedded_in_rtf
 from trivium.extract.properties import real_authors
-from trivium.extract.rtf_words import CHARSETS, INFO, READ_ANYWAY, SIGNS, SKIPPED
 from trivium.ports import Blob
 
 MAX_GROUPS = 1_000  # nested braces; Word writes some ten
@@ -287,3 +286,50 @@ def _joined(parts: list[str]) -> str:
     """Halves of characters beyond the first plane come one by one."""
     text = "".join(parts)
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip()
+
+
+SKIPPED = frozenset(
+    {"fonttbl", "colortbl", "pict", "object", "header", "headerl", "headerr", "headerf", "footer"}
+    | {
+        "footerl",
+        "footerr",
+        "footerf",
+        "xe",
+        "tc",
+        "nonshppict",
+        "themedata",
+        "datastore",
+        "fldinst",
+    }
+    | {
+        "colorschememapping",
+        "latentstyles",
+        "listtable",
+        "listoverridetable",
+        "rsidtbl",
+        "generator",
+    }
+    | {"mmathPr", "xmlnstbl", "wgrffmtfilter", "filetbl", "revtbl", "private", "template", "ftnsep"}
+    | {
+        "ftnsepc",
+        "aftnsep",
+        "aftnsepc",
+        "docvar",
+        "pntext",
+        "pntxta",
+        "pntxtb",
+        "bkmkstart",
+        "bkmkend",
+    }
+)
+READ_ANYWAY = frozenset({"shptxt", "shpinst", "footnote", "shprslt", "title", "author"})
+INFO = frozenset({"title", "author", "subject", "keywords"})
+SIGNS = {
+    "tab": "\t", "line": "\n", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’",
+    "ldblquote": "“", "rdblquote": "”", "bullet": "•", "emspace": " ", "enspace": " ",
+}  # fmt: skip
+CHARSETS = {
+    0: "cp1252", 128: "cp932", 129: "cp949", 134: "gbk", 136: "big5", 161: "cp1253", 162: "cp1254",
+    163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874",
+    238: "cp1250",
+}  # fmt: skip

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.chunk.choose import STRATEGIES, AutoChunker
-from trivium.chunk.messages import MessagesChunker
+from trivium.chunk.messages import MessagesChunker, RowsChunker
 from trivium.chunk.recursive import RecursiveChunker
-from trivium.chunk.rows import RowsChunker
 from trivium.chunk.sections import SectionsChunker
 from trivium.core.errors import BadSetting
 from trivium.core.types import Element, Extraction, Kind

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.chunk.laws import check_cover
 
-from trivium.chunk.rows import RowsChunker
+from trivium.chunk.messages import RowsChunker
 from trivium.core.types import Chunk, Element, Extraction, Kind, Place
 from trivium.extract.tables import TableExtractor
 from trivium.ports import Blob

@@ -40,8 +40,7 @@ from trivium.extract.structured import JsonExtractor
 from trivium.extract.subtitles import SubtitleExtractor
 from trivium.extract.tables import TableExtractor
 from trivium.extract.text import TextExtractor
-from trivium.extract.xlsb import XlsbExtractor
-from trivium.extract.xlsx import XlsxExtractor
+from trivium.extract.xlsx import XlsbExtractor, XlsxExtractor
 from trivium.extract.xml_documents import PropertyListExtractor, VisioExtractor
 from trivium.ports import Blob, Extractor
 

@@ -1,20 +1,25 @@
-"""Reads Excel workbooks (XLSX, XLSM) row by row: values as Excel shows them, dates in ISO form.
+"""Reads Excel workbooks (XLSX, XLSM, XLSB) row by row: values as Excel shows them, dates in ISO
+form. Formulas give the value they had when saved. Sheets are streamed, so memory holds one row and
+the shared strings. Knows nothing of old XLS files.
 
-Formulas give the value they had when saved. Sheets are streamed, so memory holds one row and the
-shared strings. Knows nothing of old XLS files.
+Binary workbooks (XLSB) go through calamine. Only these: of XLSX files it knows no percentages and
+keeps a sheet in memory as a whole, so a single cell in the last row costs gigabytes. The sandbox
+bounds that here.
 """
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from xml.etree.ElementTree import Element
 
 from trivium.core.errors import FileDamaged, FileTooLarge
 from trivium.core.types import Extraction, Kind, Place
 from trivium.extract.composer import Composer, describe
 from trivium.extract.embedded import drawn_texts, embedded
+from trivium.extract.ole import locked
 from trivium.extract.package import Package, member_names, stream_elements
 from trivium.extract.properties import office_properties
 from trivium.extract.sheets import MAX_COLUMNS, SheetWriter
@@ -56,26 +61,63 @@ class XlsxExtractor:
         for name, target in sheets:
             rows = reader.rows(target, f"{blob.name}, sheet {name}")
             write_sheet(out, blob.name, name, rows, alone=len(sheets) == 1)
-            for kind, part in package.relations(target).values():
-                for text in _beside(package, kind, part):
-                    out.add("paragraph", text, place=Place(sheet=name))
+            _add_beside(out, package, name, target)
         for name, (kind, target) in targets:
             if kind == "chartsheet":
                 out.heading(1, name)
-                for inner, part in package.relations(target).values():
-                    for text in _beside(package, inner, part):
-                        out.add("paragraph", text, place=Place(sheet=name))
-        metadata = dict(office_properties(package))
-        metadata.pop("pages", None)
-        metadata.pop("language", None)
-        return out.finish(
-            blob,
-            titles=(str(metadata.pop("title", "")),),
-            media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-            metadata=describe({**metadata, "sheets": len(sheets)}),
-            kind=Kind.TABLE,
-            enclosed=embedded(package, charted=True),
-        )
+                _add_beside(out, package, name, target)
+        return _finished(out, blob, package, len(sheets), charted=True)
+
+
+class XlsbExtractor:
+    """Takes zip archives with a binary workbook inside."""
+
+    version = "xlsb/2"
+
+    def accepts(self, blob: Blob) -> bool:
+        return "xl/workbook.bin" in member_names(blob)
+
+    def extract(self, blob: Blob) -> Extraction:
+        from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum
+
+        package = Package(blob)  # checks sizes before anything is unpacked
+        out = Composer(blob.name)
+        try:
+            book = CalamineWorkbook.from_filelike(io.BytesIO(blob.data))
+            names = [m.name for m in book.sheets_metadata if m.typ == SheetTypeEnum.WorkSheet]
+            for name in names:
+                rows = book.get_sheet_by_name(name).iter_rows()
+                shown = ((at, [_shown(cell) for cell in row]) for at, row in enumerate(rows, 1))
+                write_sheet(out, blob.name, name, shown, alone=len(names) == 1)
+        except PasswordError as reason:
+            raise locked(blob.name) from reason
+        except (CalamineError, OSError, ValueError) as reason:
+            raise FileDamaged(f"{blob.name} is a damaged Excel workbook.") from reason
+        return _finished(out, blob, package, len(names), charted=False)
+
+
+def _finished(
+    out: Composer, blob: Blob, package: Package, sheets: int, *, charted: bool
+) -> Extraction:
+    metadata = dict(office_properties(package))
+    for unused in ("pages", "language"):
+        metadata.pop(unused, None)
+    form = "sheet" if charted else "sheet.binary.macroenabled.12"
+    maker = "openxmlformats-officedocument.spreadsheetml" if charted else "ms-excel"
+    return out.finish(
+        blob,
+        titles=(str(metadata.pop("title", "")),),
+        media_type=f"application/vnd.{maker}.{form}",
+        metadata=describe({**metadata, "sheets": sheets}),
+        kind=Kind.TABLE,
+        enclosed=embedded(package, charted=charted),
+    )
+
+
+def _add_beside(out: Composer, package: Package, sheet: str, target: str) -> None:
+    for kind, part in package.relations(target).values():
+        for text in _beside(package, kind, part):
+            out.add("paragraph", text, place=Place(sheet=sheet))
 
 
 def _beside(package: Package, kind: str, part: str) -> Iterator[str]:
@@ -242,3 +284,17 @@ def _column(letters: str) -> int:
     for letter in letters:
         number = number * 26 + ord(letter) - ord("A") + 1
     return number - 1
+
+
+def _shown(cell: object) -> str:
+    """A cell of a binary workbook, as those of the others are shown."""
+    if isinstance(cell, bool):
+        return "TRUE" if cell else "FALSE"
+    if isinstance(cell, float):
+        return f"{cell:.15g}"
+    if isinstance(cell, datetime):
+        return cell.isoformat(" ")
+    if isinstance(cell, timedelta):
+        seconds = round(cell.total_seconds())
+        return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    return cell.isoformat() if isinstance(cell, date | time) else str(cell)

@@ -22,7 +22,6 @@ from sqlalchemy import (
     bindparam,
     delete,
     func,
-    insert,
     select,
     true,
     union,
@@ -100,17 +99,11 @@ class SqlQueue:
         """A job with all its tasks at once; or, where these are None, one whose tasks come as they
         are met by this worker and by no other (`extend`, `complete`)."""
         with self._engine.begin() as connection:
-            job = take(connection, "job", 1).start
-            row = {
-                "id": job, "kind": kind, "what": what, "options": dict(options),
-                "priority": int(priority), "state": JobState.QUEUED, "created_at": now(),
-                "started_at": "", "ended_at": "", "tasks": 0, "size": 0, "ended": 0,
-                "ended_size": 0, "failed": 0, "unchanged": 0, "notes": [],
-                "lasting": offered is not None, "complete": offered is not None,
-                "run_at": "", "run_ended": 0, "run_tokens": 0, "worker": worker,
-                "sender": str(options.get("by", "")),
-            }  # fmt: skip
-            insert_all(connection, jobs, [row])
+            known = offered is not None
+            job = _new_job(
+                connection, kind=kind, what=what, options=dict(options), priority=int(priority),
+                lasting=known, complete=known, worker=worker, sender=str(options.get("by", "")),
+            )  # fmt: skip
             ids = take(connection, "task", len(offered or ()))
             rows = zip(ids, offered or (), strict=True)
             _insert(connection, [(id_, job, 0, one) for id_, one in rows], TaskState.WAITING)
@@ -277,17 +270,13 @@ class SqlQueue:
             found = connection.execute(select(jobs).where(mine)).first()
             if found is not None:
                 return job_of(found)
-            row = {
-                "id": take(connection, "job", 1).start, "kind": REEMBED, "what": what,
-                "options": {"settings": dict(told)}, "priority": int(Priority.BULK),
-                "state": JobState.QUEUED, "created_at": now(), "started_at": "", "ended_at": "",
-                "tasks": 0, "size": 0, "ended": 0, "ended_size": 0, "failed": 0, "unchanged": 0,
-                "notes": [], "lasting": True, "complete": False, "run_at": "", "run_ended": 0,
-                "run_tokens": 0, "worker": "", "sender": "",
-            }  # fmt: skip
-            connection.execute(insert(jobs).values(**row))
+            settings = {"settings": dict(told)}
+            number = _new_job(
+                connection, kind=REEMBED, what=what, options=settings, priority=int(Priority.BULK),
+                lasting=True, complete=False, worker="", sender="",
+            )  # fmt: skip
             trim(connection)
-            return job_of(connection.execute(select(jobs).where(jobs.c.id == row["id"])).one())
+            return job_of(connection.execute(select(jobs).where(jobs.c.id == number)).one())
 
     def take_up(self, worker: str, job: JobId) -> None:
         """This worker is at it from now on: what its rate is measured from."""
@@ -313,6 +302,24 @@ class SqlQueue:
         with self._engine.begin() as connection:
             mine = (jobs.c.id == job) & jobs.c.state.in_(UNFINISHED)
             connection.execute(update(jobs).where(mine).values(**values))
+
+
+def _new_job(connection: Connection, **values: Any) -> JobId:
+    zero = (
+        "tasks",
+        "size",
+        "ended",
+        "ended_size",
+        "failed",
+        "unchanged",
+        "run_ended",
+        "run_tokens",
+    )
+    unset = {**dict.fromkeys(zero, 0), **dict.fromkeys(("started_at", "ended_at", "run_at"), "")}
+    job = take(connection, "job", 1).start
+    made = {"id": job, "state": JobState.QUEUED, "created_at": now(), "notes": []}
+    insert_all(connection, jobs, [{**made, **unset, **values}])
+    return job
 
 
 def _senders(connection: Connection, turn: int) -> list[str]:

@@ -25,7 +25,7 @@ _REFUSED = (
     TypeError,
     MemoryError,
 )
-_TWO: dict[type[ast.operator], Callable[[float, float], float]] = {
+OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -66,11 +66,11 @@ def _value(node: ast.expr) -> float:
             return -_value(inner)
         case ast.UnaryOp(op=ast.UAdd(), operand=inner):
             return _value(inner)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _TWO:
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
             a, b = _value(left), _value(right)
             if isinstance(op, ast.Pow) and abs(b) > MOST_POWER:
                 raise ValueError("the power is too large")
-            return _TWO[type(op)](a, b)
+            return OPERATORS[type(op)](a, b)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _NAMED and args:
             return _NAMED[name]([_value(one) for one in args])
     raise ValueError("only numbers, + - * / % ** and sum, min, max, average, round, abs")

@@ -15,6 +15,8 @@ from trivium.answer.likeness import Likeness
 from trivium.answer.passages import Passage
 from trivium.answer.question import Question, Term, bag, initials
 from trivium.answer.structure import EMPTY, Row, Table
+from trivium.text.lexicon.grammar import DENIED
+from trivium.text.lexicon.measures import NONE, SUMS
 from trivium.text.lexicon.quantities import figures, quantities
 from trivium.text.lexicon.questions import COUNTS, Asks
 from trivium.text.normalise import words
@@ -25,13 +27,9 @@ BESIDE = 0.75  # and of a name that only the text beside the table says
 LEAST_SAID = 0.75
 LEAST_LIKE = 0.6  # from this likeness on, a column's name says a term in another word
 _ASIDE = re.compile(r"\([^)]*\)")
-_DENIED = re.compile(r"\b(?:no|without|kein\w*|ohne)\s+([\w-]+)", re.I)
 _LEADS = re.compile(r"[-–(+]?[$€£]?\d")
 _MONEY = re.compile(r"[(-]?\s?[$€£¥]\s?[\d.,]*\d\)?|[(-]?\d[\d.,]*\)?")
 _UNSCALED = re.compile(r"\bper[ -]\w+|percent|%|\bshare\b|\bratio\b|\bnumber of\b", re.I)
-_SUMS = frozenset(
-    ("total", "totals", "sum", "average", "avg", "mean", "gesamt", "summe", "durchschnitt")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +189,7 @@ class Read:
         question = self.question
         denied = {
             t
-            for word in _DENIED.findall(question.text)
+            for word in DENIED.findall(question.text)
             for t in question.terms
             if bag(word, self.passage.language).says(t)
         }
@@ -260,11 +258,11 @@ class Read:
 
 
 def _is_none(cell: str) -> bool:
-    return cell in EMPTY or cell.casefold() in ("none", "no", "0", "nil", "keine", "nein")
+    return cell in EMPTY or cell.casefold() in NONE
 
 
 def _is_no_sum(label: str) -> bool:
-    return _SUMS.isdisjoint(bag(label, "").words)
+    return SUMS.isdisjoint(bag(label, "").words)
 
 
 def _number(cell: str) -> float:
@@ -302,7 +300,7 @@ def _precision(
     parts = bag(plain, language).words
     asked = [any(bag(part, language).says(t) for t in question.terms) for part in parts]
     counted = [
-        is_said for part, is_said in zip(parts, asked, strict=True) if is_said or part not in _SUMS
+        is_said for part, is_said in zip(parts, asked, strict=True) if is_said or part not in SUMS
     ]
     if not counted:
         return 1.0

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from trivium.answer.passages import Passage
 from trivium.answer.statements import Sentence, sentences
 from trivium.answer.support import (
-    ADDS,
     Nearness,
     Read,
     Words,
@@ -28,6 +27,7 @@ from trivium.core.answers import Statement
 from trivium.ports import Embedder
 from trivium.text.languages import detect_language
 from trivium.text.lexicon.dates import unmatched as strange_dates
+from trivium.text.lexicon.measures import ADDS
 from trivium.text.lexicon.quantities import quantities
 from trivium.text.normalise import words
 from trivium.text.stems import content_words, stem

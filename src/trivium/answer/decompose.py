@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from trivium.answer.followup import stand_alone
 from trivium.core.answers import Turn
+from trivium.text.lexicon.measures import ADJECTIVES, LESS
 from trivium.text.lexicon.quantities import quantities
 
 
@@ -36,18 +37,6 @@ class Plan:
     labels: tuple[str, ...] = ()  # what the parts are about
 
 
-_ADJECTIVES = {
-    "heavier": "heavy", "lighter": "heavy", "dearer": "expensive", "cheaper": "expensive",
-    "faster": "fast", "slower": "fast", "older": "old", "younger": "old", "longer": "long",
-    "shorter": "long", "larger": "large", "bigger": "large", "smaller": "large", "taller": "tall",
-    "higher": "high", "lower": "high", "wider": "wide", "deeper": "deep", "stronger": "strong",
-    "farther": "far", "further": "far", "expensive": "expensive",
-}  # fmt: skip
-_LESS = re.compile(
-    r"\b(?:less|fewer|lighter|cheaper|slower|younger|shorter|smaller|lower)"
-    r"\b",
-    re.I,
-)
 _OR = re.compile(
     r"^(?:which|what|who)(?: of (?:the two|them))?\s+(?P<does>.+?)[,:]\s*"
     r"(?P<a>.+?)\s+or\s+(?P<b>.+?)\s*\?*$",
@@ -106,7 +95,7 @@ def decompose(question: str) -> Plan | None:
         return plan
     found = _OR.match(text)
     if found:
-        join = Join.LESS if _LESS.search(found["does"]) else Join.MORE
+        join = Join.LESS if LESS.search(found["does"]) else Join.MORE
         both = (_noun(found["a"]), _noun(found["b"]))
         return Plan(tuple(_about(found["does"], one) for one in both), join, both)
     found = _BETWEEN.search(text)
@@ -116,7 +105,7 @@ def decompose(question: str) -> Plan | None:
         return Plan(parts, Join.DIFFERENCE, both)
     found = _THAN.match(text)
     if found:
-        how = _ADJECTIVES.get(found["how"].split()[-1].lower())
+        how = ADJECTIVES.get(found["how"].split()[-1].lower())
         both = (_noun(found["a"]), _noun(found["b"]))
         if how:
             parts = tuple(f"How {how} {found['does']} {one}?" for one in both)
@@ -171,7 +160,7 @@ def _noun(text: str) -> str:
 def _about(does: str, one: str) -> str:
     """`weighs more` and `a pike`: how heavy is a pike?"""
     plain = re.sub(r"\b(?:more|less|fewer|the)\b\s*", "", does).strip()
-    adjective = next((_ADJECTIVES[w] for w in does.lower().split() if w in _ADJECTIVES), None)
+    adjective = next((ADJECTIVES[w] for w in does.lower().split() if w in ADJECTIVES), None)
     if adjective:
         return f"How {adjective} is {one}?"
     verb = re.match(r"(weighs?|costs?|makes?|holds?|carries)\b", plain, re.I)

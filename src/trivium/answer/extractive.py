@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from trivium.answer.cells import Found, Read
+from trivium.answer.confidence import Evidence, confidence
 from trivium.answer.likeness import Likeness, WordVectors
 from trivium.answer.passages import Passage
-from trivium.answer.question import DIMENSIONS, HOW, Bag, Question, Term, bag, function_words
+from trivium.answer.question import Bag, Question, Term, bag
 from trivium.answer.question import read as read_question
 from trivium.answer.statements import NOTHING_SAID, Before
 from trivium.answer.structure import Listing, Sentence, Table, listings, sentences, tables
@@ -22,7 +23,10 @@ from trivium.answer.support import Nearness, Words
 from trivium.ports import Embedder
 from trivium.text.disagree import Claim, claims, disagreement
 from trivium.text.languages import detect_language
+from trivium.text.lexicon import grammar
 from trivium.text.lexicon.dates import times
+from trivium.text.lexicon.grammar import DETERMINERS, function_words
+from trivium.text.lexicon.measures import CHANGED, COSTS, DIMENSIONS, HOW
 from trivium.text.lexicon.names import agent, is_first_person, names, subject
 from trivium.text.lexicon.negation import denies
 from trivium.text.lexicon.quantities import differ, figures, money, quantities
@@ -39,13 +43,12 @@ from trivium.text.stems import stem
 
 MOST_COMPARED = 40  # sentences by meaning, the best by words; 25 tokens each take .3 s on 2 cores
 MOST_LIKE = 10  # of these, sentences whose words are compared one by one
-MEANING, WORDS, RANK = 0.5, 0.4, 0.1  # the weight of each for a sentence
+WORDS, RANK = 0.4, 0.1  # the weight of each for the choice of the sentences to compare
 AROUND = 0.9  # weight of a term that a heading says
 IN_PARAGRAPH = 0.6  # and of one that another sentence of its paragraph says
 BESIDE = 0.4  # and of one that only the rest of the passage says
-LEAST_SAID = 0.72  # share of a question's terms, by weight, in a sentence and its headings
-LEAST_CLAIMED = 0.85  # for a yes or no in a language whose words the model can't compare
-LEAST_SCORE = 0.45
+LEAST_SAID = 0.5  # share of a question's terms, by weight, in a sentence and its headings
+LEAST_SURE = 0.5
 FIRST = 6  # words of a sentence in which a pronoun means what another one names
 SHORT = 600  # characters of a passage that is about one thing
 OTHERWISE = 0.3  # for a verb that a sentence says in another form
@@ -59,32 +62,7 @@ HEADED = 0.15  # bonus for a list whose first line names what was asked for
 LEAST_INSTEAD = 0.85  # for a list, if the question doesn't ask for several things
 LONGEST_BEFORE = 240  # characters of the sentence before one that begins with a pronoun
 LONGEST_COUNT = 5  # "three commandments": up to this many sentences may follow
-_ORDINAL_DAY = re.compile(
-    r"\b(?:first|second|third|fourth|fifth|sixth|seventh|last|\d+(?:st|nd|rd|th))\b", re.I
-)
-_CLAUSE = re.compile(
-    r"[,;:]\s|\s(?=(?:with|and|but|which|who|where|while|because|since|und|aber|mit)\s)"
-)
-_WHO_DID = re.compile(  # "who poisoned the ferryman"; of more words, only the verb
-    r"(?:and |und )?(?:who|wer)\s+(?P<verb>\w+)\s+(?:the |an? |der |die |das |den |dem )?"
-    r"(?:(?P<what>\w+)\??$)?",
-    re.I,
-)
-_DETERMINERS = frozenset(
-    ("the", "a", "an", "der", "die", "das", "den", "dem", "ein", "eine", "einen")
-)
-_CHANGED = re.compile(
-    r"\b(?:increas|decreas|declin|dropp|grew|grow|rose|rise|fell|fall|up|down|chang)\w*"
-    r"(?:\s(?:by|of|approximately|about|an?|additional))*\s[$€£]?\d[\d.,]*(?:\s?%|\s\w+illion)?|\bchang(?:e|ed)\b"
-    r"|\bgr[oe]w(?:th|n)?\b",
-    re.I,
-)
 _VERDICT = re.compile(rf"({'|'.join(sorted(VERDICTS))}): ")
-_MONEY_WORDS = frozenset(("cost", "price", "kosten", "preis"))
-_PLACE = re.compile(
-    r"\b(?:in|at|on|near|beside|behind|below|beneath|under|above|between|off|from|inside|outside|to|bei"
-    r"|im|am|an|auf|neben|hinter|unter|über|nach|aus)\s(?:the\s|a\s|an\s|der\s|dem\s|den\s|die\s)?([\w’'-]+)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +149,18 @@ class Extractor:
         likeness: Likeness,
         before: Before,
     ) -> list[_Candidate]:
-        """The sentences that answer, the best first."""
+        """The sentences that answer, the surest first."""
+        found = []
+        for one, evidence in self.evidence(asked, passages, likeness):
+            sure = confidence(evidence) * (AGAIN if before.says(one.text) else 1)
+            if sure >= LEAST_SURE:
+                found.append(replace(one, score=sure))
+        return sorted(found, key=lambda one: -one.score)
+
+    def evidence(
+        self, asked: Question, passages: Sequence[Passage], likeness: Likeness
+    ) -> list[tuple[_Candidate, Evidence]]:
+        """The sentences that may answer, and what speaks for each."""
         first: dict[str, _Candidate] = {}
         for passage in passages:
             for each in sentences(passage):
@@ -182,35 +171,34 @@ class Extractor:
                     or not _says_more(asked, each.text)
                 ):
                     continue
-                held = _said(asked, each, passage, None)
-                score = WORDS * held + RANK / passage.number
-                first[each.text] = _Candidate(each, passage, held, score)
+                said, *_ = _said(asked, each, passage, None)
+                score = WORDS * said + RANK / passage.number
+                first[each.text] = _Candidate(each, passage, said, score)
         best = sorted(first.values(), key=lambda one: -one.score)[:MOST_COMPARED]
-        if not best:
-            return []
         empty = function_words(asked.language)
         unsure = [one for one in best[:MOST_LIKE] if not _says_all(asked, one)]
         likeness.learn(w for one in unsure for w in words(one.text) if w not in empty)
         # Only possible answers are compared by meaning, which takes most of the time.
-        able = []
+        able: list[tuple[_Candidate, Evidence]] = []
         for one in best:
-            held = _said(asked, one.sentence, one.passage, likeness)
-            claims_it = asked.asks is Asks.YES_NO and asked.language not in ("", "en")
-            least = LEAST_CLAIMED if claims_it else LEAST_SAID
-            kind, value = _answers(asked, one) if held >= least else (0.0, "")
+            said, own, gap = _said(asked, one.sentence, one.passage, likeness)
+            kind, value = _answers(asked, one) if said >= LEAST_SAID else (0.0, "")
             if kind:
-                able.append((kind, replace(one, said=held, value=value)))
-        told = {at: [_in_place(one)] for at, (_, one) in enumerate(able)}
+                rank = 1 / one.passage.number
+                able.append(
+                    (
+                        replace(one, said=said, value=value),
+                        Evidence(own, said, gap, said, kind, rank),
+                    )
+                )
+        told = {at: [_in_place(one)] for at, (one, _) in enumerate(able)}
         meaning = Nearness(self._embedder).nearest([asked.text], told) if able else None
-        found = []
-        for at, (kind, one) in enumerate(able):
-            near = meaning[asked.text, at] if meaning else one.said
-            score = (WORDS * one.said + MEANING * max(0.0, near)) / (WORDS + MEANING)
-            score += RANK / one.passage.number / 4
-            score *= AGAIN if before.says(one.text) else 1
-            if score * kind >= LEAST_SCORE:
-                found.append(replace(one, score=score * kind))
-        return sorted(found, key=lambda one: -one.score)
+        if meaning is None:
+            return able
+        return [
+            (one, replace(evidence, near=max(0.0, meaning[asked.text, at])))
+            for at, (one, evidence) in enumerate(able)
+        ]
 
 
 def _whole(found: Sequence[tuple[Passage, Table]]) -> list[tuple[Passage, Table]]:
@@ -230,7 +218,7 @@ def _not_again(asked: Question, picked: Picked, before: Before) -> Picked | None
         body = picked.text[verdict.end() :]
     if not before.says(body):
         return picked
-    parts = [part.strip(" ,;:.") for part in _CLAUSE.split(body)]
+    parts = [part.strip(" ,;:.") for part in grammar.CLAUSE.split(body)]
     bags = [bag(part, "") for part in parts]
     focus = (asked.focus,) if asked.focus else ()
 
@@ -264,10 +252,13 @@ def _in_place(one: _Candidate) -> str:
     return f"{above[0]}: {one.text}"
 
 
-def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness | None) -> float:
+def _said(
+    asked: Question, one: Sentence, passage: Passage, likeness: Likeness | None
+) -> tuple[float, float, float]:
     """The share of a question's terms that a sentence says, or its headings, or in part the rest of
-    the passage. 0 if none of them has a name or figure of the question, or if the sentence itself
-    doesn't say the first thing that was asked about."""
+    the passage; the share that it says itself; and that of the heaviest term it doesn't say. All 0
+    if none of them has a name or figure of the question, or if the sentence itself doesn't say the
+    first thing that was asked about."""
     language = passage.language
     speaker = passage.speaker(one.text)
     said = _with_antecedent(one)
@@ -279,24 +270,26 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
     begins = " ".join(one.text.split()[:FIRST])
     dated = bool(times(one.text, language))
     around = _Around(above, near, rest, has_pronoun(begins), _is_short(passage), dated)
-    covered = 0.0
+    covered = itself = gap = 0.0
     for term in asked.terms:
-        costs = term.word in _MONEY_WORDS and money(one.text, language)
+        costs = term.word in COSTS and money(one.text, language)
         if costs or term.generic or own.says(term):
             covered += term.weight
+            itself += term.weight
             continue
+        gap = max(gap, term.weight)
         like = 0.0
         if likeness is not None and not term.firm:
             like = likeness.between(term.word, own.words)
         if term is asked.focus and likeness is not None and like < LEAST_FOCUS:
             if not _is_told_otherwise(asked, own, language):
-                return 0.0
+                return 0.0, 0.0, 0.0
             like = OTHERWISE
         share = around.share(term)
         if term.firm and not share:
-            return 0.0
+            return 0.0, 0.0, 0.0
         covered += term.weight * max(share, like)
-    return covered / asked.whole
+    return covered / asked.whole, itself / asked.whole, gap / asked.whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,12 +342,12 @@ def _answers(asked: Question, one: _Candidate) -> tuple[float, str]:
             return _amount(asked, one)
         case Asks.WHEN:
             dates = [said for said in times(text, language) if said not in asked.text]
-            ordinal = _ORDINAL_DAY.search(text) if "day" in asked.text.lower() else None
+            ordinal = grammar.ORDINAL.search(text) if "day" in asked.text.lower() else None
             if ordinal:
                 dates.append(ordinal[0])
             return (1.0, " ".join(dates)) if dates else (0.0, "")
         case Asks.WHERE:
-            places = _PLACE.findall(text)
+            places = grammar.PLACE.findall(text)
             known = set(words(asked.text))
             return (1.0, "") if any(fold(place) not in known for place in places) else (0.7, "")
         case Asks.WHY:
@@ -398,18 +391,18 @@ def _names_someone(asked: Question, one: _Candidate) -> float:
 def _is_about_another(asked: Question, text: str, language: str) -> bool:
     """Whether a sentence uses the verb of a who-question as a noun ("the poison takes six hours"),
     or says it of somebody else: "poisoned the ferryman" isn't who poisoned the inspector."""
-    found = _WHO_DID.match(asked.text.strip())
+    found = grammar.WHO_DID.match(asked.text.strip())
     if found is None:
         return False
     said, empty = words(text), function_words(language)
     (verb,) = stem([fold(found["verb"])], language or "en")
     places = [at for at, one in enumerate(stem(said, language or "en")) if one == verb]
-    if places and all(at and said[at - 1] in _DETERMINERS for at in places):
+    if places and all(at and said[at - 1] in DETERMINERS for at in places):
         return True
     if not found["what"] or bag(text, language).says(Term(fold(found["what"]), 1.0)):
         return False
     return any(
-        said[at + 1] in _DETERMINERS and said[at + 2] not in empty
+        said[at + 1] in DETERMINERS and said[at + 2] not in empty
         for at in places
         if at + 2 < len(said)
     )
@@ -423,8 +416,8 @@ def _amount(asked: Question, one: _Candidate) -> tuple[float, str]:
     near = _counted(text, asked.counted, language) if asked.counted else ""
     if near and near not in known:
         return 1.0, near
-    changed = _CHANGED.search(text)
-    if changed and not _CHANGED.search(asked.text):
+    changed = CHANGED.search(text)
+    if changed and not CHANGED.search(asked.text):
         text = text[: changed.start()]
     if asked.counted and bag(text, language).says(Term(asked.counted[0], 1.0)):
         return 0.0, ""  # it speaks of them and doesn't count them

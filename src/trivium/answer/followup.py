@@ -9,17 +9,13 @@ from collections.abc import Sequence
 
 from trivium.core.answers import Turn
 from trivium.text.lexicon import questions
+from trivium.text.lexicon.grammar import ORDINALS, VERB
 from trivium.text.normalise import words
 from trivium.text.stems import stop_words
 
 TURNS = 4  # a follow-up refers to something said just now
 LONGEST_ITEM = 6  # words of an item that "the second one" may mean
 _PREPOSITION = rf"(?:{questions.PLACES})"
-_VERB = (
-    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would|cost|costs|weigh"
-    r"|weighs|ist|sind|war|hat|haben|kann|kostet|wiegt|est|sont|coûte|pèse|es|son|cuesta|pesa|è|sono"
-    r"|costa|custa|is|kost|weegt|är|kostar|väger|er|koster|vejer)\b"
-)
 _GOES_ON = re.compile(
     rf"^[¿\s]*(?:(?:{questions.AND})\s+)?(?:{questions.ABOUT}|{questions.AND})\b[,:]?\s*", re.I
 )
@@ -32,28 +28,14 @@ _ITS = re.compile(r"\b(?:its|their)\b", re.I)
 _PERSON = re.compile(r"\b(?:he|she|him|they|them|er)\b", re.I)
 _PERSONS = re.compile(r"\b(?:his|hers|her)\b", re.I)
 _THERE = re.compile(r"\bthere\b(?!\s+(?:is|are|was|were)\b)(?<!is there)(?<!are there)", re.I)
-_ORDINALS = (
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-)
-_ONE = re.compile(
-    rf"\bthe (?P<which>{'|'.join(_ORDINALS)}|last) (?:one|of them|item|point)\b", re.I
-)
+_ONE = re.compile(rf"\bthe (?P<which>{'|'.join(ORDINALS)}|last) (?:one|of them|item|point)\b", re.I)
 _YEAR = re.compile(r"\b(?:1[0-9]|20)\d\d\b")
 _NAMED = re.compile(
     rf"(?<=\s)(?:(?:{questions.ARTICLES}|project|Project) )?[A-ZÄÖÜ][\w’'-]*"
     r"(?: (?:of |the )?[A-ZÄÖÜ0-9][\w’'-]*)*"
 )
 _NOUN = re.compile(
-    rf"\b(?:{questions.ARTICLES})\s+(?:(?!{_VERB[2:-2]}|{_PREPOSITION})\b[\w’'-]+\s*){{1,4}}",
+    rf"\b(?:{questions.ARTICLES})\s+(?:(?!{VERB[2:-2]}|{_PREPOSITION})\b[\w’'-]+\s*){{1,4}}",
     re.I,
 )
 _OF = re.compile(
@@ -101,7 +83,7 @@ def _resolved(question: str, before: str, answer: str, listing: str) -> str:
                 return _tidy(question)
     begun = _GOES_ON.match(question)
     rest = question[begun.end() :].rstrip(" ?") if begun else question
-    if begun and rest and not re.search(_VERB, rest, re.I) and not _ASKED.match(rest):
+    if begun and rest and not re.search(VERB, rest, re.I) and not _ASKED.match(rest):
         return _tidy(_in_its_place(rest, before))
     if _ONLY.match(rest) and _ASKED.match(before):  # "When?"
         return _tidy(_ASKED.sub(rest.rstrip(" ?").lower(), before, count=1))
@@ -131,7 +113,7 @@ def _in_its_place(rest: str, before: str) -> str:
     if year and _YEAR.search(before):
         return _YEAR.sub(year[0], before, count=1)
     if found:
-        pattern = rf"\b{found[1]}\s+(?:(?!{_PREPOSITION}\b|{_VERB[2:-2]})[\w’'.-]+\s*)+"
+        pattern = rf"\b{found[1]}\s+(?:(?!{_PREPOSITION}\b|{VERB[2:-2]})[\w’'.-]+\s*)+"
         like = list(re.finditer(pattern, before, re.I))
         same = [m for m in like if bool(re.search(r"\d", m[0])) == bool(re.search(r"\d", rest))]
         if same or like:
@@ -191,7 +173,7 @@ def _item(answer: str, which: str) -> str:
     items = [one.strip(" .") for one in re.split(r";|\n", body) if one.strip(" .")]
     if len(items) < 2:
         items = [one.strip(" .") for one in re.split(r",| and ", body) if one.strip(" .")]
-    at = -1 if which == "last" else _ORDINALS.index(which)
+    at = -1 if which == "last" else ORDINALS.index(which)
     if len(items) < 2 or at >= len(items):
         return ""
     short = re.split(r"[,:(.]|\s[-–]\s", re.sub(r"^\s*(?:[-*•]|\d{1,2}[.)])\s*", "", items[at]))[0]

@@ -6,12 +6,15 @@ English, as such reports are.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from statistics import fmean
 
+from trivium.answer.calculate import OPERATORS
 from trivium.text.normalise import fold
 
 
@@ -423,6 +426,11 @@ _TOKEN = re.compile(
     + r")(?!\w)|(?P<call>average|change in)\b|(?P<word>[\w&%.]+))"
 )
 _LINE_OF = dict(_ASKED)
+_NEEDLESS = re.compile(r"\(((?:(?! [-+*/] )[^()])*)\)")  # brackets around one thing
+_READ = (
+    ast.Constant, ast.Name, ast.Load, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.UnaryOp,
+    ast.Invert, ast.UAdd,
+)  # fmt: skip
 
 
 def _lines_in(low: str) -> list[str]:
@@ -448,88 +456,40 @@ def formula(text: str, defined: dict[str, str]) -> Formula | None:
         if re.sub(r"\W", "", name) != re.sub(r"\W", "", text) and whole.search(text):
             inner = _YEARS.sub(" ", _BETWEEN.sub(" ", _plain(defined[name])))
             text = whole.sub(f" ( {inner} ) ", text)
-    return _Parser(text).formula()
+    tokens = [(m.lastgroup, m[m.lastgroup or 0]) for m in _TOKEN.finditer(text)]
+    lines = [_LINE_OF[token] for kind, token in tokens if kind == "line"]
+    names = {name: f"line_{at}" for at, name in enumerate(lines)}
+    # Python's own grammar reads it, with a sign for each word that stands before a line.
+    signs = {"average": "~", "change in": "+"}
+    code = [
+        names[_LINE_OF[token]] if kind == "line" else signs.get(token, token)
+        for kind, token in tokens
+        if kind != "word"
+    ]
+    shown = " ".join(_LINE_OF.get(token, token) for kind, token in tokens if kind != "word")
+    try:
+        tree = ast.parse(" ".join(code), mode="eval").body
+    except SyntaxError:
+        return None
+    if not names or not all(isinstance(node, _READ) for node in ast.walk(tree)):
+        return None
+    shown = _NEEDLESS.sub(r"\1", re.sub(r"\( | \)", lambda m: m[0].strip(), shown))
+    back = any(isinstance(node, ast.UnaryOp) for node in ast.walk(tree))
+    meant = {code: name for name, code in names.items()}
+    return Formula(shown, tuple(names), partial(_value, tree, meant), back, "/" in shown)
 
 
-class _Parser:
-    """Sums of products, over lines of statements and numbers. Words around them are skipped."""
-
-    def __init__(self, text: str) -> None:
-        found = (match for match in _TOKEN.finditer(text))
-        self._tokens = [
-            (kind, match[kind]) for match in found if (kind := match.lastgroup or "") != "word"
-        ]
-        self._at = 0
-        self._back = False
-        self._used: list[str] = []
-
-    def formula(self) -> Formula | None:
-        try:
-            text, at = self._sum()
-        except (IndexError, ValueError):
-            return None
-        if self._at < len(self._tokens) or not self._used:
-            return None
-        lines = tuple(dict.fromkeys(self._used))
-        return Formula(text, lines, at, self._back, "/" in text)
-
-    def _next(self, *wanted: str) -> str:
-        if self._at < len(self._tokens):
-            kind, token = self._tokens[self._at]
-            if kind == "op" and token in wanted:
-                self._at += 1
-                return token
-        return ""
-
-    def _sum(self) -> tuple[str, Callable[[Value, int], float]]:
-        text, at = self._product()
-        while sign := self._next("+", "-"):
-            more, other = self._product()
-            text, at = f"{text} {sign} {more}", _joined(sign, at, other)
-        return text, at
-
-    def _product(self) -> tuple[str, Callable[[Value, int], float]]:
-        text, at = self._one()
-        while sign := self._next("*", "/"):
-            more, other = self._one()
-            text, at = f"{text} {sign} {more}", _joined(sign, at, other)
-        return text, at
-
-    def _one(self) -> tuple[str, Callable[[Value, int], float]]:
-        kind, token = self._tokens[self._at]
-        self._at += 1
-        if kind == "number":
-            number = float(token)
-            return token, lambda value, year: number
-        if kind == "call":
-            text, inner = self._one()
-            self._back = True
-            if token == "average":
-                return (
-                    f"average {text}",
-                    lambda value, year: (inner(value, year) + inner(value, year - 1)) / 2,
-                )
-            return (
-                f"change in {text}",
-                lambda value, year: inner(value, year) - inner(value, year - 1),
+def _value(node: ast.expr, names: dict[str, str], value: Value, year: int) -> float:
+    match node:
+        case ast.Constant(value=int() | float() as number):
+            return float(number)
+        case ast.Name(id=name):
+            return value(names[name], year)
+        case ast.UnaryOp(op=op, operand=inner):
+            now, before = (_value(inner, names, value, one) for one in (year, year - 1))
+            return (now + before) / 2 if isinstance(op, ast.Invert) else now - before
+        case ast.BinOp(left=left, op=op, right=right):
+            return OPERATORS[type(op)](
+                _value(left, names, value, year), _value(right, names, value, year)
             )
-        if token == "(":
-            text, inner = self._sum()
-            if not self._next(")"):
-                raise ValueError
-            return (f"({text})" if re.search(" [-+*/] ", text) else text), inner
-        if kind != "line":
-            raise ValueError
-        name = _LINE_OF[token]
-        self._used.append(name)
-        return name, lambda value, year: value(name, year)
-
-
-def _joined(
-    sign: str, one: Callable[[Value, int], float], other: Callable[[Value, int], float]
-) -> Callable[[Value, int], float]:
-    def at(value: Value, year: int) -> float:
-        a, b = one(value, year), other(value, year)
-        return a + b if sign == "+" else a - b if sign == "-" else a * b if sign == "*" else a / b
-
-    return at
+    raise KeyError(ast.dump(node))

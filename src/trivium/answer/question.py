@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from trivium.text.dictionary import in_dictionary
+from trivium.text.lexicon import measures
+from trivium.text.lexicon.grammar import function_words
+from trivium.text.lexicon.measures import HOW
 from trivium.text.lexicon.quantities import figures
 from trivium.text.lexicon.questions import (
     SUPERLATIVE,
@@ -21,75 +24,11 @@ from trivium.text.lexicon.questions import (
     wants_least,
 )
 from trivium.text.normalise import fold, words
-from trivium.text.stems import stem, stop_words
+from trivium.text.stems import stem
+
+VAGUE = 0.4  # weight of a word that says little by itself
 
 
-def _listed(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# Function words. The lists that search uses have hundreds more ("round", "works", "system"), which
-# may be all that tells one row of a table from another.
-_FUNCTION = {
-    "en": _listed(
-        "a an the this that these those i me my we us our you your he him his she her it its"
-        " they them their one is are was were be been being am do does did done doing has have"
-        " had having can could may might must shall should will would of in on at by for with"
-        " about against between into through during before after above below to from up down out"
-        " off over under again then once here there all any both each few more most other some"
-        " such no nor not only own same so than too very and but if or because as until while"
-        " just also yet s t re ve ll d m"
-    ),
-    "de": _listed(
-        "der die das den dem des ein eine einer eines einem einen und oder aber nicht kein"
-        " keine ich du er sie es wir ihr mein dein sein unser euer ist sind war waren bin bist"
-        " wird werden wurde wurden hat haben hatte hatten kann konnen konnte darf muss mussen"
-        " soll sollen will wollen in im an am auf aus bei beim mit nach von vom vor zu zum zur"
-        " uber unter fur gegen ohne um durch bis als wie wenn dass weil so auch nur noch schon"
-        " sehr mehr hier dort da"
-    ),
-}
-# What is measured, as tables name it, if the question uses an adjective or verb for it.
-_MEASURES = {
-    word: name
-    for name, said in (
-        ("weight", "weigh weighs weighed"),
-        ("price", "paid pay charge charges"),
-        ("cost", "costs spend spent"),
-        ("gewicht", "wiegt"),
-        ("preis", "kostet kosten"),
-    )
-    for word in said.split()
-}
-HOW = {  # after "how" only: a heavy crossbow isn't a weight
-    "heavy": "weight", "fast": "speed", "slow": "speed", "expensive": "price", "dear": "price",
-    "tall": "height", "old": "age", "far": "distance", "schwer": "gewicht", "teuer": "preis",
-    "schnell": "geschwindigkeit", "alt": "alter", "hoch": "hohe",
-}  # fmt: skip
-# Names that tables use for the same thing, whatever the embedding model knows.
-_SAME = {
-    "cost": ("price",), "price": ("cost",), "kosten": ("preis",), "preis": ("kosten",),
-    "pound": ("lb", "lbs"), "pounds": ("lb", "lbs"), "ounce": ("oz",), "feet": ("ft",),
-    "foot": ("ft",), "kilogram": ("kg",), "kilograms": ("kg",), "kilometre": ("km",),
-    "hours": ("h",), "minutes": ("min",), "euros": ("eur",), "dollars": ("usd",),
-}  # fmt: skip
-# What an answer to "how old" must measure.
-DIMENSIONS = {
-    "heavy": "mass", "schwer": "mass", "old": "time", "alt": "time", "tall": "length",
-    "far": "length", "expensive": "money", "dear": "money", "teuer": "money",
-}  # fmt: skip
-_HOW_MUCH = re.compile(
-    r"\bhow much (?:is|are|was|were|for|do|does|did)\b|\bwie viel (?:kostet|kosten)\b", re.I
-)
-_HOW_MANY = re.compile(r"\bhow many\b|\bwie ?viele\b", re.I)
-_COST = _listed("cost price weight preis gewicht")
-# Words that go with most measures and say little by themselves.
-_VAGUE = _listed(
-    "time score value values figure figures rate total per take takes need needs study paper report"
-    " document article text chapter page section table note notes according deal deals make makes"
-    " give gives use used cover covers require requires required"
-)
-VAGUE = 0.4
 _FIGURE = re.compile(r"\d+(?:[.,'’\u00a0\u202f\u2009 ]\d+)*")
 _ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b", re.I)
 _NAME = re.compile(r"(?<![.?!]\s)(?<=\s)[A-ZÄÖÜ][\w’'-]*(?<!\bI)\b")
@@ -149,12 +88,7 @@ class Question:
     def counted(self) -> tuple[str, ...]:
         """What is counted: `cranes` in "how many cranes has it", with the next word, which may
         belong to it (`hit points`); empty if nothing is named."""
-        found = re.search(
-            r"\b(?:how many|wie viele|combien d[e’']|cuántos|cuántas|quanti|quante|quantos|quantas"
-            r"|hoeveel|hur många|hvor mange)\s*([\w-]+(?: [\w-]+)?)",
-            self.text,
-            re.I,
-        )
+        found = measures.COUNTED.search(self.text)
         return tuple(words(found[1])) if found else ()
 
 
@@ -175,16 +109,20 @@ def read(
     how = re.search(r"\b(?:how|wie) (\w+)", plain, re.I)
     measured = fold(how[1]) if how else ""
     said = [w for w in said if w != measured or w in HOW]  # how large is the garrison
-    said = [HOW.get(w, w) if w == measured else _MEASURES.get(w, w) for w in said]
-    if _HOW_MUCH.search(text) and not _COST & set(said):
+    said = [HOW.get(w, w) if w == measured else measures.MEASURES.get(w, w) for w in said]
+    if measures.HOW_MUCH.search(text) and not {*measures.COSTS, "weight", "gewicht"} & set(said):
         said.append("cost")
-    if kind is Asks.AMOUNT and _HOW_MANY.search(text):  # a column of amounts, if there is one
+    if kind is Asks.AMOUNT and measures.HOW_MANY.search(
+        text
+    ):  # a column of amounts, if there is one
         said.append("quantity")
     said = list(dict.fromkeys(said))
     said += [name for name in sorted(names) if len(name) == 1]  # Works B
     rare = dict(zip(said, rarities(said), strict=True)) if said else {}
     # The root: a word that no document has counts twice as much as a common one, not ten times.
-    weights = {w: max(r, 0.1) ** 0.5 * (VAGUE if w in _VAGUE else 1) for w, r in rare.items()}
+    weights = {
+        w: max(r, 0.1) ** 0.5 * (VAGUE if w in measures.VAGUE else 1) for w, r in rare.items()
+    }
     most = max(weights.values(), default=1.0)
     if measured in HOW and HOW[measured] in weights:  # it only helps to choose a column
         weights[HOW[measured]] *= VAGUE
@@ -195,11 +133,6 @@ def read(
     terms = [Term(word, weights[word], firm=word in names, generic=word in common) for word in said]
     terms += [Term(figure, most, figure=True, firm=True) for figure in named]
     return Question(text, kind, tuple(terms), language, measured if measured in HOW else "")
-
-
-def function_words(language: str) -> frozenset[str]:
-    code = language or "en"
-    return _FUNCTION[code] if code in _FUNCTION else stop_words(code)
 
 
 class Bag:
@@ -227,7 +160,7 @@ class Bag:
         (stemmed,) = stem([term.word], self._language)
         if term.word in self.stems or stemmed in self.stems or term.word in self.joined:
             return True
-        if not self.stems.isdisjoint(_SAME.get(term.word, ())):
+        if not self.stems.isdisjoint(measures.SAME.get(term.word, ())):
             return True
         if any(len(one) > 2 and term.word.startswith(one) for one in self.short):
             return True

@@ -32,11 +32,6 @@ NEARLY_THE_SAME = 0.75
 FEWEST_SHARED = 3
 LONGEST_STEM = 5  # letters that two German words share if one is part of the other
 MOST_FIGURES = 40  # of an answer, added and subtracted in pairs
-ADDS = re.compile(  # says that a number is the sum or difference of others
-    r"\b(?:together|totals?|sum|combined|altogether|in all|difference|more|less|fewer|so|than"
-    r"|zusammen|insgesamt|Summe|Differenz|Unterschied|mehr|weniger|also)\b",
-    re.I,
-)
 _NAME = re.compile(r"(?<=[\w,;:(“\"] )[A-Z][\w’'-]*[a-z][\w’'-]*")
 
 

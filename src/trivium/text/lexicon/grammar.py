@@ -1,0 +1,57 @@
+"""Words that hold sentences together: function words, determiners, verbs and prepositions that
+every text has. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from trivium.text.stems import stop_words
+
+# The lists that search uses have hundreds more ("round", "works", "system"), which may be all that
+# tells one row of a table from another.
+_FUNCTION = {
+    "en": "a an the this that these those i me my we us our you your he him his she her it its"
+    " they them their one is are was were be been being am do does did done doing has have"
+    " had having can could may might must shall should will would of in on at by for with"
+    " about against between into through during before after above below to from up down out"
+    " off over under again then once here there all any both each few more most other some"
+    " such no nor not only own same so than too very and but if or because as until while"
+    " just also yet s t re ve ll d m",
+    "de": "der die das den dem des ein eine einer eines einem einen und oder aber nicht kein"
+    " keine ich du er sie es wir ihr mein dein sein unser euer ist sind war waren bin bist"
+    " wird werden wurde wurden hat haben hatte hatten kann konnen konnte darf muss mussen"
+    " soll sollen will wollen in im an am auf aus bei beim mit nach von vom vor zu zum zur"
+    " uber unter fur gegen ohne um durch bis als wie wenn dass weil so auch nur noch schon"
+    " sehr mehr hier dort da",
+}
+_KNOWN = {code: frozenset(listed.split()) for code, listed in _FUNCTION.items()}
+DETERMINERS = frozenset(
+    ("the", "a", "an", "der", "die", "das", "den", "dem", "ein", "eine", "einen")
+)
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth"
+ORDINALS = tuple(_ORDINALS.split())
+ORDINAL = re.compile(rf"\b(?:{'|'.join(ORDINALS)}|last|\d+(?:st|nd|rd|th))\b", re.I)
+VERB = (
+    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would|costs?"
+    r"|weighs?|ist|sind|war|hat|haben|kann|kostet|wiegt|est|sont|coûte|pèse|es|son|cuesta|pesa|è"
+    r"|sono|costa|custa|kost|weegt|är|kostar|väger|er|koster|vejer)\b"
+)
+CLAUSE = re.compile(  # where one begins
+    r"[,;:]\s|\s(?=(?:with|and|but|which|who|where|while|because|since|und|aber|mit)\s)"
+)
+WHO_DID = re.compile(  # "who poisoned the ferryman"; of more words, only the verb
+    r"(?:and |und )?(?:who|wer)\s+(?P<verb>\w+)\s+(?:the |an? |der |die |das |den |dem )?"
+    r"(?:(?P<what>\w+)\??$)?",
+    re.I,
+)
+DENIED = re.compile(r"\b(?:no|without|kein\w*|ohne)\s+([\w-]+)", re.I)
+PLACE = re.compile(
+    r"\b(?:in|at|on|near|beside|behind|below|beneath|under|above|between|off|from|inside|outside|to"
+    r"|bei|im|am|an|auf|neben|hinter|unter|über|nach|aus)"
+    r"\s(?:the\s|a\s|an\s|der\s|dem\s|den\s|die\s)?([\w’'-]+)"
+)
+
+
+def function_words(language: str) -> frozenset[str]:
+    code = language or "en"
+    return _KNOWN[code] if code in _KNOWN else stop_words(code)

@@ -1,0 +1,78 @@
+"""Words that measure, compare and count: what "how heavy" asks for, what tables call it, what is
+more and what is less. Pure."""
+
+from __future__ import annotations
+
+import re
+
+
+def _listed(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# What is measured, as tables name it, if the question uses a verb for it.
+MEASURES = {
+    word: name
+    for name, said in (
+        ("weight", "weigh weighs weighed"),
+        ("price", "paid pay charge charges"),
+        ("cost", "costs spend spent"),
+        ("gewicht", "wiegt"),
+        ("preis", "kostet kosten"),
+    )
+    for word in said.split()
+}
+HOW = {  # after "how" only: a heavy crossbow isn't a weight
+    "heavy": "weight", "fast": "speed", "slow": "speed", "expensive": "price", "dear": "price",
+    "tall": "height", "old": "age", "far": "distance", "schwer": "gewicht", "teuer": "preis",
+    "schnell": "geschwindigkeit", "alt": "alter", "hoch": "hohe",
+}  # fmt: skip
+# What an answer to "how old" must measure.
+DIMENSIONS = {
+    "heavy": "mass", "schwer": "mass", "old": "time", "alt": "time", "tall": "length",
+    "far": "length", "expensive": "money", "dear": "money", "teuer": "money",
+}  # fmt: skip
+# Names that tables use for the same thing, whatever the embedding model knows.
+SAME = {
+    "cost": ("price",), "price": ("cost",), "kosten": ("preis",), "preis": ("kosten",),
+    "pound": ("lb", "lbs"), "pounds": ("lb", "lbs"), "ounce": ("oz",), "feet": ("ft",),
+    "foot": ("ft",), "kilogram": ("kg",), "kilograms": ("kg",), "kilometre": ("km",),
+    "hours": ("h",), "minutes": ("min",), "euros": ("eur",), "dollars": ("usd",),
+}  # fmt: skip
+COSTS = _listed("cost price kosten preis")
+HOW_MUCH = re.compile(
+    r"\bhow much (?:is|are|was|were|for|do|does|did)\b|\bwie viel (?:kostet|kosten)\b", re.I
+)
+HOW_MANY = re.compile(r"\bhow many\b|\bwie ?viele\b", re.I)
+COUNTED = re.compile(
+    r"\b(?:how many|wie viele|combien d[e’']|cuántos|cuántas|quanti|quante|quantos|quantas"
+    r"|hoeveel|hur många|hvor mange)\s*([\w-]+(?: [\w-]+)?)",
+    re.I,
+)
+# Words that go with most measures and say little by themselves.
+VAGUE = _listed(
+    "time score value values figure figures rate total per take takes need needs study paper report"
+    " document article text chapter page section table note notes according deal deals make makes"
+    " give gives use used cover covers require requires required"
+)
+SUMS = _listed("total totals sum average avg mean gesamt summe durchschnitt")
+NONE = _listed("none no 0 nil keine nein")  # in a cell
+ADJECTIVES = {
+    "heavier": "heavy", "lighter": "heavy", "dearer": "expensive", "cheaper": "expensive",
+    "faster": "fast", "slower": "fast", "older": "old", "younger": "old", "longer": "long",
+    "shorter": "long", "larger": "large", "bigger": "large", "smaller": "large", "taller": "tall",
+    "higher": "high", "lower": "high", "wider": "wide", "deeper": "deep", "stronger": "strong",
+    "farther": "far", "further": "far", "expensive": "expensive",
+}  # fmt: skip
+LESS = re.compile(r"\b(?:less|fewer|lighter|cheaper|slower|younger|shorter|smaller|lower)\b", re.I)
+ADDS = re.compile(  # says that a number is the sum or difference of others
+    r"\b(?:together|totals?|sum|combined|altogether|in all|difference|more|less|fewer|so|than"
+    r"|zusammen|insgesamt|Summe|Differenz|Unterschied|mehr|weniger|also)\b",
+    re.I,
+)
+CHANGED = re.compile(  # by how much something changed
+    r"\b(?:increas|decreas|declin|dropp|grew|grow|rose|rise|fell|fall|up|down|chang)\w*"
+    r"(?:\s(?:by|of|approximately|about|an?|additional))*\s[$€£]?\d[\d.,]*(?:\s?%|\s\w+illion)?"
+    r"|\bchang(?:e|ed)\b|\bgr[oe]w(?:th|n)?\b",
+    re.I,
+)

@@ -1,252 +1,132 @@
-"""Fits how sure an answer is (`trivium.answer.confidence`) over open questions whose answers are
-known by sentence: four texts of chunking_evaluation and eight chats of locomo10. None of them is a
-source of the judged set (`bench.answers`).
+"""Fits how sure an answer is (`trivium.answer.confidence`) over the questions of the judged set
+that aren't held out.
 
-    python -m bench.confidence --data ../shared/data [--questions 400] [--keep evidence.npz]
+    python -m bench.confidence --data ../shared/data [--only open,made,samples] [--sample 8]
 
-Every question is asked twice: among the eight best passages by their words, and among these without
-those that have the answer. Prints the coefficients, fitted on two thirds of the questions, and for
-the rest how many would be answered rightly and wrongly from each limit on.
+Every sentence that may answer becomes a row: what speaks for it, and whether it holds the answer.
+Prints the coefficients of a logistic regression, and from which limit on how many questions would
+be answered rightly and wrongly by a sentence, each with coefficients fitted without it.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import json
-import math
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, fields, replace
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import astuple, dataclass, fields
+from functools import partial
 from pathlib import Path
-from random import Random
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bench.answers import UNANSWERABLE, Question, holds, holds_group, opened, questions, sampled
 from trivium.answer.confidence import Evidence
 from trivium.answer.extractive import Extractor
 from trivium.answer.likeness import Likeness, WordVectors
-from trivium.answer.passages import Passage
+from trivium.answer.passages import numbered
 from trivium.answer.question import read
 from trivium.answer.support import Words
 from trivium.config import load
-from trivium.core.answers import Citation
-from trivium.core.types import Speaker
+from trivium.core.types import OWNER
+from trivium.library import Library
 from trivium.models.local import LocalEmbedder
-from trivium.text.normalise import words
-from trivium.text.stems import stem
+from trivium.operations.searching import SearchOptions
+from trivium.text.languages import detect_language
 
-TEXTS = ("chatlogs", "pubmed", "state_of_the_union", "wikitexts")  # finance is judged
-JUDGED_CHATS = ("conv-26", "conv-30")
-LONGEST = 1200  # characters of a passage
-PASSAGES = 8
-CANDIDATES = 6  # of each question, the best by what a sentence says
-
-
-@dataclass(frozen=True)
-class Asked:
-    question: str
-    source: str  # the text or chat that has its answer
-    answers: tuple[str, ...]  # empty: nobody can answer it
+KINDS = ("fact", "contradicted", UNANSWERABLE)  # that sentences answer, not tables
+PARTS = 8  # of the questions: each is judged by a fit of the others
+RIDGE = 1.0
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Piece:
-    source: str
-    text: str
-    speakers: tuple[Speaker, ...] = ()
-
-    def passage(self, number: int) -> Passage:
-        citation = Citation(
-            number=number,
-            chunk=number,
-            index=0,
-            document=number,
-            title=self.source,
-            uri=self.source,
-            collection="default",
-            headings=(),
-            pages=(),
-            paragraph=1,
-            link="",
-            text=self.text,
-        )
-        return Passage(citation, self.text, "en", speakers=self.speakers)
+class Gathered:
+    question: Question
+    rows: list[tuple[tuple[float, ...], bool]]
 
 
-def texts(data: Path) -> Iterator[Asked | Piece]:
-    folder = data / "retrieval" / "chunking_evaluation"
-    for name in TEXTS:
-        held = ""
-        for part in (folder / "corpora" / f"{name}.md").read_text("utf-8").split("\n\n"):
-            if held and len(held) + len(part) > LONGEST:
-                yield Piece(name, held)
-                held = ""
-            held = f"{held}\n\n{part}".strip()
-        yield Piece(name, held)
-    for row in csv.DictReader((folder / "questions_df.csv").open(encoding="utf-8")):
-        if row["corpus_id"] in TEXTS:
-            answers = tuple(one["content"] for one in json.loads(row["references"]))
-            yield Asked(row["question"], row["corpus_id"], answers)
-
-
-def chats(data: Path) -> Iterator[Asked | Piece]:
-    folder = data / "retrieval" / "locomo10"
-    messages: dict[str, str] = {}
-    lines: list[str] = []
-    speakers: list[Speaker] = []
-    last = ""
-    for row in _rows(folder / "corpus.jsonl"):
-        chat, _, place = row["_id"].partition("/")
-        day = f"{chat}/{place.partition(':')[0]}"
-        messages[row["_id"]] = row["text"]
-        length = sum(map(len, lines))
-        if lines and (day != last or length > LONGEST):
-            if last.partition("/")[0] not in JUDGED_CHATS:
-                yield Piece(last.partition("/")[0], "\n".join(lines), tuple(speakers))
-            lines, speakers, length = [], [], 0
-        who, _, when = row["title"].partition(" ")
-        speakers.append(Speaker(length + len(lines), who, when))
-        lines.append(row["text"])
-        last = day
-    proofs: dict[str, list[str]] = {}
-    for line in (folder / "qrels.tsv").read_text("utf-8").splitlines()[1:]:
-        query, document, _ = line.split("\t")
-        proofs.setdefault(query, []).append(messages[document])
-    for row in _rows(folder / "queries.jsonl"):
-        if row["conversation"] not in JUDGED_CHATS and str(row["category"]) in "45":
-            found = proofs.get(row["_id"], []) if str(row["category"]) == "4" else []
-            yield Asked(row["text"], row["conversation"], tuple(found))
-
-
-def _rows(path: Path) -> Iterator[dict[str, str]]:
-    with path.open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
-
-
-def holds(text: str, answers: Sequence[str]) -> bool:
-    """Whether a text has an answer, or is most of it or a good part of it."""
-    mine = _plain(text)
-    for answer in map(_plain, answers):
-        shared = len(set(mine.split()) & set(answer.split()))
-        if answer in mine or mine in answer or shared >= 0.8 * len(set(mine.split())):
-            return True
-    return False
-
-
-def _plain(text: str) -> str:
-    return " ".join(words(text))
-
-
-class Corpus:
-    def __init__(self, pieces: Sequence[Piece]) -> None:
-        self.pieces = pieces
-        self.counts = [Counter(stem(words(piece.text), "en")) for piece in pieces]
-        self.spread = Counter(word for counts in self.counts for word in counts)
-
-    def rarities(self, some: Sequence[str]) -> list[float]:
-        return [self._rarity(one) for one in stem(list(some), "en")]
-
-    def _rarity(self, word: str) -> float:
-        return math.log(1 + len(self.pieces) / (1 + self.spread[word]))
-
-    def best(self, question: str) -> list[Piece]:
-        asked = set(stem(words(question), "en"))
-        scores = [
-            sum(self._rarity(w) * c[w] / (c[w] + 1) for w in asked if w in c) for c in self.counts
-        ]
-        order = sorted(range(len(scores)), key=lambda at: -scores[at])
-        return [self.pieces[at] for at in order[:PASSAGES]]
-
-
-def gathered(
-    every: Sequence[Asked], corpus: Corpus
-) -> Iterator[tuple[int, bool, list[tuple[Evidence, bool]]]]:
-    """Number of the question, whether it can be answered, and its best candidates."""
-    extractor = Extractor(
-        LocalEmbedder(None, load().settings.cache, threads=1), Words(corpus.rarities), WordVectors()
+def gathered(library: Library, question: Question, embedder: LocalEmbedder) -> Gathered:
+    text = question.ask[0]
+    settings = load().settings
+    found = library.search(
+        text, settings.ask_limit, options=SearchOptions(rerank=True, expand=settings.ask_expand)
     )
-    for number, one in enumerate(every):
-        asked = read(one.question, "en", corpus.rarities)
-        best = corpus.best(one.question)
-        passages = [piece.passage(at) for at, piece in enumerate(best, 1)]
-        without = [p.number for p in passages if not _has(p.text, one.answers)]
-        found = extractor.evidence(asked, passages, Likeness(extractor._embedder, extractor._kept))
-        found.sort(key=lambda pair: -pair[1].said - pair[1].near)
-        if one.answers:
-            some = [(e, holds(c.text, one.answers)) for c, e in found[:CANDIDATES]]
-            yield number, True, some
-        rest = [(c.passage.number, e) for c, e in found if c.passage.number in without]
-        moved = [(replace(e, rank=1 / (without.index(at) + 1)), False) for at, e in rest]
-        yield number, False, moved[:CANDIDATES]
+    passages = numbered(found) if not found.weak else ()
+    measure = Words(partial(library.backend.signals.rarities, where=OWNER))
+    asked = read(text, detect_language(text), measure.rarities)
+    extractor, kept = Extractor(embedder, measure, WordVectors()), WordVectors()
+    rows = []
+    for one, evidence in extractor.evidence(asked, passages, Likeness(embedder, kept)):
+        is_right = bool(question.accept) and all(
+            holds_group(one.text, group) for group in question.accept
+        )
+        is_wrong = any(holds(one.text, value) for value in question.reject)
+        rows.append((astuple(evidence), is_right and not is_wrong))
+    return Gathered(question, rows)
 
 
-def _has(text: str, answers: Sequence[str]) -> bool:
-    return any(_plain(answer) in _plain(text) for answer in answers)
-
-
-def fitted(x: np.ndarray, y: np.ndarray, ridge: float = 1.0) -> np.ndarray:
+def fitted(rows: Sequence[tuple[tuple[float, ...], bool]]) -> Array:
     """Newton's steps; the constant comes last."""
-    x = np.hstack([x, np.ones((len(x), 1))])
+    x = np.array([(*values, 1.0) for values, _ in rows]).reshape(-1, len(fields(Evidence)) + 1)
+    y = np.array([float(is_right) for _, is_right in rows])
     found = np.zeros(x.shape[1])
-    penalty = np.diag([ridge] * (x.shape[1] - 1) + [0.0])
+    penalty = np.diag([RIDGE] * (x.shape[1] - 1) + [1e-3])
     for _ in range(30):
-        p = 1 / (1 + np.exp(-x @ found))
+        p = sure(x, found)
         gradient = x.T @ (p - y) + penalty @ found
         found -= np.linalg.solve(x.T @ (x * (p * (1 - p))[:, None]) + penalty, gradient)
     return found
 
 
+def sure(x: Array, coefficients: Array) -> Array:
+    found: Array = 1 / (1 + np.exp(-x @ coefficients))
+    return found
+
+
+def report(every: Sequence[Gathered]) -> None:
+    best: list[tuple[float, bool, bool]] = []  # how sure, whether right, whether it has an answer
+    for part in range(PARTS):
+        rest = [row for at, one in enumerate(every) if at % PARTS != part for row in one.rows]
+        coefficients = fitted(rest)
+        for one in every[part::PARTS]:
+            x = np.array([(*values, 1.0) for values, _ in one.rows])
+            scores = sure(x, coefficients) if one.rows else np.zeros(1)
+            at = int(scores.argmax())
+            is_right = bool(one.rows) and one.rows[at][1]
+            best.append((float(scores[at]), is_right, one.question.kind != UNANSWERABLE))
+    able = [one for one in best if one[2]]
+    unable = [one for one in best if not one[2]]
+    print(f"Of {len(able)} questions with an answer and {len(unable)} without:")
+    for limit in (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5):
+        right = sum(score >= limit and ok for score, ok, _ in able) / max(1, len(able))
+        wrong = sum(score >= limit and not ok for score, ok, _ in able) / max(1, len(able))
+        refused = sum(score < limit for score, *_ in unable) / max(1, len(unable))
+        print(f"from {limit:.2f}: {right:.0%} right, {wrong:.0%} wrong, {refused:.0%} refused")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--questions", type=int, default=400)
-    parser.add_argument("--seed", type=int, default=3)
-    parser.add_argument("--keep", type=Path, help="write the evidence to this file")
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--only", default="open,made,samples", help="libraries, comma-separated")
+    parser.add_argument("--sample", type=int, help="so many questions, by a fixed seed")
     given = parser.parse_args()
-    rows = [*texts(given.data), *chats(given.data)]
-    corpus = Corpus([row for row in rows if isinstance(row, Piece)])
-    every = [row for row in rows if isinstance(row, Asked)]
-    Random(given.seed).shuffle(every)
-    groups = []
-    for group in gathered(every[: given.questions], corpus):
-        groups.append(group)
-        if given.keep and len(groups) % 20 == 0:
-            _write(given.keep, groups)
-            print(len(groups), flush=True)
-    train = [group for group in groups if group[0] % 3]
-    x = np.array([astuple(e) for _, _, some in train for e, _ in some])
-    y = np.array([right for _, _, some in train for _, right in some], float)
-    weights = fitted(x, y)
-    for name, weight in zip(
-        (*(f.name for f in fields(Evidence)), "constant"), weights, strict=True
-    ):
-        print(f"{name}: {weight:.2f}")
-    report([group for group in groups if not group[0] % 3], weights)
-
-
-def _write(path: Path, groups: Sequence[tuple[int, bool, list[tuple[Evidence, bool]]]]) -> None:
-    rows = [(n, able, *astuple(e), right) for n, able, some in groups for e, right in some]
-    empty = [(n, able) for n, able, some in groups if not some]
-    np.savez(path, rows=np.array(rows, float), empty=np.array(empty, float))
-
-
-def report(
-    groups: Sequence[tuple[int, bool, list[tuple[Evidence, bool]]]], weights: np.ndarray
-) -> None:
-    chosen = []
-    for _, is_able, some in groups:
-        sure = [1 / (1 + math.exp(-weights[:-1] @ astuple(e) - weights[-1])) for e, _ in some]
-        at = int(np.argmax(sure)) if sure else -1
-        chosen.append((sure[at] if some else 0.0, is_able, bool(some) and some[at][1]))
-    able = [one for one in chosen if one[1]]
-    unable = [one for one in chosen if not one[1]]
-    print(f"Of {len(able)} that can be answered and {len(unable)} that can't, held out:")
-    for limit in np.arange(0.1, 0.95, 0.05):
-        right = sum(sure >= limit and ok for sure, _, ok in able) / max(1, len(able))
-        wrong = sum(sure >= limit and not ok for sure, _, ok in able) / max(1, len(able))
-        refused = sum(sure < limit for sure, *_ in unable) / max(1, len(unable))
-        print(f"{limit:.2f}: {right:.0%} right, {wrong:.0%} wrong, {refused:.0%} refused")
+    names = given.only.split(",")
+    settings = load().settings
+    embedder = LocalEmbedder(None, settings.cache)
+    some = [q for q in questions() if q.library in names and q.kind in KINDS and not q.held_out]
+    some = sampled(some, given.sample) if given.sample else some
+    with ExitStack() as stack:
+        libraries = opened(names, given.data, settings, stack)
+        every = [
+            gathered(libraries[one.library], one, embedder)
+            for one in some
+            if one.library in libraries and len(one.ask) == 1
+        ]
+    names = [*(field.name for field in fields(Evidence)), "constant"]
+    coefficients = fitted([row for one in every for row in one.rows])
+    print(", ".join(f"{n}={value:.2f}" for n, value in zip(names, coefficients, strict=True)))
+    report(every)
 
 
 if __name__ == "__main__":

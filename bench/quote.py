@@ -1,7 +1,7 @@
 """How well a quotation finds its source: sentences of real PDF files, pasted as a viewer copies
 them, with none, a tenth, a fifth and three tenths of their words edited.
 
-    python -m bench.quote --data ../shared/data [--sentences 1000] [--failures]
+    python -m bench.quote --data ../shared/data [--more FOLDER] [--sentences 1000] [--failures]
 
 The sentences are read from the pages by pdfium, not by Trivium's own reader, so line breaks,
 hyphens and ligatures are in them as in a paste. Every fifth paper is left out of the library: its
@@ -87,9 +87,11 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--sentences", type=int, default=1000)
     parser.add_argument("--papers", type=int, help="only the first so many")
+    parser.add_argument("--more", type=Path, help="folder with more PDF files")
     parser.add_argument("--failures", action="store_true")
     given = parser.parse_args()
     papers = sorted((given.data / "documents" / "papers").glob("*.pdf"))[: given.papers]
+    papers += sorted(given.more.glob("*.pdf")) if given.more else []
     read = {path: list(sentences(path)) for path in papers}
     foreign = [one for at, path in enumerate(papers) if at % LEFT_OUT == 0 for one in read[path]]
     own = [one for at, path in enumerate(papers) if at % LEFT_OUT for one in read[path]]

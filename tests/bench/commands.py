@@ -67,6 +67,7 @@ QUICK: dict[str, tuple[str, ...]] = {
         *("--only", "made", "--kind", "contradicted", "--failures", "--data", "DATA"),
         *("--sample", "5", "--minutes", "9", "--record", "RESULTS/answers.jsonl"),
     ),
+    "bench.confidence": (*("--only", "made", "--sample", "6", "--data", "DATA"),),
     "bench.answer_limits": (
         *("--sets", "scifact", "--questions", "3", "--documents", "8", "--data", "DATA"),
     ),

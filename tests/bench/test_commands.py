@@ -31,6 +31,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 SHOWN = {
     "bench.answers": "| contradicted | 5",
     "bench.answer_limits": "a part of its sentence",
+    "bench.confidence": "questions with an answer",
     "bench.chat": "group, author and day",
     "bench.quote": "papers",
     "bench.contradictions": "precision",

@@ -80,12 +80,14 @@ class Read:
         units = " ".join(dict.fromkeys(self.table.units))
         text = "\n".join((place.title, *place.headings, self.table.caption, units))
         above = bag(text, self.passage.language)
-        beside = bag(self.passage.citation.text, self.passage.language)
+        lines = self.passage.citation.text.splitlines()
+        prose = [line for line in lines if " | " not in line]
+        beside = bag("\n".join(prose), self.passage.language)
         said = {}
         for term in self.question.terms:
             if above.says(term):
                 said[term] = AROUND
-            elif term.firm and not term.figure and beside.says(term):
+            elif term.firm and not term.figure and len(term.word) > 1 and beside.says(term):
                 said[term] = BESIDE  # the company that the paragraph above the table names
             elif not term.firm:
                 said[term] = AROUND * self.likeness.between(term.word, above.words)

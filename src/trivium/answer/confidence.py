@@ -17,13 +17,16 @@ class Evidence:
     own: float  # the share of the question's terms, by weight, that it says itself
     said: float  # the same, with its headings, its neighbours, and words that mean the same
     gap: float  # the share of the heaviest term that it doesn't say itself
-    near: float  # to the question in meaning
-    kind: float  # it contains what was asked for: a date, a name, an amount
-    rank: float  # 1 / the number of its passage
+    focus: float  # it says the first thing that was asked about, or a word like it
+    near: float = 0.0  # to the question in meaning
 
 
-CONSTANT = -6.0
-COEFFICIENTS = Evidence(own=2.0, said=3.0, gap=-1.0, near=3.0, kind=1.0, rank=0.5)
+CONSTANT = -7.27
+COEFFICIENTS = Evidence(own=2.06, said=2.92, gap=-0.85, focus=2.06, near=1.44)
+# Of 50 facts asked for, each judged by a fit of the others: 70 % right, 4 % wrong, and 98 % of 41
+# unanswerable questions refused. From .04 on 76, 6 and 88 %, from .2 on 58, 4 and 98 %. The rank of
+# its passage gains 2 % there and loses more elsewhere.
+LEAST_SURE = 0.08
 
 
 def confidence(evidence: Evidence) -> float:

@@ -36,6 +36,11 @@ class Plan:
     join: Join
     labels: tuple[str, ...] = ()  # what the parts are about
 
+    @property
+    def is_figured(self) -> bool:
+        """Whether the answer is no sentence, but follows from two figures."""
+        return self.join in (Join.GROWTH, Join.RATIO, Join.SHARE, Join.DIFFERENCE)
+
 
 _OR = re.compile(
     r"^(?:which|what|who)(?: of (?:the two|them))?\s+(?P<does>.+?)[,:]\s*"

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from trivium.answer.cells import Found, Read
-from trivium.answer.confidence import Evidence, confidence
+from trivium.answer.confidence import LEAST_SURE, Evidence, confidence
 from trivium.answer.likeness import Likeness, WordVectors
 from trivium.answer.passages import Passage
 from trivium.answer.question import Bag, Question, Term, bag
@@ -47,8 +47,7 @@ WORDS, RANK = 0.4, 0.1  # the weight of each for the choice of the sentences to 
 AROUND = 0.9  # weight of a term that a heading says
 IN_PARAGRAPH = 0.6  # and of one that another sentence of its paragraph says
 BESIDE = 0.4  # and of one that only the rest of the passage says
-LEAST_SAID = 0.5  # share of a question's terms, by weight, in a sentence and its headings
-LEAST_SURE = 0.5
+LEAST_SAID = 0.6  # share of a question's terms, by weight, in a sentence and its headings
 FIRST = 6  # words of a sentence in which a pronoun means what another one names
 SHORT = 600  # characters of a passage that is about one thing
 OTHERWISE = 0.3  # for a verb that a sentence says in another form
@@ -84,6 +83,7 @@ class _Candidate:
     passage: Passage
     said: float
     score: float
+    kind: float = 1.0  # how well it contains what was asked for: a date, a name, an amount
     value: str = ""  # the figure or date that answers
 
     @property
@@ -152,7 +152,7 @@ class Extractor:
         """The sentences that answer, the surest first."""
         found = []
         for one, evidence in self.evidence(asked, passages, likeness):
-            sure = confidence(evidence) * (AGAIN if before.says(one.text) else 1)
+            sure = confidence(evidence) * one.kind * (AGAIN if before.says(one.text) else 1)
             if sure >= LEAST_SURE:
                 found.append(replace(one, score=sure))
         return sorted(found, key=lambda one: -one.score)
@@ -171,7 +171,7 @@ class Extractor:
                     or not _says_more(asked, each.text)
                 ):
                     continue
-                said, *_ = _said(asked, each, passage, None)
+                said = _said(asked, each, passage, None).said
                 score = WORDS * said + RANK / passage.number
                 first[each.text] = _Candidate(each, passage, said, score)
         best = sorted(first.values(), key=lambda one: -one.score)[:MOST_COMPARED]
@@ -181,18 +181,13 @@ class Extractor:
         # Only possible answers are compared by meaning, which takes most of the time.
         able: list[tuple[_Candidate, Evidence]] = []
         for one in best:
-            said, own, gap = _said(asked, one.sentence, one.passage, likeness)
-            kind, value = _answers(asked, one) if said >= LEAST_SAID else (0.0, "")
+            evidence = _said(asked, one.sentence, one.passage, likeness)
+            kind, value = _answers(asked, one) if evidence.said >= LEAST_SAID else (0.0, "")
             if kind:
-                rank = 1 / one.passage.number
-                able.append(
-                    (
-                        replace(one, said=said, value=value),
-                        Evidence(own, said, gap, said, kind, rank),
-                    )
-                )
-        told = {at: [_in_place(one)] for at, (one, _) in enumerate(able)}
-        meaning = Nearness(self._embedder).nearest([asked.text], told) if able else None
+                told = replace(one, said=evidence.said, kind=kind, value=value)
+                able.append((told, replace(evidence, near=evidence.said)))
+        texts = {at: [_in_place(one)] for at, (one, _) in enumerate(able)}
+        meaning = Nearness(self._embedder).nearest([asked.text], texts) if able else None
         if meaning is None:
             return able
         return [
@@ -252,13 +247,9 @@ def _in_place(one: _Candidate) -> str:
     return f"{above[0]}: {one.text}"
 
 
-def _said(
-    asked: Question, one: Sentence, passage: Passage, likeness: Likeness | None
-) -> tuple[float, float, float]:
-    """The share of a question's terms that a sentence says, or its headings, or in part the rest of
-    the passage; the share that it says itself; and that of the heaviest term it doesn't say. All 0
-    if none of them has a name or figure of the question, or if the sentence itself doesn't say the
-    first thing that was asked about."""
+def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness | None) -> Evidence:
+    """What a sentence says of a question's terms: itself, or by its headings, its paragraph and in
+    part the rest of its passage."""
     language = passage.language
     speaker = passage.speaker(one.text)
     said = _with_antecedent(one)
@@ -271,6 +262,7 @@ def _said(
     dated = bool(times(one.text, language))
     around = _Around(above, near, rest, has_pronoun(begins), _is_short(passage), dated)
     covered = itself = gap = 0.0
+    focus = 1.0
     for term in asked.terms:
         costs = term.word in COSTS and money(one.text, language)
         if costs or term.generic or own.says(term):
@@ -281,15 +273,16 @@ def _said(
         like = 0.0
         if likeness is not None and not term.firm:
             like = likeness.between(term.word, own.words)
-        if term is asked.focus and likeness is not None and like < LEAST_FOCUS:
-            if not _is_told_otherwise(asked, own, language):
-                return 0.0, 0.0, 0.0
-            like = OTHERWISE
+        if term is asked.focus and likeness is not None:
+            focus = like
+            if like < LEAST_FOCUS and _is_told_otherwise(asked, own, language):
+                focus, like = LEAST_FOCUS, OTHERWISE
         share = around.share(term)
         if term.firm and not share:
-            return 0.0, 0.0, 0.0
+            return Evidence(0.0, 0.0, 1.0, 0.0)
         covered += term.weight * max(share, like)
-    return covered / asked.whole, itself / asked.whole, gap / asked.whole
+    whole = asked.whole
+    return Evidence(itself / whole, covered / whole, gap / whole, focus)
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,7 +342,7 @@ def _answers(asked: Question, one: _Candidate) -> tuple[float, str]:
         case Asks.WHERE:
             places = grammar.PLACE.findall(text)
             known = set(words(asked.text))
-            return (1.0, "") if any(fold(place) not in known for place in places) else (0.7, "")
+            return (1.0, "") if any(fold(place) not in known for place in places) else (0.5, "")
         case Asks.WHY:
             return (1.0, "") if gives_reason(text, language) else (0.7, "")
         case Asks.WHO:
@@ -567,8 +560,7 @@ def _quoted(asked: Question, best: Sequence[_Candidate]) -> list[Picked]:
     picked = [_quote(asked, first, _yes_or_no(asked, first))]
     for one in best[1:]:
         elsewhere = one.passage.citation.document != first.passage.citation.document
-        near = one.score >= NEAR * first.score and one.said >= 0.95 * first.said
-        if elsewhere and near and _disagree(first, one):
+        if elsewhere and one.said >= 0.95 * first.said and _disagree(first, one):
             return [*picked, replace(_quote(asked, one, one.text), differs=True)]
     if first.value or asked.asks not in (Asks.OTHER, Asks.LIST):
         return picked

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 
 from trivium.text.dictionary import in_dictionary
 from trivium.text.lexicon import measures
-from trivium.text.lexicon.grammar import function_words
+from trivium.text.lexicon.grammar import function_words, is_form
 from trivium.text.lexicon.measures import HOW
 from trivium.text.lexicon.quantities import figures
 from trivium.text.lexicon.questions import (
@@ -163,6 +163,8 @@ class Bag:
         if not self.stems.isdisjoint(measures.SAME.get(term.word, ())):
             return True
         if any(len(one) > 2 and term.word.startswith(one) for one in self.short):
+            return True
+        if any(is_form(term.word, one, self._language) for one in set(self.words)):
             return True
         return (
             len(term.word) > 6

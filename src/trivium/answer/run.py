@@ -158,7 +158,7 @@ class Answerer:
         metric = read_metric(draft.asked) if self._generator is None else None
         if metric is not None and (yield from self._account(inquiry, draft, metric)):
             draft.notes.append(NO_MODEL)
-        elif self._generator is None and _is_computed(draft.asked):
+        elif self._generator is None and (plan := decompose(draft.asked)) and plan.is_figured:
             yield from self._part_by_part(inquiry, draft, NO_MODEL)
         elif inquiry.depth is Depth.DEEP:
             yield from self._look_further(inquiry, draft)
@@ -292,7 +292,9 @@ class Answerer:
         whole = len(found) >= len(plan.parts)
         if plan.join is Join.THEN and whole:
             found = found[-1:]
-        if not whole and plan.join is not Join.EACH:
+        if plan.join is not Join.EACH and not (
+            whole and (not plan.is_figured or _are_clear(plan, found))
+        ):
             found = []
         told = [one for one in found if not before.says(one.text)]
         conclusion = joined(plan, [one.value or one.text for one in found])
@@ -495,10 +497,16 @@ class Answerer:
         yield _say(draft, f"\n\n{lead} {'; '.join(told)}.")
 
 
-def _is_computed(question: str) -> bool:
-    """Whether the answer is no sentence, but follows from two figures."""
-    plan = decompose(question)
-    return plan is not None and plan.join in (Join.GROWTH, Join.RATIO, Join.SHARE, Join.DIFFERENCE)
+def _are_clear(plan: Plan, found: Sequence[Picked]) -> bool:
+    """Whether nothing is computed from a guess: each is a cell, or a sentence whose only figure
+    must be the one that was asked for; and two years of the same thing are in equal rows."""
+    rows = {re.sub(r"\d+", "", one.text.partition(":")[0]) for one in found if one.cell}
+    if all(label.isdigit() for label in plan.labels) and len(rows) > 1:
+        return False
+    return all(
+        one.cell or len({*figures(one.text)} - {*figures(" ".join(times(one.text)))}) == 1
+        for one in found
+    )
 
 
 def _groups(reports: Sequence[tuple[float, bool, int]]) -> Iterator[list[int]]:

@@ -22,7 +22,7 @@ _FUNCTION = {
     " wird werden wurde wurden hat haben hatte hatten kann konnen konnte darf muss mussen"
     " soll sollen will wollen in im an am auf aus bei beim mit nach von vom vor zu zum zur"
     " uber unter fur gegen ohne um durch bis als wie wenn dass weil so auch nur noch schon"
-    " sehr mehr hier dort da",
+    " sehr mehr hier dort da ab auf ein weg her hin zuruck",
 }
 _KNOWN = {code: frozenset(listed.split()) for code, listed in _FUNCTION.items()}
 DETERMINERS = frozenset(
@@ -50,6 +50,23 @@ PLACE = re.compile(
     r"|bei|im|am|an|auf|neben|hinter|unter|über|nach|aus)"
     r"\s(?:the\s|a\s|an\s|der\s|dem\s|den\s|die\s)?([\w’'-]+)"
 )
+_GERMAN_FORM = re.compile(  # gegründet, Gründung and Gründer have one root
+    r"(?:ge(?=\w{4}))?(\w{4,}?)(?:ungen|ung|erin|er|eten|ete|et|ten|te|t|en|e|n|s)?"
+)
+_DERIVED = 2  # letters that make another word of a name: Colombia, Colombian
+
+
+def is_form(one: str, other: str, language: str) -> bool:
+    """Whether two folded words are forms of one that stemmers don't know: of the same root in
+    German, where a compound also says its last part (`abfing`, `fing`); or a name and its
+    adjective."""
+    short, long = sorted((one, other), key=len)
+    if len(short) > 5 and long.startswith(short) and len(long) - len(short) <= _DERIVED:
+        return True
+    if language != "de" or len(short) < 4:
+        return False
+    roots = [found[1] for found in map(_GERMAN_FORM.fullmatch, (one, other)) if found]
+    return long.endswith(short) or (len(roots) == 2 and roots[0] == roots[1])
 
 
 def function_words(language: str) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from trivium.text.dictionary import in_dictionary
 from trivium.text.lexicon.words import lexicon
 from trivium.text.normalise import fold
 from trivium.text.stems import stop_words
@@ -56,6 +57,8 @@ def names(text: str, language: str = "", *, placed: bool = True) -> list[str]:
             continue
         if not placed and _PLACED.search(text[: match.start()]):
             continue
+        if language == "de" and all(in_dictionary(fold(part), "de") for part in parts):
+            continue  # every noun has a capital
         found.append(" ".join(parts))
     return found
 

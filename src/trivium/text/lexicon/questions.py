@@ -55,7 +55,11 @@ _PATTERNS: dict[str, tuple[tuple[Asks, str], ...]] = {
         (Asks.WHEN, r"^(?:since |until |by )?when\b"),
         (Asks.WHEN, rf"^(?:\w+ )?(?:which|what) {_DAY}\b"),
         (Asks.WHERE, r"^where\b|^(?:in|at) (?:which|what) (?:town|city|country|place|village)\b"),
-        (Asks.WHY, r"^why\b|^how come\b|^(?:for )?what (?:is|was|were|are)? ?(?:the )?reasons?\b"),
+        (
+            Asks.WHY,
+            r"^why\b|^how come\b|^(?:for )?what (?:(?:is|was|were|are) )?(?:the )?"
+            r"(?:(?:main|primary|principal|key) )?(?:reason|purpose|cause|factor|driver)s?\b",
+        ),
         (
             Asks.AMOUNT,
             r"\bhow (?:many|much|long|old|far|fast|heavy|tall|high|large|big|deep|wide|often"
@@ -203,8 +207,9 @@ _FRAMING = {
 }
 # Nouns of a question that any answer of its kind fulfils; a table may have a column of that name.
 _GENERIC = {
-    "en": "number amount quantity count name kind type sort",
-    "de": "anzahl zahl menge betrag nummer name art typ sorte",
+    "en": "number amount quantity count name kind type sort reason reasons purpose cause causes"
+    " factor factors driver drivers main primary principal key led",
+    "de": "anzahl zahl menge betrag nummer name art typ sorte grund grunde ursache zweck",
     "fr": "nombre montant quantite numero nom type sorte",
     "es": "numero cantidad importe nombre tipo",
     "it": "numero quantita importo nome tipo",

@@ -276,7 +276,7 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
         if term is asked.focus and likeness is not None:
             focus = like
             if like < LEAST_FOCUS and _is_told_otherwise(asked, own, language):
-                focus, like = LEAST_FOCUS, OTHERWISE
+                focus, like = 1.0, OTHERWISE
         share = around.share(term)
         if term.firm and not share:
             return Evidence(0.0, 0.0, 1.0, 0.0)

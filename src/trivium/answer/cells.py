@@ -100,6 +100,14 @@ class Read:
             [self._in_cell(cell) for cell in (*row.cells, row.group)] for row in self.table.rows
         ]
 
+    @cached_property
+    def told_apart(self) -> set[Term]:
+        """Names that some rows say and others don't: of "Works B", the row of Works A is none, even
+        if the text beside the table names both."""
+        every = [set().union(*row) for row in self.rows]
+        said = set().union(*every) - set.intersection(*every) if every else set()
+        return {term for term in said if term.firm and not term.figure}
+
     def _in_cell(self, cell: str) -> set[Term]:
         if cell in EMPTY:
             return set()
@@ -129,7 +137,7 @@ class Read:
         others = [terms - by_name.keys() for i, terms in enumerate(said) if i != at]
         by_row = set().union(*others)
         alone = len(self.table.rows) == 1 and any(self.around.values())
-        if not (by_row - common) and not alone:
+        if self.told_apart - by_row - by_name.keys() or not (by_row - common or alone):
             return None
         if not by_name and not self._is_only_value(row, at):
             return None

@@ -31,3 +31,40 @@ def test_a_neighbour_of_what_was_asked_for_is_no_answer() -> None:
     assert pick("What does the brass compass cost?", [stock])
     assert pick("What does the brass astrolabe weigh in winter?", [stock]) == []
     assert pick("When was the southern lighthouse repaired?", [stock]) == []
+
+
+def test_a_row_that_lacks_the_name_another_row_has_is_another_one() -> None:
+    """The line below the table names both, and two copies of the report make two sources."""
+    text = (
+        "Site | Staff | Lamps made\nWorks A | 205 | 61,400\nWorks B | 132 | 38,900\n\n"
+        "Works B runs two shifts; Works A has run three since 2015."
+    )
+    both = [passage(number, text, title="Report 2023") for number in (1, 2)]
+    (told,) = pick("How many lamps were made in Works B?", both)
+    assert told.value == "38,900"
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        (
+            "Wann wurde die Kolonie New South Wales gegründet?",
+            "Nach der Gründung der Kolonie New South Wales im Jahr 1788 kamen Siedler.",
+        ),
+        ("Wie viele Bälle fing Josh Norman?", "Josh Norman, der vier Bälle abfing, wurde geehrt."),
+    ],
+)
+def test_other_forms_of_a_german_word(question: str, sentence: str) -> None:
+    (told,) = pick(question, [passage(1, sentence, language="de", title="Geschichte")])
+    assert told.text == sentence
+
+
+def test_a_german_noun_is_nobody() -> None:
+    text = "Mit 39 Jahren ist er der älteste Spieler, der den Rekord hielt."
+    assert pick("Wer hielt den Rekord?", [passage(1, text, language="de", title="Sport")]) == []
+
+
+def test_reasons_by_other_words() -> None:
+    text = "Net revenue decreased because of lower energy prices. Net revenue is reported yearly."
+    (told, *_) = pick("What factors led to the decrease in net revenue?", [passage(1, text)])
+    assert told.text == "Net revenue decreased because of lower energy prices."

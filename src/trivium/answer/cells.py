@@ -104,9 +104,12 @@ class Read:
     def told_apart(self) -> set[Term]:
         """Names that some rows say and others don't: of "Works B", the row of Works A is none, even
         if the text beside the table names both."""
-        every = [set().union(*row) for row in self.rows]
-        said = set().union(*every) - set.intersection(*every) if every else set()
-        return {term for term in said if term.firm and not term.figure}
+        every: list[set[Term]] = [set().union(*row) for row in self.rows]
+        return {
+            term
+            for term in self.question.terms
+            if term.firm and not term.figure and 0 < sum(term in s for s in every) < len(every)
+        }
 
     def _in_cell(self, cell: str) -> set[Term]:
         if cell in EMPTY:

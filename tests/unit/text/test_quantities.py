@@ -1,5 +1,7 @@
 """Quantities are compared by what they mean: value, scale, sign and unit."""
 
+from math import isfinite
+
 import pytest
 
 from trivium.text.lexicon.dates import dates
@@ -133,3 +135,10 @@ def test_dates_in_several_languages() -> None:
 def test_every_stemmed_language_has_its_months() -> None:
     for language in languages():
         assert set(lexicon(language).months.values()) == set(range(1, 13)), language
+
+
+def test_two_numbers_that_run_together_are_no_number() -> None:
+    """A table of a paper read as one line; every question that met it failed."""
+    for text in ("42.33,83.05", "1,5.2,7", "scores 42.33,83.05 and 7"):
+        assert all(isfinite(one.value) for one in quantities(text) if one.readings)
+    assert [one.value for one in quantities("1,234.5")] == [1234.5]

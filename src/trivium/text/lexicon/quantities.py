@@ -199,6 +199,8 @@ def _readings(raw: str, language: str, decimal: str) -> tuple[float, ...]:
         return _numbers(bare)
     last = marks[-1]
     if len(set(marks)) == 2:
+        if marks.count(last) > 1:  # 42.33,83.05 is two numbers
+            return ()
         other = "," if last == "." else "."
         return _numbers(bare.replace(other, "").replace(last, "."))
     if len(marks) > 1:

@@ -144,7 +144,7 @@ class Library:
 
     def observe_searches(self, observe: Callable[[Mapping[str, float]], None]) -> None:
         """Have it called with the milliseconds of each stage of every search."""
-        self._model.observe = observe
+        self._model.observers.append(observe)
 
     def close(self) -> None:
         self.queries.flush(settled=False)

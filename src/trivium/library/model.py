@@ -181,8 +181,7 @@ class CurrentModel:
 
     def __init__(self, backend: Backend, embedder: Embedder, settings: Settings) -> None:
         self._backend = backend
-        # Called with the milliseconds of each stage of every search, whoever asked.
-        self.observe: Callable[[Mapping[str, float]], None] = lambda milliseconds: None
+        self.observers: list[Callable[[Mapping[str, float]], None]] = []
         self._use(embedder, settings)
 
     def _use(self, embedder: Embedder, settings: Settings) -> None:
@@ -204,6 +203,11 @@ class CurrentModel:
             self._passages,
             deep_reranker_for(settings),
         )
+
+    def observe(self, milliseconds: Mapping[str, float]) -> None:
+        """Tell how long each stage of a search took, whoever asked."""
+        for observer in self.observers:
+            observer(milliseconds)
 
     def renew_grasp(self) -> None:
         """After documents were added."""

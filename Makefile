@@ -21,7 +21,7 @@ run: .venv/run.stamp
 	@echo; echo "== A typo in a joined word: the rulebook writes 'short sword'"
 	$(TRIVIUM) search -n 1 Shortsord
 	@echo; echo "== Meaning: the note speaks of 'leaders of the sylvan canopy'"
-	$(TRIVIUM) search -n 1 rulers of the elven forest
+	$(TRIVIUM) search -n 1 rulers of the woodland canopy
 	@echo; echo "== Audience: a player must not find the game master's notes"
 	$(TRIVIUM) search -n 2 --audience player who poisoned the ferryman
 	@echo; echo "== The same, asked by the owner, and why"

@@ -1,5 +1,6 @@
 """The sample documents with the real model: what `make run` and examples/README.md promise."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from trivium import Library
 from trivium.config import load
 from trivium.core.types import Signal
 from trivium.operations.searching import Filters, SearchOptions
+from trivium.web.samples import SEARCHES
 
 
 @pytest.fixture(scope="module")
@@ -145,3 +147,20 @@ def test_a_document_has_the_match_of_its_best_passage(samples: Library, rerank: 
 def test_the_floor_is_a_setting(sample_library: Path) -> None:
     with Library.open(sample_library, settings=replace(load().settings, search_floor=0.5)) as own:
         assert own.search("rulers of the elven forest").weak
+
+
+RUN = re.findall(r"^\t\$\(TRIVIUM\) search -n 1 (\w[^-\n]+)$", Path("Makefile").read_text(), re.M)
+
+
+@pytest.mark.parametrize("query", sorted({*SEARCHES, *RUN}))
+def test_an_example_that_is_right_shows_it(samples: Library, query: str) -> None:
+    """On the first page and in `make run`, at least 60 %."""
+    assert samples.search(query)[0].match >= 0.6
+
+
+@pytest.mark.parametrize("query", ["who rules the elves", "who rules the forest"])
+def test_a_tag_and_a_word_that_is_spelled_alike_are_no_good_match(
+    samples: Library, query: str
+) -> None:
+    """All rules have the tag "rules", and elvers aren't elves."""
+    assert samples.search(query)[0].match < 0.6

@@ -70,6 +70,8 @@ def passage_of(
     document, chunk = found.document, found.chunk
     # As one text: a line break would cut a sentence that continues in the next chunk.
     whole = " ".join(part for part in (before, chunk.text, after) if part)
+    place, known = chunk.place, document.metadata.get("authors", ())
+    written = known if isinstance(known, tuple) else (known,)
     citation = Citation(
         number=number,
         chunk=found.id,
@@ -84,10 +86,14 @@ def passage_of(
         link=found.link or (document.uri if _ON_THE_WEB.match(document.uri) else ""),
         text=chunk.text,
         match=match,
-        seconds=chunk.place.seconds,
+        seconds=place.seconds,
+        sheet=place.sheet or None,
+        rows=place.rows,
+        header=chunk.header or None,
+        authors=place.authors or tuple(map(str, written)) or None,
+        time=place.time or str(document.metadata.get("date") or "") or None,
     )
     text = f"{chunk.header}\n{whole}" if chunk.header else whole
-    place = chunk.place
     speakers = place.speakers
     if not speakers and len(place.authors) == 1 and place.time:
         speakers = (Speaker(0, place.authors[0], place.time),)

@@ -157,17 +157,14 @@ def _show_below(shell: Shell, answer: Answer) -> None:
 def _cited(citation: Citation) -> Text:
     from rich.text import Text
 
-    from trivium.text.times import span
+    from trivium.text.times import place_parts
 
     line = Text.assemble((f"[{citation.number}] ", "bold cyan"), printable(citation.title))
     path = [h for at, h in enumerate(citation.headings) if at or h != citation.title]
     if path:
         line.append("  " + printable(" › ".join(path)), style="dim")
-    if citation.pages:
-        first, last = citation.pages[0], citation.pages[-1]
-        line.append(f"  p. {first}" if first == last else f"  pp. {first}–{last}")
-    if citation.seconds:
-        line.append(f"  {span(citation.seconds)}")
+    if parts := place_parts(citation):
+        line.append(f"  {printable(', '.join(parts))}")
     if citation.paragraph is not None:
         line.append(f"  ¶ {citation.paragraph}", style="dim")
     line.append(f"  {printable(citation.link or citation.uri)}", style="dim")

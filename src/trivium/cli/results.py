@@ -75,6 +75,8 @@ def _show_whole(shell: Shell, result: Result, words: tuple[str, ...], said: froz
 
     before, after = " ".join(result.before.split()), " ".join(result.after.split())
     lines = [Text(f"… {printable(before)}", style="dim")] if before else []
+    if header := result.found.chunk.header:
+        lines.append(Text(printable(header), style="dim"))
     lines.append(highlighted(shell.out, result.found, words, _LINES, said))
     lines += [Text(f"{printable(after)} …", style="dim")] if after else []
     shell.say(_header(result))
@@ -95,9 +97,11 @@ def title_and_place(found: StoredChunk, before: str = "") -> Text:
     """A passage's document and headings, its labels, pages and paragraph, on one line."""
     from rich.text import Text
 
+    from trivium.text.times import place_parts
+
     document, chunk = found.document, found.chunk
     path = chunk.path_under(document.title)
-    place = _place(found)
+    place = ", ".join(place_parts(chunk.place))
     if place and place in document.title:  # a message, whose title has its channel too
         path = [h for h in path if h not in document.title and not h.startswith(_day_said(found))]
         place = ""
@@ -106,8 +110,6 @@ def title_and_place(found: StoredChunk, before: str = "") -> Text:
     if path:
         line.append("  " + printable(" › ".join(path)), style="dim")
     line.append(f"  {printable(labels)}", style="blue")
-    if pages := chunk.pages:
-        line.append(f"  p. {pages[0]}" if len(pages) == 1 else f"  pp. {pages[0]}–{pages[-1]}")
     if place:
         line.append(f"  {printable(place)}")
     if chunk.paragraph is not None:
@@ -118,20 +120,6 @@ def title_and_place(found: StoredChunk, before: str = "") -> Text:
 def _day_said(found: StoredChunk) -> str:
     """How the heading of a message begins that says who wrote it on which day."""
     return f"{', '.join(found.chunk.place.authors)}, "
-
-
-def _place(found: StoredChunk) -> str:
-    """Sheet and rows, when it is said in a recording, or who wrote a message and when."""
-    from trivium.text.times import span
-
-    place = found.chunk.place
-    told = [f"sheet {place.sheet}"] if place.sheet else []
-    if place.rows:
-        told.append(f"rows {place.rows[0]}–{place.rows[1]}")
-    told += [span(place.seconds)] if place.seconds else []
-    told += [", ".join(place.authors[:3])] if place.authors else []
-    told += [place.time[:16].replace("T", " ")] if place.time else []
-    return ", ".join(told)
 
 
 def highlighted(

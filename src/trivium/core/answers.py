@@ -84,6 +84,17 @@ class Citation(Told):
         default=None,
         metadata=says("Of a recording: where the passage begins and ends; absent otherwise."),
     )
+    sheet: str | None = None
+    rows: tuple[int, int] | None = field(
+        default=None, metadata=says("First and last row of a table, from 1; absent otherwise.")
+    )
+    header: str | None = field(
+        default=None, metadata=says("Column names, of a table that began earlier.")
+    )
+    authors: tuple[str, ...] | None = field(
+        default=None, metadata=says("Of the message or document.")
+    )
+    time: str | None = field(default=None, metadata=says("Of the message, or the document's date."))
 
 
 @dataclass(frozen=True, slots=True)

@@ -248,6 +248,9 @@ class ChunkAnswer(Shape, frozen=False):
     start: int
     end: int
     place: PlaceAnswer | None = None
+    header: str | None = field(
+        default=None, metadata=says("Column names, of a table that began in an earlier passage.")
+    )
 
     @classmethod
     def of(cls, found: StoredChunk) -> Self:
@@ -264,6 +267,7 @@ class ChunkAnswer(Shape, frozen=False):
             c.start,
             c.end,
             PlaceAnswer.of(found),
+            c.header or None,
         )
 
 

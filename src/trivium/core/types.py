@@ -206,6 +206,11 @@ class Chunk:
         return "\n".join((*self.headings, self.header) if self.header else self.headings)
 
     @property
+    def with_header(self) -> str:
+        """The text, with the names of its columns if its table began earlier."""
+        return f"{self.header}\n{self.text}" if self.header else self.text
+
+    @property
     def embedded_text(self) -> str:
         """The text for the embedding model: context first, then the passage."""
         return f"{self.context}\n{self.text}" if self.context else self.text

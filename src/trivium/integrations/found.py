@@ -46,8 +46,9 @@ def details(result: Result, *, weak: bool) -> dict[str, MetaScalar | list[MetaSc
 
 
 def text(result: Result) -> str:
-    """The passage, between the text around it where that was asked for."""
-    parts = (result.before, result.found.chunk.text, result.after)
+    """The passage, a table's rows under the names of their columns, between the text around it
+    where that was asked for."""
+    parts = (result.before, result.found.chunk.with_header, result.after)
     return "\n".join(part for part in parts if part)
 
 

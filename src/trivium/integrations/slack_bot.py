@@ -27,7 +27,7 @@ from trivium.library import Library
 from trivium.ports import Wait
 from trivium.sources.service import Service
 from trivium.sources.slack_messages import channel_label
-from trivium.text.times import span
+from trivium.text.times import place_parts
 
 log = logging.getLogger("trivium.slack")
 
@@ -258,10 +258,9 @@ def told(answer: Answer) -> str:
         lines.append(_escaped(f"Not supported: “{statement.text}” ({statement.why})."))
     for one in answer.citations:
         title = _escaped(one.title).replace("|", "¦").replace("\n", " ")
-        pages = f", p. {one.pages[0]}" if one.pages else ""
-        pages += f", {span(one.seconds)}" if one.seconds else ""
+        place = "".join(f", {_escaped(part)}" for part in place_parts(one))
         where = f"<{_address(one.link)}|{title}>" if _WEB.match(one.link) else title
-        lines.append(f"[{one.number}] {where}{pages}")
+        lines.append(f"[{one.number}] {where}{place}")
     return "\n".join(lines)
 
 

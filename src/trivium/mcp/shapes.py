@@ -271,7 +271,7 @@ class CitedShape(Shape, kw_only=True):
     title: str
     uri: str
     pages: Sequence[int]
-    seconds: Sequence[float] | None = said("Of a recording: where it begins and ends.")
+    place: PlaceAnswer = said("Sheet and rows, author, time, link, seconds of a recording.")
     text: str
 
 

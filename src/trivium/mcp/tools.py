@@ -136,8 +136,8 @@ def _found(result: Result, *, weak: bool) -> shapes.Found:
         pages=list(chunk.pages),
         place=PlaceAnswer.of(result.found),
         at=result.at,
-        text=chunk.text[:MOST_PASSAGE],
-        truncated=len(chunk.text) > MOST_PASSAGE,
+        text=chunk.with_header[:MOST_PASSAGE],
+        truncated=len(chunk.with_header) > MOST_PASSAGE,
         signals=[signal.value for signal in result.signals],
         fields=result.fields,
     )
@@ -308,8 +308,15 @@ def ask(library: Library, caller: Caller, asked: shapes.AskInput) -> shapes.AskO
                 title=one.title,
                 uri=one.uri,
                 pages=one.pages,
-                seconds=one.seconds,
-                text=one.text[:MOST_PASSAGE],
+                place=PlaceAnswer(
+                    sheet=one.sheet or "",
+                    rows=one.rows,
+                    authors=one.authors or (),
+                    time=one.time or "",
+                    link=one.link,
+                    seconds=one.seconds,
+                ),
+                text=f"{one.header or ''}\n{one.text}".lstrip("\n")[:MOST_PASSAGE],
             )
             for one in answer.citations
         ],
@@ -388,7 +395,7 @@ def _passage(found: StoredChunk, most: int) -> shapes.PassageShape:
         heading=heading(found),
         pages=list(chunk.pages),
         place=PlaceAnswer.of(found),
-        text=chunk.text[:most],
+        text=chunk.with_header[:most],
     )
 
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from trivium.core.types import Phrase, Query, StoredChunk, Term
+from trivium.text.dictionary import in_dictionary
 from trivium.text.known import known_text
 from trivium.text.normalise import LONGEST_WORD, spaced, words
 from trivium.text.stems import DEFAULT_LANGUAGE, beginning, content_words, stem
@@ -20,6 +21,10 @@ Rarities: TypeAlias = Callable[[Sequence[str]], Sequence[float]]
 # Two words are spelled alike if they share this part of all their trigrams: "Shortsord" and "short
 # sword" share .62, "France" and "frame" .30.
 _ALIKE = 0.4
+# How much such a likeness counts if the query's word is in a dictionary: "elvers" are not "elves".
+_REAL = 0.5
+# How much a word counts that stands only in a tag, a file name and so on.
+_LABEL = 0.5
 # Words of a passage are cut at LONGEST_WORD characters. A query's word up to this long can't equal
 # one that was cut.
 _SHORT = 40
@@ -90,21 +95,36 @@ class _Asked:
                 joined[word].add("".join(pair))
         stems = zip(asked, stem(asked, language), strict=True)
         self._wanted = [_Word(word, stemmed, joined[word], language) for word, stemmed in stems]
-        self._spellings = {word: _Spelling(word) for word in missing if word in content}
+        languages = {language, DEFAULT_LANGUAGE}
+        self._spellings = {
+            word: (_Spelling(word), _REAL if any(in_dictionary(word, o) for o in languages) else 1)
+            for word in missing
+            if word in content
+        }
 
     def share(self, found: StoredChunk, others: Sequence[str]) -> float:
         if not self._whole:
             return 1.0
-        passage = _Passage(found, others)
-        shares: dict[str, float] = {}
-        for wanted in self._wanted:
-            word = wanted.text
-            if wanted.is_in(passage):
-                shares[word] = 1.0
-            elif word in self._spellings:
-                shares[word] = self._spellings[word].likeness(passage)
-            else:
-                shares[word] = 0.0
+        document, chunk = found.document, found.chunk
+        names = known_text(document, others, labels=False)
+        passage = _Passage((names, *chunk.headings, chunk.text), document.language)
+        shares = {wanted.text: 1.0 for wanted in self._wanted if wanted.is_in(passage)}
+        absent = [wanted for wanted in self._wanted if wanted.text not in shares]
+        if absent:
+            about = _Passage((known_text(document, others),), document.language)
+            # A label beside words of the text says what kind of document it is, not what the
+            # passage says; if labels have the whole query, they are what somebody remembers.
+            label = 1.0 if all(wanted.is_in(about) for wanted in self._wanted) else _LABEL
+            for wanted in absent:
+                word = wanted.text
+                spelling, counts = self._spellings.get(word, (None, 0.0))
+                if wanted.is_in(about):
+                    shares[word] = label
+                elif spelling is not None:
+                    likeness = max(spelling.likeness(passage), spelling.likeness(about))
+                    shares[word] = counts * likeness
+                else:
+                    shares[word] = 0.0
         covered = 0.0
         for weight, parts in self._clauses:
             # Count the alternative that the passage covers best.
@@ -116,13 +136,12 @@ class _Asked:
 
 
 class _Passage:
-    """The words of a passage, its headings, and what is known of its document. Splits them only if
-    needed."""
+    """The words of a passage and its headings, or of what is known of its document. Splits them
+    only if needed."""
 
-    def __init__(self, found: StoredChunk, others: Sequence[str]) -> None:
-        document, chunk = found.document, found.chunk
-        self._text = "\n".join((known_text(document, others), *chunk.headings, chunk.text))
-        self._language = found.document.language
+    def __init__(self, texts: Sequence[str], language: str) -> None:
+        self._text = "\n".join(texts)
+        self._language = language
         self.spaced, self.run_together = _folded(self._text)
 
     def holds(self, word: str) -> bool:

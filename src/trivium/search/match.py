@@ -34,6 +34,12 @@ _LEAST = 0.2
 # values and .48 without; the error of calibration is .031 and .047. Queries of other sets stay as
 # they were: 1.6 % are above the floor.
 _FEW_KNEE, _FEW = -2.25, 1.25
+# There, a passage that is much more similar than the usual one (the median of the 50 nearest) is
+# likelier to be right. On six sets and libraries of 3, 10, 30 and 100 documents, right first
+# results with .6 or more rose from 58, 72, 84, 90 % to 63, 87, 93, 96 %; the error of calibration
+# fell from .076, .030, .027, .024 to .066, .021, .021, .026; no query of another set is above the
+# floor, before or after.
+_LEAD, _USUAL_LEAD = 8.0, 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,7 @@ class Signs:
     passages: Passages = Passages()  # how long and how alike the library's passages are
     known: float = 0.0  # at least this likely, as a known item
     reason: str = ""  # why it is one, for people
+    lead: float | None = None  # how much more similar it is than the usual passage; None: unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +112,7 @@ class Fit:
     # that the caller means.
     length: float = 0.0
     alike: float = 0.0
+    spread: float = 1.0  # of the model's cosines, beside the built-in one's
 
     def probability(self, signs: Signs) -> float:
         evidence = (
@@ -118,6 +126,8 @@ class Fit:
         above = evidence - (_FEW_KNEE if few else KNEE)
         if above > 0:
             logit += (_FEW if few else self.library(signs.passages)) * above
+        if few:
+            logit += _LEAD * max(0.0, self.spread * (signs.lead or 0.0) - _USUAL_LEAD)
         return 1 / (1 + exp(-logit))
 
     def on(self, scale: Scale) -> Fit:
@@ -126,6 +136,7 @@ class Fit:
             self,
             offset=self.offset + self.similarity * scale.offset,
             similarity=self.similarity * scale.slope,
+            spread=scale.slope,
         )
 
     def library(self, passages: Passages) -> float:

@@ -38,6 +38,7 @@ class Matching:
     _asked: Sequence[ReadyQuery]
     _progress: Progress
     _passages: Passages
+    _usual: Sequence[float | None]  # for each query: the similarity of the usual passage
 
     def __call__(self, at: int, candidates: Sequence[Candidate]) -> list[Candidate]:
         if not candidates:
@@ -51,6 +52,7 @@ class Matching:
         similar = self._similar(asked, candidates)
         by_ranks = self._request.fusion is Fusion.RANKS
         lag = behind([c.score for c in candidates], by_ranks=by_ranks)
+        usual = self._usual[at] if asked.meaning == asked.words.meaning else None
         signs = []
         for share, late, id_ in zip(shares, lag, (c.found.id for c in candidates), strict=True):
             item = known.get(id_, UNKNOWN)
@@ -59,6 +61,7 @@ class Matching:
                     share,
                     late,
                     similar.get(id_),
+                    lead=None if usual is None else similar.get(id_, usual) - usual,
                     passages=self._passages,
                     known=item.probability,
                     reason=item.reason,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from statistics import median
 
 from trivium.core.errors import (
     EmptyQuery,
@@ -59,7 +60,7 @@ from trivium.search.match import Candidate, Fits, behind, explained, falling
 from trivium.search.matching import Matching
 from trivium.search.prefer import plain
 from trivium.search.progress import Progress
-from trivium.search.request import Rerank, SearchRequest
+from trivium.search.request import LEAST_CANDIDATES, Rerank, SearchRequest
 from trivium.search.rerank import Reranked, blend, deepen, judge
 from trivium.search.signals import ReadyQuery, Signals
 from trivium.search.similar import similar
@@ -114,6 +115,7 @@ class _Answer:
     analysis: Analysis
     fused: list[Fused]
     complete: bool  # no signal has more hits
+    usual: float | None = None  # similarity of the usual passage, if meaning was searched
 
 
 class Searcher:
@@ -319,7 +321,7 @@ class Searcher:
                 [asked.query for asked, _ in prepared],
                 [answer.fused for answer in answers],
                 partial(self._fetched, request.where, progress),
-                self._matcher(request, prepared, progress),
+                self._matcher(request, prepared, progress, [answer.usual for answer in answers]),
             )
             progress.clock.lap("fetch")
             if found is None:
@@ -350,6 +352,7 @@ class Searcher:
             asked, analysis.weights, request.where, depth, request.threshold, progress
         )
         complete = all(len(hits) < depth for hits in lists.values())
+        near = [hit.score for hit in lists.get(Signal.VECTOR, ())[:LEAST_CANDIDATES]]
         if request.of_documents:
             ids = list({hit.chunk_id for hits in lists.values() for hit in hits})
             held = {
@@ -360,7 +363,7 @@ class Searcher:
         known = self._is_known(request, asked, lists, progress)
         analysis, fused = join(request, analysis, lists, most, known=known)
         progress.clock.lap("fuse")
-        return _Answer(analysis, fused, complete)
+        return _Answer(analysis, fused, complete, median(near) if near else None)
 
     def _fetched(
         self, where: Where, progress: Progress, ids: Sequence[ChunkId]
@@ -392,13 +395,14 @@ class Searcher:
         request: SearchRequest,
         prepared: Sequence[tuple[ReadyQuery, Analysis]],
         progress: Progress,
+        usual: Sequence[float | None],
     ) -> Matcher:
         if request.match is None:
             return by_rule([asked.query for asked, _ in prepared])
         asked = [one for one, _ in prepared]
         passages = self._passages(request.where)
         return Matching(
-            self._backend, self._embedder, request, request.match, asked, progress, passages
+            self._backend, self._embedder, request, request.match, asked, progress, passages, usual
         )
 
     def _reranked(

@@ -29,6 +29,7 @@ _WEIGHTS = {
 }  # fmt: skip
 _BIT = {name: 1 << place for place, name in enumerate(_WEIGHTS)}
 _NAMES = sum(_BIT[name] for name in ("author", "from", "to", "channel", "other"))
+_LABELS = ("tag", "file", "folder")
 _OF_METADATA = {
     "authors": "author", "year": "year", "keywords": "tag", "tags": "tag", "labels": "tag",
     "collections": "tag", "container": "journal", "journal": "journal", "from": "from", "to": "to",
@@ -107,9 +108,11 @@ def is_asked(document: Document, field: str, value: object) -> bool:
     return all(held.get(word, 0) & bits for word in wanted)
 
 
-def known_text(document: Document, others: Sequence[str] = ()) -> str:
-    """All of it, a line for each field."""
-    return "\n".join(" ".join(read) for _, _, read in _fields(document, others))
+def known_text(document: Document, others: Sequence[str] = (), *, labels: bool = True) -> str:
+    """All of it, a line for each field; without `labels`, no tags and names of files and folders,
+    which say what kind of document it is."""
+    fields = _fields(document, others)
+    return "\n".join(" ".join(read) for kind, _, read in fields if labels or kind not in _LABELS)
 
 
 def weights(fields: NDArray[np.int64], *, alike: bool = False) -> NDArray[np.float64]:

@@ -1,9 +1,12 @@
-"""Times in a recording, as people read and type them. Knows nothing of players."""
+"""Times in a recording, as people read and type them, and where else a passage is. Knows nothing of
+players."""
 
 from __future__ import annotations
 
 import re
+from typing import Protocol
 
+_MOST_AUTHORS = 3
 _CLOCK = re.compile(r"(?:(?:(\d{1,3}):)?(\d{1,3}):)?(\d{1,6}(?:\.\d{1,3})?)s?")
 
 
@@ -18,6 +21,35 @@ def span(seconds: tuple[float, float]) -> str:
     """12:41–13:05."""
     first, last = map(clock, seconds)
     return first if first == last else f"{first}–{last}"
+
+
+class Placed(Protocol):
+    """A passage's place, or a citation."""
+
+    @property
+    def sheet(self) -> str | None: ...
+    @property
+    def rows(self) -> tuple[int, int] | None: ...
+    @property
+    def pages(self) -> tuple[int, ...]: ...
+    @property
+    def seconds(self) -> tuple[float, float] | None: ...
+    @property
+    def authors(self) -> tuple[str, ...] | None: ...
+    @property
+    def time(self) -> str | None: ...
+
+
+def place_parts(of: Placed) -> list[str]:
+    """Sheet and rows, pages, when it is said in a recording, who wrote it and when."""
+    said = [f"sheet {of.sheet}"] if of.sheet else []
+    said += [f"rows {of.rows[0]}–{of.rows[1]}"] if of.rows else []
+    if of.pages:
+        first, last = of.pages[0], of.pages[-1]
+        said.append(f"p. {first}" if first == last else f"pp. {first}–{last}")
+    said += [span(of.seconds)] if of.seconds else []
+    said += [", ".join(of.authors[:_MOST_AUTHORS])] if of.authors else []
+    return [*said, of.time[:16].replace("T", " ")] if of.time else said
 
 
 def seconds_of(text: str) -> float | None:

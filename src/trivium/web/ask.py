@@ -41,7 +41,7 @@ from trivium.operations.searching import LONGEST_QUERY, Filters
 from trivium.text import boundaries
 from trivium.text.languages import detect_language
 from trivium.text.snippet import snip
-from trivium.text.times import span
+from trivium.text.times import place_parts
 from trivium.web.found import SNIPPET, Piece, without_headings, words_of
 from trivium.web.found import pieces as cut_at
 from trivium.web.pages import PageRoute, fragment, page
@@ -241,13 +241,11 @@ def _said(answer: Answer, asked: AskForm) -> Said:
 
 
 def _source(citation: Citation) -> str:
-    pages = citation.pages
-    page = f"p. {pages[0]}" if pages else ""
-    page = span(citation.seconds) if citation.seconds else page
     path = (
         citation.headings[1:] if citation.headings[:1] == (citation.title,) else citation.headings
     )
-    return ", ".join(part for part in (citation.title, " › ".join(path), page) if part)
+    said = (citation.title, " › ".join(path), *place_parts(citation))
+    return ", ".join(part for part in said if part)
 
 
 def _excerpt(citation: Citation, asked: str) -> list[Piece]:

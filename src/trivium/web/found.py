@@ -5,6 +5,7 @@ Pure; templates escape whatever comes from documents.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -15,7 +16,7 @@ from trivium.search.multi import shown
 from trivium.search.prefer import day_of
 from trivium.text.query import parse
 from trivium.text.snippet import marks, said_in, snip
-from trivium.text.times import span
+from trivium.text.times import place_parts
 from trivium.text.titles import file_of
 from trivium.web.pages import query
 
@@ -146,21 +147,8 @@ def path_of(found: StoredChunk) -> list[str]:
 
 def place_of(found: StoredChunk) -> str:
     """Where a passage is in its document, in short."""
-    chunk, place = found.chunk, found.chunk.place
-    told = []
-    if place.sheet:
-        told.append(f"sheet {place.sheet}")
-    if place.rows:
-        told.append(f"rows {place.rows[0]}–{place.rows[1]}")
-    if chunk.pages:
-        first, last = chunk.pages[0], chunk.pages[-1]
-        told.append(f"p.\u00a0{first}" if first == last else f"pp.\u00a0{first}–{last}")
-    if place.seconds:
-        told.append(span(place.seconds))
-    if place.authors:
-        told.append(", ".join(place.authors[:3]))
-    if place.time:
-        told.append(place.time[:16].replace("T", " "))
+    chunk = found.chunk
+    told = [re.sub(r"^(pp?\.) ", "\\1\u00a0", part) for part in place_parts(chunk.place)]
     if chunk.paragraph is not None:
         told.append(f"¶\u00a0{chunk.paragraph}")  # never at the end of a line without its number
     return " · ".join(told)

@@ -23,7 +23,7 @@ from trivium.core.advice import advice, retold
 from trivium.core.errors import RequestInvalid, TokenRefused, TriviumError
 from trivium.http.asked import COOKIE
 from trivium.http.problems import PART, status_of
-from trivium.text.times import span
+from trivium.text.times import place_parts, span
 from trivium.text.titles import file_of
 from trivium.web.assets import address
 from trivium.web.wording import fact_name, type_name
@@ -57,6 +57,7 @@ def _templates() -> Environment:
     # A block alone does not see what its template imports, so the macros are everybody's.
     made.globals.update(static=address, query=query, type_name=type_name, fact_name=fact_name)
     made.globals.update(advice=advice, retold=retold, span=span, file_of=file_of)
+    made.globals.update(place_parts=place_parts)
     made.globals.update(pieces=made.get_template("pieces.html").module)
     return made
 

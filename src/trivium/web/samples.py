@@ -11,9 +11,9 @@ import trivium
 
 SAMPLES = "samples"  # the collection they are added to
 _PACKAGE = Path(trivium.__file__).parent
-# By spelling (the rulebook writes "battle axe"), by meaning (no word of it stands in the lore), and
-# a question that both words and meaning answer.
-SEARCHES = ("battleaxe", "rulers of the elven forest", "who poisoned the ferryman")
+# By spelling (the rulebook writes "battle axe"), by meaning (the lore says "leaders of the sylvan
+# canopy"), and a question that both words and meaning answer.
+SEARCHES = ("battleaxe", "rulers of the woodland canopy", "who poisoned the ferryman")
 
 
 def sample_folder() -> Path:

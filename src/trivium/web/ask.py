@@ -332,6 +332,7 @@ async def _page(
         "collections": collections,
         "conversations": [(name, one) for name, one in named if name is not None],
         "has_model": bool(server.settings.generate_url),
+        "seconds": round(server.settings.ask_seconds),
         "longest": LONGEST_QUERY,
         "longest_name": LONGEST_NAME,
     }

@@ -18,7 +18,7 @@ from trivium.config import Settings
 from trivium.core.advice import ON_PAGE, advice
 from trivium.core.errors import DeadlinePassed, RateExceeded, ServerBusy
 from trivium.http.app import create_app
-from trivium.http.door import Buckets, Door
+from trivium.http.callers import Buckets, Callers
 from trivium.http.guard import BODY_BYTES, Guard, Rules
 from trivium.http.leaving import while_there
 from trivium.http.limiter import Limiter, asker
@@ -224,10 +224,10 @@ def test_a_token_that_asks_too_often_is_told_when(library: Library) -> None:
     assert [answer.status_code for answer in answers] == [200, 429, 429]
     assert int(answers[-1].headers["retry-after"]) >= 1
     assert answers[-1].json()["code"] == "server.rate_exceeded"
-    door = Door(library, open_to_all=False, rate=RARELY)
-    door.enter(f"Bearer {token}")
+    callers = Callers(library, open_to_all=False, rate=RARELY)
+    callers.enter(f"Bearer {token}")
     with pytest.raises(RateExceeded):
-        door.enter(f"Bearer {token}")
+        callers.enter(f"Bearer {token}")
 
 
 def test_the_gate_sends_away_whom_it_cannot_serve() -> None:

@@ -13,7 +13,7 @@ from tests.serving.shelf import client, shelve
 from trivium.config import Settings
 from trivium.core.access import Caller, Quota, Right
 from trivium.core.errors import BadSetting
-from trivium.http.door import Minutes
+from trivium.http.callers import Minutes
 from trivium.library import Library
 from trivium.library.quotas import Use, read_collections
 
@@ -82,7 +82,7 @@ def test_searches_of_a_minute(library: Library) -> None:
         assert 0 < int(refused.headers["retry-after"]) <= 60
         assert opened.post("/v1/query", json={"question": "crown?"}).status_code == 429
         assert opened.post("/mcp", json={}).status_code == 429
-        assert opened.app.state.server.door.searches.used() == {id_: 2}  # type: ignore[attr-defined]
+        assert opened.app.state.server.callers.searches.used() == {id_: 2}  # type: ignore[attr-defined]
     _, manager = library.tokens.create(audiences=None, rights=list(Right))
     with client(library, manager, settings=SETTINGS) as owner:
         for _ in range(4):

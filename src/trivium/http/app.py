@@ -17,7 +17,7 @@ from trivium import __version__
 from trivium.config import Settings
 from trivium.http.asked import Server
 from trivium.http.assistants import PATH, Assistants
-from trivium.http.door import Door
+from trivium.http.callers import Callers
 from trivium.http.guard import LOOPBACK, Guard, Rules
 from trivium.http.limiter import Limiter
 from trivium.http.metrics import Metrics
@@ -105,7 +105,7 @@ def create_app(
     for part in (search, query, documents, files, jobs, sources, sync, evaluations, tokens, about):
         app.include_router(part.router)
     app.include_router(about.health)
-    app.router.routes.append(Route(PATH, Assistants(assistants, server.door)))
+    app.router.routes.append(Route(PATH, Assistants(assistants, server.callers)))
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
     if furnish:
         furnish(app)
@@ -126,7 +126,7 @@ def _server(
         library=library,
         settings=s,
         # Each worker sees its share of the requests only.
-        door=Door(
+        callers=Callers(
             library,
             open_to_all=open_to_all,
             rate=s.serve_rate / max(1, s.serve_workers),

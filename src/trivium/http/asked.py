@@ -19,7 +19,7 @@ from trivium.config import Settings
 from trivium.core.access import Caller, Right
 from trivium.core.errors import RequestRefused, RightMissing
 from trivium.core.results import Results
-from trivium.http.door import Door
+from trivium.http.callers import Callers
 from trivium.http.guard import FOREIGN
 from trivium.http.limiter import Limiter, asker
 from trivium.http.metrics import Metrics
@@ -31,7 +31,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 COOKIE = "trivium_token"  # of a browser: holds the token that `/login` was given
 _HARMLESS = ("GET", "HEAD", "OPTIONS")
-# For the description of the API only: the door looks at the header itself.
+# For the description of the API only: `Callers` looks at the header itself.
 bearer = HTTPBearer(auto_error=False, description="A token from `trivium token create`.")
 
 
@@ -53,7 +53,7 @@ class Server:
 
     library: Library
     settings: Settings
-    door: Door
+    callers: Callers
     reading: Limiter
     writing: Limiter
     fetching: Limiter
@@ -95,10 +95,12 @@ async def _caller(request: Request, _: Annotated[object, Depends(bearer)]) -> Ca
 
 async def caller_of(request: Request) -> Caller:
     """Who sends this request. Raises TokenRefused, RequestRefused."""
-    door = (await server_of(request)).door
+    callers = (await server_of(request)).callers
     given = request.headers.get("authorization") or _from_cookie(request)
     # Looks into the database, if it is given something.
-    caller = door.enter(None) if given is None else await to_thread.run_sync(door.enter, given)
+    caller = (
+        callers.enter(None) if given is None else await to_thread.run_sync(callers.enter, given)
+    )
     asker.set(caller.id)
     request.state.caller = caller  # a page that says what went wrong is still theirs
     request.state.authorization = given  # a stream looks again whether it still holds
@@ -132,7 +134,7 @@ def _may(right: Right) -> Callable[[Caller], Awaitable[Caller]]:
 async def _searcher(
     request: Request, caller: Annotated[Caller, Depends(_may(Right.SEARCH))]
 ) -> Caller:
-    (await server_of(request)).door.count_search(caller)
+    (await server_of(request)).callers.count_search(caller)
     return caller
 
 

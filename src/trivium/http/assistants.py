@@ -1,4 +1,4 @@
-"""MCP at /mcp: the same door, the same tokens, the same limits."""
+"""MCP at /mcp: the same tokens, the same limits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from anyio import to_thread
 from starlette.types import Receive, Scope, Send
 
 from trivium.core.errors import NoSuchRoute, TriviumError
-from trivium.http.door import Door
+from trivium.http.callers import Callers
 from trivium.http.limiter import asker
 from trivium.http.problems import problem
 from trivium.mcp.http import CALLER, Mounted
@@ -15,15 +15,15 @@ PATH = "/mcp"
 
 
 class Assistants:
-    def __init__(self, mounted: Mounted, door: Door) -> None:
+    def __init__(self, mounted: Mounted, callers: Callers) -> None:
         self._mounted = mounted
-        self._door = door
+        self._callers = callers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         given = headers.get(b"authorization")
         try:
-            caller = await to_thread.run_sync(self._door.enter, given)
+            caller = await to_thread.run_sync(self._callers.enter, given)
         except TriviumError as error:
             await problem(error, scope)(scope, receive, send)
             return
@@ -35,7 +35,7 @@ class Assistants:
             await refused(scope, receive, send)
             return
         try:
-            self._door.count_search(caller)
+            self._callers.count_search(caller)
         except TriviumError as error:
             await problem(error, scope)(scope, receive, send)
             return

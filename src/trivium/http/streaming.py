@@ -68,7 +68,7 @@ class Admission:
     """Whether the client of a stream may still listen: its token may be revoked or expire."""
 
     def __init__(self, server: Server, request: Request) -> None:
-        self._door = server.door
+        self._callers = server.callers
         self._given: str | None = request.state.authorization
         self._checked = monotonic()
 
@@ -76,7 +76,7 @@ class Admission:
         """Raises TokenRefused within CHECK_SECONDS after the token becomes invalid. Call this
         before sending anything."""
         if self._given is not None and monotonic() - self._checked >= CHECK_SECONDS:
-            await to_thread.run_sync(self._door.recognise, self._given)
+            await to_thread.run_sync(self._callers.recognise, self._given)
             self._checked = monotonic()
 
 

@@ -1,6 +1,6 @@
 """Signing in and out, with a token in a cookie; and light or dark.
 
-The cookie holds the token itself. The door checks it like a bearer token on every request, so a
+The cookie holds the token itself. `Callers` checks it like a bearer token on every request, so a
 revoked token stops working at once. Who signs in through a provider gets a token that expires: that
 is the session, so it ends as every token does, in all processes.
 """
@@ -52,7 +52,7 @@ async def enter(
     next: AddressField = "/",  # noqa: A002
 ) -> Response:
     try:
-        await to_thread.run_sync(server.door.enter, f"Bearer {token.strip()}")
+        await to_thread.run_sync(server.callers.enter, f"Bearer {token.strip()}")
     except TokenRefused as error:
         return _login(request, server, next, error.message)
     answer = RedirectResponse(back_to(next), 303)

@@ -165,7 +165,7 @@ async def search(request: Request, server: Here, caller: Reader) -> Response:
     state = SearchState.of(request.query_params)
     try:
         if state.queries:
-            server.door.count_search(caller)
+            server.callers.count_search(caller)
         view = await server.read(_look, server, state, caller.within())
     except InputError as error:
         if PART in request.headers:  # a script keeps the page that it is on

@@ -170,7 +170,7 @@ async def _tokens(
         "collections": await server.read(server.library.documents.collections),
         "rights": list(Right),
         "periods": PERIODS,
-        "open_to_all": server.door.open_to_all,
+        "open_to_all": server.callers.open_to_all,
         "made": made,
     }
     return page(request, caller, "tokens.html", values, error=error)

@@ -1,4 +1,4 @@
-"""Adds the pages to the server: after the API's routes, behind the same guard and door."""
+"""Adds the pages to the server: after the API's routes, behind the same guard and tokens."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ async def list_tokens(server: Here, caller: Owner) -> Answered:
 
 def tokens_with_use(server: Server) -> list[tuple[AccessToken, Quota, dict[str, int]]]:
     library = server.library
-    return library.quotas.of_tokens(library.tokens.all(), server.door.searches.used())
+    return library.quotas.of_tokens(library.tokens.all(), server.callers.searches.used())
 
 
 @router.post(
@@ -62,4 +62,4 @@ async def revoke_token(
 
 
 def _needed(server: Server) -> bool:
-    return not server.door.open_to_all
+    return not server.callers.open_to_all

@@ -83,7 +83,7 @@ class Minutes:
         return seen
 
 
-class Door:
+class Callers:
     """`open_to_all`: anyone who reaches the server is its owner. For loopback, or on command."""
 
     def __init__(

@@ -7,7 +7,8 @@ TRIVIUM := $(BIN)/trivium --library $(SAMPLE)
 
 # `make run` serves here, or at any free port where this one is taken.
 PORT ?= 8420
-# What the tests of the page drive, by any of its names; `make test` installs it where it may.
+# What the tests of the page drive, by any of its names; `make test` installs it, and espeak-ng, which speaks for
+# the measurement of recordings, where it may.
 CHROMIUM := chromium chromium-browser google-chrome google-chrome-stable
 
 .PHONY: run test check bench bench-quick clean
@@ -32,7 +33,7 @@ run: .venv/run.stamp
 
 # In the order of the files: by default those with few tests come last, which are the longest
 # (processes that are killed at every step), and one worker waits for the other.
-test: .venv/test.stamp browser azurite check
+test: .venv/test.stamp programs azurite check
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 # Every change: the checks and the tests that start no process, server or browser. One minute.
@@ -55,14 +56,16 @@ model-fixtures:
 	build/sentence-transformers/bin/pip install --quiet --disable-pip-version-check sentence-transformers==6.2.0
 	build/sentence-transformers/bin/python tests/unit/models/layouts/make.py
 
-.PHONY: browser
-browser:
-	@for name in $(CHROMIUM); do command -v $$name > /dev/null && exit 0; done; \
+.PHONY: programs
+programs:
+	@found() { for name in "$$@"; do command -v $$name > /dev/null && return; done; return 1; }; \
+	missing="$$(found $(CHROMIUM) || echo chromium) $$(found espeak-ng || echo espeak-ng)"; \
+	if [ -z "$${missing## }" ]; then exit 0; fi; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
-	  echo "Installing Chromium for the tests of the page"; \
-	  { apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium; } > /dev/null \
-	  || echo "It could not be installed: those tests will be skipped."; \
-	else echo "There is no Chromium, and it cannot be installed here: the page will not be tested."; fi
+	  echo "Installing for the tests:$$missing"; \
+	  { apt-get -qq update && apt-get -qq install -y --no-install-recommends $$missing; } > /dev/null \
+	  || echo "They could not be installed: tests that need them will be skipped."; \
+	else echo "Missing, and they cannot be installed here: $$missing. Tests that need them will be skipped."; fi
 
 # A server that speaks Azure Blob's protocol, for the tests of originals; npm alone has it.
 .PHONY: azurite

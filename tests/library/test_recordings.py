@@ -3,22 +3,29 @@ somebody stopped it."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import shutil
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from email.parser import BytesParser
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
+from time import monotonic, sleep
 
+import numpy as np
 import openai
 import pytest
 from openai.types.audio import TranscriptionVerbose
-from tests.recordings.making import CLIP
+from tests.recordings.making import CLIP, RATE, encoded, samples
 
 from trivium.config import Settings
-from trivium.core.types import Extraction
-from trivium.core.work import Task, TaskState
+from trivium.core.types import Extraction, Labels
+from trivium.core.work import JobState, Task, TaskState
 from trivium.ingest.progress import Dropped, Steps
 from trivium.library import Library
 from trivium.library.assembly import recordings_for, sandbox_for
@@ -65,6 +72,18 @@ def test_video_sound_and_subtitles_of_one_name_are_one_document(
     assert place.seconds == (1.0, 1.0)
     citation = library.ask("What is wet?").citations[0]
     assert citation.seconds == (1.0, 9.0)
+
+
+def test_the_same_name_in_another_folder_is_another_document(
+    library: Library, tmp_path: Path
+) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "talk.srt").write_text(SRT.replace("quay", folder))
+    shutil.copy(CLIP, tmp_path / "one" / "talk.ogg")
+    library.add([tmp_path / "one", tmp_path / "two"])
+    uris = sorted(one.uri for one in library.documents.all())
+    assert uris == [str(tmp_path / "one" / "talk.ogg"), str(tmp_path / "two" / "talk.srt")]
 
 
 def test_a_reading_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -208,3 +227,97 @@ def test_a_service_may_transcribe(
     assert result.at == 4.9
     assert result.found.document.metadata["transcribed_by"] == "remote:whisper-1"
     assert result.found.document.language == "en"
+
+
+class Talk:
+    """A recording that is heard in two pieces, with a silence between. Where its first piece is
+    saved lies a pipe at first: whoever hears the talk waits there until somebody reads it."""
+
+    def __init__(self, folder: Path) -> None:
+        sound = samples()
+        parts = (sound[:, : 4 * RATE], np.zeros((1, 121 * RATE), np.int16), sound[:, 8 * RATE :])
+        self.file = folder / "talk.wav"
+        self.file.write_bytes(encoded("wav", "pcm_s16le", np.concatenate(parts, axis=1)))
+        self.settings = Settings(cache=folder / "cache")
+        digest = hashlib.sha256(self.file.read_bytes())
+        digest.update(f"{self.settings.audio_model}:{self.settings.audio_language}".encode())
+        self._saved = folder / "cache" / "transcripts" / f"{digest.hexdigest()}.jsonl"
+        self._saved.parent.mkdir(parents=True)
+        os.mkfifo(self._saved)
+
+    def heard(self) -> str:
+        """Its first piece, once it is heard."""
+        data = b""
+
+        def comes() -> bool:
+            nonlocal data
+            with suppress(BlockingIOError):  # somebody writes, and has written nothing yet
+                data += os.read(pipe, 1 << 20)
+            return data.endswith(b"\n")
+
+        pipe = os.open(self._saved, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            until(comes)
+        finally:
+            os.close(pipe)
+        return data.decode()
+
+    def save(self, piece: str) -> None:
+        """As a file; a word that nobody says shows that it counts."""
+        assert "ledger" in piece
+        self._saved.unlink()
+        self._saved.write_text(piece.replace("ledger", "notebook"))
+
+    def check(self, library: Library) -> None:
+        (document,) = library.documents.all(where="source:talk.wav")
+        text = library.documents.text(document.id)
+        assert text.count("notebook") == 1
+        assert "1972" in text
+        assert "ledger" not in text
+        assert not self._saved.exists()
+
+
+def test_a_recording_goes_on_where_the_process_was_killed(tmp_path: Path) -> None:
+    talk, place = Talk(tmp_path), tmp_path / "library"
+    command = [sys.executable, "-m", "trivium.cli.main", "--library", str(place), "add"]
+    environment = os.environ | {"TRIVIUM_CACHE": str(talk.settings.cache)}
+    with subprocess.Popen([*command, str(talk.file)], env=environment) as process:
+        try:
+            piece = talk.heard()
+        finally:
+            process.kill()
+    talk.save(piece)
+    with Library(open_embedded(place), TOY, talk.settings) as library:
+        library.jobs.work()
+        talk.check(library)
+
+
+def test_a_recording_waits_for_nobody_and_can_be_cancelled_and_resumed(tmp_path: Path) -> None:
+    talk, note = Talk(tmp_path), tmp_path / "note.txt"
+    note.write_text("A note.")
+    with Library(open_embedded(tmp_path / "library"), TOY, talk.settings) as library:
+        library.add(note)
+        job = library.jobs.enqueue(library.folders.source([talk.file]), Labels())
+        worker = Thread(target=library.jobs.work, args=[job.id], daemon=True)
+        worker.start()
+        until(lambda: bool(library.jobs.tasks(job.id)[0].heard))
+        library.jobs.cancel(job.id)
+        # Done beside the talk, however long that takes; and its worker looked at its queue since.
+        # (It is known, so that it needs no process to read it: tests share one.)
+        other = library.jobs.enqueue(library.folders.source([note]), Labels())
+        until(lambda: library.jobs.get(other.id).state is JobState.DONE)
+        piece = talk.heard()
+        worker.join()
+        assert library.jobs.get(job.id).state is JobState.CANCELLED
+        assert [one.uri for one in library.documents.all()] == [str(note)]
+        talk.save(piece)
+        assert library.jobs.retry(job.id) == 1
+        library.jobs.work(job.id)
+        talk.check(library)
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = monotonic() + 120
+    while not holds():
+        assert monotonic() < end
+        sleep(0.05)

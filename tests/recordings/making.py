@@ -46,11 +46,17 @@ def encoded(
     subtitle_codec: str = "subrip",
     options: Mapping[str, str] | None = None,
     rate: int = RATE,
+    video: str = "",
 ) -> bytes:
+    """`video`: the codec of a black picture that it shows, too."""
     out = io.BytesIO()
     with av.open(out, "w", format=container, options=dict(options or {})) as file:
         file.metadata.update(tags or {})
         stream = file.add_stream(codec, rate=rate, layout=layout)
+        shown = file.add_stream(video, rate=5) if video else None
+        if shown:
+            shown.width = shown.height = 64
+            shown.pix_fmt = "yuv420p"
         lines = file.add_stream(subtitle_codec) if subtitles else None
         if lines:
             lines.codec_context.subtitle_header = _ASS
@@ -74,6 +80,8 @@ def encoded(
             for ready in (*resampler.resample(frame), *resampler.resample(None)):
                 file.mux(stream.encode(ready))
         file.mux(stream.encode(None))
+        for frame in [*(av.VideoFrame(64, 64, "yuv420p") for _ in range(5)), None] if shown else ():
+            file.mux(shown.encode(frame))
         for start, end, text in subtitles if lines else ():
             data = text.encode()
             if subtitle_codec == "mov_text":

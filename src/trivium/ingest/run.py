@@ -89,11 +89,12 @@ class Pipeline:
         self._batches.join()
 
     def run(
-        self, offers: Iterable[Offer], more: Callable[[], Iterable[Offer]] = tuple
+        self, offers: Iterable[Offer], more: Callable[[bool], Iterable[Offer]] = lambda hears: ()
     ) -> Iterator[Outcome]:
         """Yields an outcome for every item, once its store has it. Stop asking to stop early.
         `more` is asked now and then while documents are under way and nothing else is offered: what
-        comes meanwhile may be more urgent than they are."""
+        comes meanwhile may be more urgent than they are; and if a recording is among them, which
+        is what it is told, may be done long before."""
         feed: Iterator[Offer] | None = iter(offers)
         lost = False
         self._batches.start()
@@ -104,7 +105,7 @@ class Pipeline:
                 if not self._in_flight.is_empty:
                     yield from self._take_next()
                     if self._look() and feed is None:
-                        feed = iter(more())
+                        feed = iter(more(any(one.is_recording for one in self._in_flight.all())))
                 elif self._in_flight.is_tied:  # they wait for what waits for them
                     yield self._untied()
                 elif feed is None and self._in_flight.is_done:

@@ -152,6 +152,10 @@ class TaskFeed:
                 return
             yield from self._offers(tasks)
 
+    def beside(self) -> Iterator[Offer]:
+        """What anybody waits for while a recording is heard, which may take hours."""
+        yield from self._offers(self._queue.claim(self._worker, CLAIM))
+
     def ahead_of(self, job: Job) -> Iterator[Offer]:
         """Everything that goes before this job."""
         self._looked = monotonic()

@@ -250,7 +250,9 @@ class WorkerRun:
         )
         try:
             with pipeline, readers:  # the readers end first, then the threads that wait for them
-                for outcome in pipeline.run(offers, more):
+                for outcome in pipeline.run(
+                    offers, lambda hears: (feed.beside if hears else more)()
+                ):
                     self._on_outcome(outcome)
             if not self._halt.is_set():
                 self._embed_missing(feed.unembedded)

@@ -50,6 +50,23 @@ def send(caller: TestClient, name: str, data: bytes, **labels: str) -> dict[str,
     return dict(outcome)
 
 
+def test_a_locked_file_is_sent_with_its_password(adder: TestClient) -> None:
+    locked = PdfMaker()
+    locked.page().lines(72, 100, column("cormorants", 10, 60))
+    file = {"file": ("locked.pdf", locked.build(password="heron-7"))}
+    for password, told in (
+        ({}, "protected by a password"),
+        ({"password": "x"}, "isn't the password"),
+    ):
+        refused = adder.post("/v1/documents", files=file, data=password)
+        assert told in refused.text
+        assert "heron-7" not in refused.text
+    outcome = send(adder, "locked.pdf", file["file"][1], password="heron-7")
+    assert outcome["fate"] == "added"
+    (found, *_) = adder.post("/v1/search", json={"query": "cormorants"}).json()["results"]
+    assert found["document"]["uri"] == outcome["uri"]
+
+
 def test_what_a_token_adds_its_audience_sees(adder: TestClient) -> None:
     outcome = send(adder, "notes.md", b"---\naudience: dm-only\n---\n# Notes\n\nGriffins nest.")
     assert outcome["fate"] == "added"

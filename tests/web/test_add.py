@@ -9,6 +9,7 @@ from time import monotonic, sleep
 
 import pytest
 from starlette.testclient import TestClient
+from tests.unit.extract.test_pdf_maker import PdfMaker, column
 
 from trivium.core.access import LOCAL_OWNER
 from trivium.core.advice import retold
@@ -48,6 +49,19 @@ def test_files_of_a_form_become_jobs(owner: TestClient, library: Library) -> Non
     until(owner, lambda text: "/retry" in text)
     owner.post("/add/jobs/clear")
     assert "data-state" not in owner.get("/add").text
+
+
+def test_a_form_opens_a_locked_file_with_its_password(owner: TestClient, library: Library) -> None:
+    locked = PdfMaker()
+    locked.page().lines(72, 100, column("cormorants", 10, 60))
+    file = {"file": ("locked.pdf", locked.build(password="heron-7"))}
+    assert 'name="password"' in owner.get("/add").text
+    owner.post("/add", files=file, data={"collection": "locked", "password": "heron-7"})
+    text = until(owner, lambda text: 'data-state="done"' in text)
+    (added,) = library.documents.all(where="collection:locked")
+    assert f'href="/documents/{added.id}"' in text
+    assert "heron-7" not in text
+    owner.post("/add/jobs/clear")
 
 
 def test_a_form_without_files_says_so(owner: TestClient) -> None:

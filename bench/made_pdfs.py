@@ -517,6 +517,57 @@ def ideographs() -> Made:
     return Made("ideographs.pdf", build([sheet]), ordered=list(texts))
 
 
+def wrapped_cells() -> Made:
+    """Labels over several lines, with their figures beside the last or between them, under names
+    over several lines; sentences in cells that run over several lines."""
+    made = Made("wrapped-cells.pdf", b"", pages=2)
+    draw = random.Random(11)
+    figures, words = Sheet(), Sheet()
+    for line, names in enumerate((("Gross", "Net"), ("carrying", "carrying"), ("2023", "2022"))):
+        for at, name in enumerate(names):
+            figures.put_centred(380 + 90 * at, 60 + 14 * line, name)
+    grid = Grid(["Gross carrying 2023", "Net carrying 2022"])
+    y = 108.0
+    for at in range(18):
+        first, second = f"Berths of quay {draw.randint(100, 999)} let", "to the ferries of the bay"
+        values = [f"{draw.randint(1000, 99999):,}" for _ in range(2)]
+        figures.put(72, y, first)
+        figures.put(72, y + 14, second)
+        for column, value in enumerate(values):
+            figures.put_right(395 + 90 * column, y + (7 if at % 2 else 14), value)
+        grid.rows.append(Row(f"{first} {second}", values))
+        y += 32
+    made.grids.append(grid)
+    cells = (
+        ("Leases of", "Recognise them in the", "January 1,"),
+        ("land", "balance sheet.", "2019"),
+    )
+    whole = Row("Leases of land", ["Recognise them in the balance sheet.", "January 1, 2019"])
+    for at in range(12):
+        for step, row in enumerate(cells):
+            for x, cell in zip((72, 160, 360), row, strict=True):
+                words.put(x, 80 + 36 * at + 13 * step, cell)
+    made.grids.append(Grid([], [whole] * 12))
+    made.data = build([figures, words])
+    return made
+
+
+def scanned_prose() -> Made:
+    """A text layer in narrower letters than the page: every word stands alone."""
+    sheet = Sheet()
+    lines = (
+        "based upon the relations which are found to hold in",
+        "the blocks of the graph, and as well as in the same",
+        "block, so that what follows can be moved and changed",
+    )
+    for at, line in enumerate(lines):
+        x = 72.0
+        for word in line.split():
+            sheet.put(x, 100 + 13 * at, word)
+            x += 9.0 * (len(word) + 1)
+    return Made("scanned-prose.pdf", build([sheet]), ordered=[" ".join(lines)], pages=1)
+
+
 SMALL: tuple[Callable[[], Made], ...] = (
     numbered_rows,
     copied_letters,
@@ -525,6 +576,8 @@ SMALL: tuple[Callable[[], Made], ...] = (
     three_columns,
     right_to_left,
     ideographs,
+    wrapped_cells,
+    scanned_prose,
 )
 
 

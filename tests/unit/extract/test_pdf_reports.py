@@ -14,7 +14,9 @@ from bench.made_pdfs import (
     only_numbers,
     report,
     right_to_left,
+    scanned_prose,
     three_columns,
+    wrapped_cells,
 )
 from bench.pdf_writer import SCRIPT, Sheet, build
 from bench.reports import judge
@@ -52,7 +54,9 @@ def test_text_that_looks_like_running_heads_stays(make: Callable[[], Made]) -> N
     assert judge([make()])["measures"]["kept"] == 100.0
 
 
-@pytest.mark.parametrize("make", [three_columns, right_to_left, ideographs])
+@pytest.mark.parametrize(
+    "make", [three_columns, right_to_left, ideographs, wrapped_cells, scanned_prose]
+)
 def test_lines_are_read_in_order(make: Callable[[], Made]) -> None:
     assert judge([make()])["missed"] == []
 

@@ -215,6 +215,7 @@ def find_tables(lines: list[Line], headings: Mapping[int, int]) -> dict[int, Tab
         end = _run(rows, start, headings, taken)
         if end > start and _is_table(rows, start, end):
             top = _top(rows, start, end, floor)
+            end += _ends_below(rows, start, end)
             found[top] = Table(end, rows[top:end])
             start = floor = end
         else:
@@ -307,6 +308,16 @@ def _top(rows: list[Row], start: int, end: int, floor: int) -> int:
             break
         top -= 1
     return top - 1 if top == start > floor and _begins_above(rows, start) else top
+
+
+def _ends_below(rows: list[Row], start: int, end: int) -> bool:
+    """Whether the line below the last row is the second half of its label."""
+    figures = [cell.left for row in rows[start:end] for cell in row.figures]
+    if end >= len(rows) or not figures or rows[end].celled:
+        return False
+    line, last = rows[end].line, rows[end - 1].line
+    near = line.column is last.column and line.base - last.base < 1.9 * line.size
+    return near and not line.first and line.text[:1].islower() and line.right < min(figures)
 
 
 def _begins_above(rows: list[Row], start: int) -> bool:

@@ -24,7 +24,7 @@ from trivium.ports import Embedder
 from trivium.text.disagree import Claim, claims, disagreement
 from trivium.text.languages import detect_language
 from trivium.text.lexicon import grammar
-from trivium.text.lexicon.dates import times
+from trivium.text.lexicon.dates import recurring, times
 from trivium.text.lexicon.grammar import DETERMINERS, function_words
 from trivium.text.lexicon.measures import CHANGED, COSTS, DIMENSIONS, HOW
 from trivium.text.lexicon.names import agent, is_first_person, names, subject
@@ -55,6 +55,7 @@ LEAST_FOCUS = 0.6  # likeness of a sentence's word to what was asked about
 AGAIN = 0.9  # factor for a sentence of which a part was said before
 NEAR = 0.9  # of the best sentence's score: anything lower is about something else
 MOST = 2  # sentences, if the question asks for more than one sentence can hold
+SAME_SUBJECT = 0.4  # share of common words in what two sources say of one thing
 ALIKE = 0.7  # share of common words in two sentences: neighbouring chunks overlap
 LEAST_LISTED = 0.6  # share of a question's terms that a list and the line above it must say
 HEADED = 0.15  # bonus for a list whose first line names what was asked for
@@ -334,9 +335,10 @@ def _answers(asked: Question, one: _Candidate) -> tuple[float, str]:
         case Asks.AMOUNT:
             return _amount(asked, one)
         case Asks.WHEN:
-            dates = [said for said in times(text, language) if said not in asked.text]
+            told = (*times(text, language), *recurring(text))
+            dates = [said for said in told if said not in asked.text]
             ordinal = grammar.ORDINAL.search(text) if "day" in asked.text.lower() else None
-            if ordinal:
+            if ordinal and not dates:
                 dates.append(ordinal[0])
             return (1.0, " ".join(dates)) if dates else (0.0, "")
         case Asks.WHERE:
@@ -543,15 +545,16 @@ def _cells(asked: Question, found: Sequence[Found], best: Sequence[_Candidate]) 
     picked += [Picked(o.text, o.passage.number, o.fit) for o in same[:2] if o.text != first.text]
     if asked.asks in (Asks.MOST, Asks.LIST):
         return picked
-    for other in found[1:]:
-        elsewhere = other.passage.citation.document != first.passage.citation.document
-        if elsewhere and other.fit >= 0.97 * first.fit and differ(other.value, first.value):
-            return [*picked, Picked(other.text, other.passage.number, other.fit, True, other.value)]
-    for one in best:
-        elsewhere = one.passage.citation.document != first.passage.citation.document
-        value = one.value if figures(one.value) else one.text
-        if elsewhere and one.value and one.said >= 0.85 * first.said and differ(value, first.value):
-            return [*picked, Picked(one.text, one.passage.number, one.score, True, one.value)]
+    others = [(o.passage, o.fit >= 0.97 * first.fit, o.text, o.value, o.fit) for o in found[1:]]
+    others += [
+        (o.passage, bool(o.value) and o.said >= 0.85 * first.said, o.text, o.value, o.score)
+        for o in best
+    ]
+    for passage, fits, text, value, score in others:
+        elsewhere = passage.citation.document != first.passage.citation.document
+        figure = value if figures(value) else text
+        if elsewhere and fits and differ(figure, first.value) and _same_subject(first.text, text):
+            return [*picked, Picked(text, passage.number, score, True, value)]
     return picked
 
 
@@ -560,7 +563,8 @@ def _quoted(asked: Question, best: Sequence[_Candidate]) -> list[Picked]:
     picked = [_quote(asked, first, _yes_or_no(asked, first))]
     for one in best[1:]:
         elsewhere = one.passage.citation.document != first.passage.citation.document
-        if elsewhere and one.said >= 0.95 * first.said and _disagree(first, one):
+        alike = one.said >= 0.95 * first.said and _same_subject(first.text, one.text)
+        if elsewhere and alike and _disagree(first, one):
             return [*picked, replace(_quote(asked, one, one.text), differs=True)]
     if first.value or asked.asks not in (Asks.OTHER, Asks.LIST):
         return picked
@@ -619,6 +623,16 @@ def _yes_or_no(asked: Question, one: _Candidate) -> str:
     language = one.passage.language
     opposite = denies(one.text, language) != denies(asked.text, language)
     return f"{verdict(asked.language, yes=not opposite)}: {one.text}"
+
+
+def _same_subject(one: str, other: str) -> bool:
+    """Whether two texts speak of the same thing, and not only of what the question names: they
+    share a good part of the shorter one's words."""
+    empty = function_words("en") | function_words("de")
+    first, second = (
+        {w for w in words(text) if w not in empty and not w.isdigit()} for text in (one, other)
+    )
+    return len(first & second) >= SAME_SUBJECT * max(1, min(len(first), len(second)))
 
 
 def _alike(one: str, other: str) -> bool:

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
+
+from trivium.text.lexicon.words import lexicon
+from trivium.text.normalise import fold
 
 _BLANK_LINES = re.compile(r"\n\s*\n\s*")
 _LINE = re.compile(r"\n+")
@@ -30,6 +34,8 @@ _ABBREVIATIONS = frozenset(
     | {"vol", "vs", "z.b"}
 )
 _LAST_WORD = re.compile(r"([\w.]{1,8})\.\Z")
+_NEXT_WORD = re.compile(r"[^\S\n]+([^\W\d_]{3,})")
+_ORDINAL_DAYS = ("de", "da", "no", "fi", "cs", "hu")  # languages that write "12. Mai"
 
 _ZERO_WIDTH_JOINER = 0x200D
 _GRAPHEME_REACH = 32  # longer clusters are decoration (stacked accents), and may be cut
@@ -83,8 +89,16 @@ def _is_abbreviation(text: str, end: int) -> bool:
     word = _LAST_WORD.search(text, max(0, end - 9), end)
     if word is None:
         return False
+    if word[1].isdigit() and len(word[1]) <= 2:
+        after = _NEXT_WORD.match(text, end)
+        return after is not None and fold(after[1]) in _months()
     # A single capital is an initial: "J. Smith".
     return word[1].lower() in _ABBREVIATIONS or (len(word[1]) == 1 and word[1].isupper())
+
+
+@cache
+def _months() -> frozenset[str]:
+    return frozenset(month for code in _ORDINAL_DAYS for month in lexicon(code).months)
 
 
 def _joins(text: str, at: int) -> bool:

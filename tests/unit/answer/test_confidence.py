@@ -68,3 +68,18 @@ def test_reasons_by_other_words() -> None:
     text = "Net revenue decreased because of lower energy prices. Net revenue is reported yearly."
     (told, *_) = pick("What factors led to the decrease in net revenue?", [passage(1, text)])
     assert told.text == "Net revenue decreased because of lower energy prices."
+
+
+def test_a_day_that_comes_again_says_when() -> None:
+    text = "The rent is due on the fifth day of each month. The rent may rise."
+    (told,) = pick("When is the rent due?", [passage(1, text, title="Lease")])
+    assert told.text == "The rent is due on the fifth day of each month."
+
+
+def test_sources_that_speak_of_other_things_do_not_differ() -> None:
+    mine = passage(1, "The number of the policy is 4471.", title="Insurance")
+    other = passage(
+        2, "In August the policy changed, and 12 offices moved to another building.", title="News"
+    )
+    picked = pick("What is the number of the policy?", [mine, other])
+    assert picked and not any(one.differs for one in picked)

@@ -24,6 +24,8 @@ def test_paragraphs_and_lines() -> None:
     ("text", "sentences"),
     [
         ("It rains. We stay! Why?", ["It rains.", " We stay!", " Why?"]),
+        ("Ihr Antrag vom 12. Mai gilt. Danke.", ["Ihr Antrag vom 12. Mai gilt.", " Danke."]),
+        ("They were 12. Then they left.", ["They were 12.", " Then they left."]),
         ('He said "no." Then he left.', ['He said "no."', " Then he left."]),
         ("Dr. Smith et al. 2020 met J. Doe.", ["Dr. Smith et al. 2020 met J. Doe."]),
         ("Version 2.0 is e.g. here. It works.", ["Version 2.0 is e.g. here.", " It works."]),

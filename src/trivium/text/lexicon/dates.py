@@ -32,6 +32,14 @@ _TIME = re.compile(
     r"|yesterday|today|tomorrow|Mittag|Mitternacht|Frühling|Frühjahr|Sommer|Herbst|Winter|gestern|heute"
     r"|morgen)\b|\b(?:year|Jahr|an|año|anno|ano|jaar|år)\s\d+"
 )
+_RECURRING = re.compile(
+    r"\b(?:(?:first|second|third|fourth|fifth|sixth|seventh|last|\d+(?:st|nd|rd|th)) (?:working )?"
+    r"(?:day|week|month|quarter)|(?:every|each) (?:\w+ )?(?:day|week|month|quarter|year)"
+    r"|daily|weekly|monthly|quarterly|annually|yearly"
+    r"|(?:jede[nsr]?) (?:\w+ )?(?:Tag|Woche|Monat|Quartal|Jahr)|täglich|wöchentlich|monatlich"
+    r"|vierteljährlich|jährlich)\b",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +115,11 @@ def times(text: str, language: str = "") -> list[str]:
         if not any(start <= at < end for start, end, _ in found):
             found.append((at, at + len(said), said))
     return [said for _, _, said in sorted(found)]
+
+
+def recurring(text: str) -> list[str]:
+    """Days that come again, as written: "the fifth day", "every Monday"."""
+    return [match[0] for match in _RECURRING.finditer(text)]
 
 
 def unmatched(text: str, language: str, among: Sequence[tuple[str, str]]) -> list[str]:

@@ -82,4 +82,4 @@ def test_sources_that_speak_of_other_things_do_not_differ() -> None:
         2, "In August the policy changed, and 12 offices moved to another building.", title="News"
     )
     picked = pick("What is the number of the policy?", [mine, other])
-    assert picked and not any(one.differs for one in picked)
+    assert [one.differs for one in picked] == [False]

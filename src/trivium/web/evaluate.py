@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated
 from urllib.parse import quote
 
@@ -20,7 +19,6 @@ from trivium.evaluate.run import EVERY, FUSED, RERANKED, Evaluation, beside, eva
 from trivium.evaluate.saved import Change, Comparison
 from trivium.evaluate.synthetic import synthesise
 from trivium.http.asked import Here, Owner, Server
-from trivium.http.streaming import LONGEST_SECONDS
 from trivium.web import judge
 from trivium.web.pages import PageRoute, page, query
 
@@ -195,7 +193,7 @@ def _lost(changes: Sequence[Change]) -> list[Change]:
 @router.post("/evaluate/{name}/run")
 async def run(server: Here, caller: Owner, name: Name) -> Response:
     """Measure while the browser waits. A script uses /v1 instead, and shows progress."""
-    id_ = await server.judging.run(partial(_run, server, name), LONGEST_SECONDS)
+    id_ = await server.judging.run(_run, server, name)
     return RedirectResponse(f"/evaluate/{name}?{query({'run': id_})}", 303)
 
 

@@ -55,6 +55,7 @@ _TYPES = {
     "vnd.apache.parquet": "Parquet",
     "vnd.apple.pages": "Pages",
     "vnd.apple.keynote": "Keynote",
+    "vnd.apple.numbers": "Numbers",
     "bibtex": "BibTeX",
     "vnd.citationstyles.csl+json": "References (CSL)",
     "tab-separated-values": "TSV",

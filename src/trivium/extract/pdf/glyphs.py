@@ -89,8 +89,8 @@ def read_page(page: Any, textpage: Any, number: int) -> Page:
     frame = Frame(page)
     reader = _Reader(textpage, frame)
     words, turns = reader.words()
-    parts: dict[int, list[Word]] = {}
-    for turn, word in zip(turns, words, strict=True):
+    parts: dict[int, list[Word]] = {turns[0]: words} if len(set(turns)) == 1 else {}
+    for turn, word in () if parts else zip(turns, words, strict=True):
         parts.setdefault(turn, []).append(word)
     sizes = {turn: sum([len(word.text) for word in part]) for turn, part in parts.items()}
     ordered = sorted(sizes, key=lambda turn: (-sizes[turn], turn))

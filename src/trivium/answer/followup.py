@@ -53,7 +53,7 @@ _MEASURED = re.compile(  # of "What were Space Systems' net sales in 2011"
 _PASSIVE = re.compile(
     r"^(?:and )?(?:where|when|why|how)\b.*\b(?:was|were|is|are|did|has|have)\b", re.I
 )
-_ROW = re.compile(r"(?P<row>[^,:.\n]{1,60}), [^:.\n]{1,60}: ")
+_ROW = re.compile(r"(?P<row>[^:.\n]{1,90}), [^,:.\n]{1,60}: ")
 _WHO = re.compile(r"^(?:and\s+)?(?:who|whom|wer)\b", re.I)
 
 
@@ -155,7 +155,9 @@ def _row(answer: str, question: str) -> str:
     `Pump housing` of "Pump housing, Lead time: 11 weeks, the highest of 3"."""
     found = _ROW.match(answer)
     named = found["row"].strip() if found else ""
-    return named if named and not set(words(named)) <= set(words(question)) else ""
+    asked = set(words(question))
+    # One part may be the group of rows: "Martial weapons, Longsword".
+    return "" if any(set(words(part)) <= asked for part in named.split(", ")) else named
 
 
 def _who(answer: str, question: str) -> str:

@@ -86,3 +86,9 @@ def test_follow_ups_in_the_languages_that_are_stemmed(
     before: str, question: str, alone: str
 ) -> None:
     assert stand_alone(question, [Turn(before, "")]) == alone
+
+
+def test_a_group_of_rows_is_not_what_the_question_was_about() -> None:
+    turn = Turn("How much does a longsword cost?", "Martial weapons, Longsword, Cost: 15 gp [1].")
+    assert "longsword" in stand_alone("How much does it weigh?", [turn])
+    assert "Martial" not in stand_alone("How much does it weigh?", [turn])

@@ -16,7 +16,7 @@ from tests.serving.shelf import shelve
 
 from trivium.config import Settings
 from trivium.core.errors import BadSetting, UnsafeServing
-from trivium.http.serve import is_loopback, plan
+from trivium.http.serve import is_loopback, plan, workers_for
 from trivium.library import Library
 
 
@@ -171,11 +171,36 @@ def test_a_folder_that_was_moved_away_is_reported_and_not_made_again(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "changed", [{"serve_workers": 10**30}, {"serve_workers": 0}, {"serve_connections": 0}]
+    "changed", [{"serve_workers": 10**30}, {"serve_workers": -1}, {"serve_connections": 0}]
 )
 def test_numbers_that_no_server_can_have_are_refused(folder: Path, changed: dict[str, int]) -> None:
     with pytest.raises(BadSetting):
         plan(Settings(library=folder, **changed))
+
+
+@pytest.mark.parametrize(
+    ("processors", "gigabytes", "workers"),
+    [
+        (1, 8, 1),
+        (2, 8, 1),
+        (1.5, 64, 1),
+        (4, 8, 2),
+        (3, 8, 1),
+        (16, 64, 8),
+        (64, 256, 8),
+        (16, 3, 3),
+    ],
+)
+def test_a_server_picks_its_number_of_processes(
+    processors: float, gigabytes: int, workers: int
+) -> None:
+    assert workers_for(processors, gigabytes << 30) == workers
+    assert workers_for(processors, 1) == 1
+
+
+def test_a_plan_has_a_number_of_processes(folder: Path) -> None:
+    assert plan(Settings(library=folder)).settings.serve_workers >= 1
+    assert plan(Settings(library=folder, serve_workers=3)).settings.serve_workers == 3
 
 
 def test_others_are_let_in_with_tokens_only(

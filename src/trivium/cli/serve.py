@@ -8,10 +8,19 @@ from trivium.cli.extras import needs
 from trivium.cli.output import Shell, with_shell
 
 
+def _workers(typed: str) -> int:
+    return 0 if typed == "auto" else int(typed)
+
+
 @click.command("serve")
 @click.option("--host", help="Address to listen on.  [setting serve.host: 127.0.0.1]")
 @click.option("--port", type=int, help="Port; 0 picks a free one.  [setting serve.port: 8420]")
-@click.option("--workers", type=int, help="Number of server processes.  [setting serve.workers: 1]")
+@click.option(
+    "--workers",
+    type=_workers,
+    metavar="N|auto",
+    help="Number of server processes; auto: by the number of processors.  [setting serve.workers]",
+)
 @click.option(
     "--insecure-without-tokens",
     "without_tokens",

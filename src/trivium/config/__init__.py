@@ -299,7 +299,9 @@ class Settings(AskSettings):
         "127.0.0.1", "address to listen on; any address but this machine's own needs tokens"
     )
     serve_port: int = _setting(8420, "port to listen on")
-    serve_workers: int = _setting(1, "number of server processes")
+    serve_workers: int = _setting(
+        0, "number of server processes; 0: one for every two processors beyond two, 8 at most"
+    )
     serve_hosts: str = _setting("", "other host names of the server, comma-separated")
     serve_origins: str = _setting(
         "", "other origins whose web pages may send requests, comma-separated; empty: none"

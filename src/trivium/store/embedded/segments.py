@@ -7,6 +7,7 @@ of its words. A checksum of every megabyte stands at the end. Knows nothing of w
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -72,26 +73,36 @@ class Segment:
 # --- from texts
 
 
+class _Numbers(dict[str, int]):
+    """Words of one language by number, counted on over all of them."""
+
+    def __init__(self, first: Iterator[int]) -> None:
+        super().__init__()
+        self._next = first
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = next(self._next)
+        return number
+
+
 def gather(chunks: Sequence[IndexedChunk]) -> Segment:
     """The words of chunks whose ids rise."""
-    known: dict[tuple[str, str], int] = {}  # a word and the language whose stem it gets
-    tokens: list[NDArray[np.int64]] = []
-    for chunk in chunks:
-        language = chunk.language
-        met = [known.setdefault((word, language), len(known)) for word in words(chunk.text)]
-        tokens.append(np.array(met, dtype=np.int64))
+    first = itertools.count()
+    known = {language: _Numbers(first) for language in {chunk.language for chunk in chunks}}
+    tokens = [list(map(known[chunk.language].__getitem__, words(chunk.text))) for chunk in chunks]
     lengths = np.array([len(met) for met in tokens], dtype=np.int32)
     ids = np.array([chunk.id for chunk in chunks], dtype=np.int32)
-    every = np.concatenate([*tokens, np.empty(0, np.int64)])
+    every = np.fromiter(itertools.chain.from_iterable(tokens), np.int64, int(lengths.sum()))
     owners = np.repeat(ids, lengths)
     starts = np.cumsum(lengths, dtype=np.int64) - lengths
     places = np.arange(len(every)) - np.repeat(starts, lengths)
-    spelled = [word for word, _ in known]
-    stems = [stem([word], language)[0] for word, language in known]
-    columns = {
-        field: _inverted(named, every, owners, places)
-        for field, named in zip(FIELDS, (spelled, stems), strict=True)
-    }
+    named = {field: [""] * sum(map(len, known.values())) for field in FIELDS}
+    for language, numbers in known.items():
+        spelled = list(numbers)
+        for field, forms in zip(FIELDS, (spelled, stem(spelled, language)), strict=True):
+            for number, form in zip(numbers.values(), forms, strict=True):
+                named[field][number] = form
+    columns = {field: _inverted(named[field], every, owners, places) for field in FIELDS}
     return Segment(ids, lengths, columns)
 
 

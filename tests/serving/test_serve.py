@@ -6,6 +6,7 @@ import signal
 import socket
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
@@ -198,9 +199,10 @@ def test_a_server_picks_its_number_of_processes(
     assert workers_for(processors, 1) == 1
 
 
-def test_a_plan_has_a_number_of_processes(folder: Path) -> None:
-    assert plan(Settings(library=folder)).settings.serve_workers >= 1
-    assert plan(Settings(library=folder, serve_workers=3)).settings.serve_workers == 3
+def test_a_plan_has_a_number_of_processes(tmp_path: Path) -> None:
+    here = Settings(library=tmp_path / "library")
+    assert plan(here).settings.serve_workers >= 1
+    assert plan(replace(here, serve_workers=3)).settings.serve_workers == 3
 
 
 def test_others_are_let_in_with_tokens_only(

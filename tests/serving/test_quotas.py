@@ -69,6 +69,12 @@ def test_a_collection_holds_no_more_than_it_may(library: Library) -> None:
         assert _add(other, "b.md", "A note of another.", "small") == (403, "quota.exceeded")
         assert _add(other, "b.md", "A note, " * 20, "narrow") == (403, "quota.exceeded")
         assert _add(other, "b.md", "A note of another.", "narrow")[0] < 300
+        assert other.get("/v1/collections").json()["quotas"] == {}
+    _, manager = library.tokens.create(audiences=None, rights=list(Right))
+    with client(library, manager, settings=SETTINGS) as owner:
+        told = owner.get("/v1/collections").json()["quotas"]
+    assert told["small"]["documents"] == told["small"]["most_documents"] == 1
+    assert 0 < told["narrow"]["bytes"] <= told["narrow"]["most_bytes"]
 
 
 def test_searches_of_a_minute(library: Library) -> None:

@@ -15,6 +15,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from html import unescape
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -211,8 +212,13 @@ def test_signing_in_searching_and_out(
     assert session.rights == {Right.SEARCH, Right.ADD}
     assert session.audiences == {"dm-only"}
     assert session.expires_at
-    browser.post("/logout", headers={"Origin": HERE})
+    out = browser.post("/logout", headers={"Origin": HERE})
     assert library.tokens.all() == []
+    place = unescape(out.text.partition("0;url=")[2].partition('"')[0])
+    assert urlsplit(place).path == "/oauth2/end_session"
+    asked = {"client_id": "trivium", "post_logout_redirect_uri": f"{HERE}/login"}
+    assert dict(parse_qsl(urlsplit(place).query)) == asked
+    assert httpx2.get(place, trust_env=False).status_code == 200, "the provider asks whether"
     browser.cookies.set(COOKIE, kept[0].partition("=")[2].partition(";")[0])
     assert browser.get("/").headers["location"].startswith("/login")
 

@@ -60,6 +60,9 @@ class SearchAnswer(ResultsAnswer, kw_only=True):
 
 class CollectionsAnswer(Shape):
     collections: Sequence[Collection]
+    quotas: Mapping[str, Mapping[str, int]] = said(
+        "For the owner, by collection: documents and bytes, and the limits of each; 0: none."
+    )
 
 
 class SuggestAnswer(Shape):

@@ -12,6 +12,7 @@ import json
 import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
 from time import monotonic
@@ -153,6 +154,16 @@ class Provider:
         }
         base = self._endpoint("authorization_endpoint")
         return f"{base}{'&' if '?' in base else '?'}{urlencode(asked)}"
+
+    def farewell(self) -> str:
+        """Where to send a browser so that the provider ends its own session (RP-Initiated Logout);
+        empty: it doesn't offer that, or is away."""
+        with suppress(SignInAway):
+            if isinstance(place := self._configuration().get("end_session_endpoint"), str):
+                back = self._redirect.removesuffix(DONE) + "/login"
+                asked = {"client_id": self._client, "post_logout_redirect_uri": back}
+                return f"{place}{'&' if '?' in place else '?'}{urlencode(asked)}"
+        return ""
 
     def person(self, answer: Mapping[str, str], attempt: Attempt) -> Person:
         """Who came back from the provider. Raises SignInRefused, SignInAway."""

@@ -47,6 +47,18 @@ class Quotas:
             collections[part.collection] = collections.get(part.collection, Use()).and_(part)
         return senders, collections
 
+    def of_collections(self) -> dict[str, dict[str, int]]:
+        """Use and limits of those that have limits."""
+        used = self.used()[1] if self.collections else {}
+        return {
+            name: {
+                **asdict(used.get(name, Use())),
+                "most_documents": quota.documents,
+                "most_bytes": quota.bytes,
+            }
+            for name, quota in self.collections.items()
+        }
+
     def of_tokens(
         self, tokens: Sequence[AccessToken], searches: Mapping[str, int] | None = None
     ) -> list[tuple[AccessToken, Quota, dict[str, int]]]:

@@ -67,13 +67,15 @@ class Tokens:
         if not self._kept.forget(id_):
             raise TokenNotFound(f"There is no token {id_!r}.")
 
-    def end_session(self, token: str) -> None:
-        """Revoke a token that someone got by signing in; leave others as they are."""
+    def end_session(self, token: str) -> bool:
+        """Revoke a token that someone got by signing in, and say so; leave others as they are."""
         with suppress(TokenRefused):
             self.caller(token)
             kept = self._kept.get(token_id(token))
             if kept is not None and kept.person:
                 self._kept.forget(kept.id)
+                return True
+        return False
 
     def caller(self, token: str) -> Caller:
         """The caller with this token. Raises TokenRefused."""

@@ -112,7 +112,9 @@ async def done(request: Request, server: Here) -> Response:
         person=person.id,
     )
     _, token = await server.fetching.run(create)
-    answer = page(request, None, "signed_in.html", {"next": back_to(unquote(following))})
+    answer = page(
+        request, None, "leading_on.html", {"next": back_to(unquote(following)), "did": "Signed in"}
+    )
     _keep(answer, request, token)
     answer.delete_cookie(_ATTEMPT, path="/login")
     return answer
@@ -120,10 +122,14 @@ async def done(request: Request, server: Here) -> Response:
 
 @router.post("/logout")
 async def leave(request: Request, server: Here) -> Response:
-    """Ends a session; a token that someone pasted stays valid."""
+    """Ends a session, at the provider too; a token that someone pasted stays valid."""
     token = request.cookies.get(COOKIE, "")
-    await server.fetching.run(server.library.tokens.end_session, token)
-    answer = RedirectResponse("/login", 303)
+    ended = await server.fetching.run(server.library.tokens.end_session, token)
+    answer: Response = RedirectResponse("/login", 303)
+    if ended and server.provider is not None:
+        place = await server.fetching.run(server.provider.farewell)
+        if place:  # from a page: a browser follows no form to another site (form-action)
+            answer = page(request, None, "leading_on.html", {"next": place, "did": "Signed out"})
     answer.delete_cookie(COOKIE, path="/")
     return answer
 

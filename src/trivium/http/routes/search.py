@@ -65,4 +65,5 @@ async def suggest(
 async def list_collections(server: Here, caller: Reader) -> Answered:
     """List collections, with what this caller may see of them."""
     found = await server.read(server.library.documents.collections, caller.within())
-    return Answered(CollectionsAnswer(found))
+    quotas = server.library.quotas.of_collections
+    return Answered(CollectionsAnswer(found, await server.read(quotas) if caller.is_owner else {}))

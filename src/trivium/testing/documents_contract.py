@@ -303,9 +303,12 @@ class DocumentsContract(PartContract):
                 {"lamp one", "lamp two", "lamp four", "lamp five"},
             ),
             (Not(Exists("row")), {"c.md"}, {"lamp five"}),
+            (Compare("at", "eq", 75.0), {"c.md"}, {"lamp five"}),
+            (Compare("at", "gt", 90.0), set(), set()),
+            (AllOf((Compare("at", "ge", 80.0), Exists("at"))), {"c.md"}, {"lamp five"}),
         ],
     )
-    def test_filters_by_sheet_and_row_find_passages(
+    def test_filters_by_sheet_row_and_time_find_passages(
         self, backend: Backend, condition: Condition, documents: set[str], passages: set[str]
     ) -> None:
         """Of documents those that have such a passage."""
@@ -315,7 +318,7 @@ class DocumentsContract(PartContract):
             backend,
             sample("a.xlsx", "lamp one", "lamp two", places=[summary, more]),
             sample("b.xlsx", "lamp three", "lamp four", places=[notes, Place(rows=(10, 12))]),
-            sample("c.md", "lamp five"),
+            sample("c.md", "lamp five", places=[Place(seconds=(60.0, 90.0))]),
         )
         assert uris(backend, condition) == documents
         where = Where(None, condition)

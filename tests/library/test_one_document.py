@@ -67,7 +67,7 @@ def words(processed: Any) -> str:
 
 # Each step: where it is done, and what tells there which documents are worked on.
 STEPS: dict[str, tuple[Any, str, Callable[..., object]]] = {
-    "fetch": (folder_source, "_read", lambda path: path.name),
+    "fetch": (folder_source, "read", lambda path: path.name),
     "compare": (SqlDocuments, "find_all", lambda _, uris, __: uris),
     "recall": (Preparer, "_recall", lambda _, one, *__: one.item.name),
     "extract": (Sandbox, "read_all", lambda _, blobs: [blob.name for blob in blobs]),

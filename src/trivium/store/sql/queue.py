@@ -305,20 +305,12 @@ class SqlQueue:
 
 
 def _new_job(connection: Connection, **values: Any) -> JobId:
-    zero = (
-        "tasks",
-        "size",
-        "ended",
-        "ended_size",
-        "failed",
-        "unchanged",
-        "run_ended",
-        "run_tokens",
-    )
-    unset = {**dict.fromkeys(zero, 0), **dict.fromkeys(("started_at", "ended_at", "run_at"), "")}
+    counts = ("tasks", "size", "ended", "ended_size", "failed", "unchanged", "run_ended")
+    unset = dict.fromkeys((*counts, "run_tokens"), 0)
+    times = dict.fromkeys(("started_at", "ended_at", "run_at"), "")
     job = take(connection, "job", 1).start
     made = {"id": job, "state": JobState.QUEUED, "created_at": now(), "notes": []}
-    insert_all(connection, jobs, [{**made, **unset, **values}])
+    insert_all(connection, jobs, [{**made, **unset, **times, **values}])
     return job
 
 

@@ -37,7 +37,7 @@ def test_channels_are_enclosed_and_read() -> None:
     assert SlackExportExtractor().accepts(blob)
     overview = SlackExportExtractor().extract(blob)
     assert overview.text == (
-        "Ann, Bo Lee: 1 messages, 2016-02-07 to 2016-02-07\n"
+        "Ann, Bo Lee: 1 message, 2016-02-07 to 2016-02-07\n"
         "#boats: 3 messages, 2016-02-07 to 2016-02-08"
     )
     channel = Blob(overview.enclosed[1].name, overview.enclosed[1].data)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from trivium import Library
 from trivium.core.types import Chunk, Document, Phrase, Query, StoredChunk
 from trivium.search.coverage import coverage
+from trivium.text.dictionary import in_dictionary
 from trivium.text.known import known_text
 from trivium.text.normalise import words
 from trivium.text.query import parse
@@ -23,19 +24,29 @@ def rarities(asked: Sequence[str]) -> list[float]:
 
 
 def defined(query: Query, found: StoredChunk, missing: Collection[str]) -> float:
-    language = found.document.language
-    read = words("\n".join((known_text(found.document), *found.chunk.headings, found.chunk.text)))
-    pairs = [a + b for a, b in pairwise(read)]
-    held = {*stem(read, language), *pairs}
+    document, language = found.document, found.document.language
+    passage = words(
+        "\n".join((known_text(document, labels=False), *found.chunk.headings, found.chunk.text))
+    )
+    about = words(known_text(document))
     content = set(content_words(query.words, {language, DEFAULT_LANGUAGE}))
-    one = {word for pair in pairwise(query.words) if "".join(pair) in read for word in pair}
     rarity = dict(zip(query.words, rarities(query.words), strict=True))
 
-    def share(word: str) -> float:
+    def is_in(word: str, read: Sequence[str]) -> bool:
         (stemmed,) = stem([word], language)
-        if stemmed in held or word in held or word in one:
+        pairs = [a + b for a, b in pairwise(read)]
+        one = {word for pair in pairwise(query.words) if "".join(pair) in read for word in pair}
+        return not {stemmed, word}.isdisjoint({*stem(read, language), *pairs}) or word in one
+
+    label = 1.0 if all(is_in(word, about) for word in content) else 0.5
+
+    def share(word: str) -> float:
+        if is_in(word, passage):
             return 1.0
-        return likeness(word, {*read, *pairs}) if word in missing else 0.0
+        if is_in(word, about):
+            return label
+        real = any(in_dictionary(word, each) for each in {language, DEFAULT_LANGUAGE})
+        return (0.5 if real else 1.0) * likeness(word, passage, about) if word in missing else 0.0
 
     whole = covered = 0.0
     for clause in query.clauses:
@@ -51,8 +62,9 @@ def defined(query: Query, found: StoredChunk, missing: Collection[str]) -> float
     return covered / whole if whole else 1.0
 
 
-def likeness(word: str, among: Collection[str]) -> float:
+def likeness(word: str, *texts: Sequence[str]) -> float:
     wanted = set(trigrams(word))
+    among = [w for read in texts for w in (*read, *(a + b for a, b in pairwise(read)))]
     alike = [len(wanted & (g := set(trigrams(w)))) / len(wanted | g) for w in among]
     best = max(alike, default=0.0)
     return best**0.5 if best >= 0.4 else 0.0

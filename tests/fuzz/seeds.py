@@ -295,6 +295,15 @@ def database() -> bytes:
         return made.serialize()
 
 
+# Written by 7-Zip 26.03: a.txt ("Alpha words") and sub/b.md ("# Beta").
+SEVEN_ZIP = bytes.fromhex(
+    "377abcaf271c000438b54770870000000000000021000000000000002fb1a11a010010416c70686120776f7264732320"
+    "42657461000000813307ae0fcf4b6f8c07c8437f41b1fafde46179e96d3d28cbd0674e1eb0c315dc7a041c25f1bf9dc4"
+    "7f15ae898819aa8c50386dbfb398e37963a398f027ba3c951f6d865dae707dda9b89c70ffceaf14a1137511d30bb0550"
+    "601cd10e714219121b1e359ed96408812346d00780000017061501097200070b01000123030101055d001000000c808a"
+    "0a01789c578e0000"
+)
+
 SEEDS: dict[str, bytes] = {
     "lantern.xlsb": (Path(__file__).parents[1] / "golden" / "files" / "workbook.xlsb").read_bytes(),
     "a.txt": f"Lanterns\n\n{SENTENCE}\n\n{SENTENCE} Grüße.\n".encode(),
@@ -317,6 +326,7 @@ SEEDS: dict[str, bytes] = {
     "a.mbox": b"From ada@example.org Mon Mar  2 10:00:00 2020\n" + eml() + b"\n",
     "a.zip": zipped({"a.txt": SENTENCE, "b/a.md": f"# Lanterns\n\n{SENTENCE}", "b/a.pdf": pdf()}),
     "a.tar": tar(),
+    "a.7z": SEVEN_ZIP,
     "slack.zip": slack(),
     "a.csv": b'thing,count\nlantern,7\n"a, b",8\n',
     "a.tsv": b"thing\tcount\nlantern\t7\n",

@@ -8,6 +8,7 @@ import zipfile
 import zlib
 
 import pytest
+from tests.fuzz.seeds import SEVEN_ZIP
 from tests.unit.extract.making import zipped
 
 from trivium.core.errors import FileDamaged, FileEmpty, FileTooLarge, FormatUnknown
@@ -101,17 +102,6 @@ def test_damage_is_said() -> None:
 )
 def test_safe_names(name: str, safe: str) -> None:
     assert safe_name(name).strip() == safe
-
-
-# Written by 7-Zip 26.03: a.txt ("Alpha words") and sub/b.md ("# Beta"); the other one with a
-# password for its names too.
-SEVEN_ZIP = bytes.fromhex(
-    "377abcaf271c000438b54770870000000000000021000000000000002fb1a11a010010416c70686120776f7264732320"
-    "42657461000000813307ae0fcf4b6f8c07c8437f41b1fafde46179e96d3d28cbd0674e1eb0c315dc7a041c25f1bf9dc4"
-    "7f15ae898819aa8c50386dbfb398e37963a398f027ba3c951f6d865dae707dda9b89c70ffceaf14a1137511d30bb0550"
-    "601cd10e714219121b1e359ed96408812346d00780000017061501097200070b01000123030101055d001000000c808a"
-    "0a01789c578e0000"
-)
 
 
 def rar(files: dict[str, bytes]) -> bytes:

@@ -78,7 +78,7 @@ def test_an_empty_or_missing_folder_is_refused(library: Library, files: Path) ->
     write(files, "sub/a.md")
     library.add(files)
     (files / "sub" / "a.md").unlink()
-    with pytest.raises(FolderEmpty, match="has 1 documents from it"):
+    with pytest.raises(FolderEmpty, match="has 1 document from it"):
         library.folders.drop_gone([files])
     (files / "sub").rmdir()
     files.rmdir()

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -207,10 +207,10 @@ def _damaged(path: Path) -> IndexDamaged:
 
 
 class _File:
-    """Arrays of known sizes, written piece by piece."""
+    """Arrays of known sizes, written piece by piece into a file that its caller closes."""
 
-    def __init__(self, path: Path, sizes: dict[str, tuple[str, int]]) -> None:
-        self._file = path.open("w+b")
+    def __init__(self, file: BinaryIO, sizes: dict[str, tuple[str, int]]) -> None:
+        self._file = file
         self._arrays: dict[str, tuple[str, int, int]] = {}
         self._at: dict[str, int] = {}
         self._size = 0
@@ -229,16 +229,16 @@ class _File:
 
     def finish(self) -> None:
         """On disk when it returns."""
-        with self._file as file:
-            file.truncate(self._size)
-            file.seek(0)
-            sums = [zlib.crc32(file.read(_CHECKED)) for _ in range(-(-self._size // _CHECKED))]
-            told = {"arrays": self._arrays, "size": self._size, "sums": sums}
-            told_bytes = json.dumps(told).encode()
-            file.seek(self._size)
-            file.write(told_bytes + b"%08x %12d\n" % (zlib.crc32(told_bytes), len(told_bytes)))
-            file.flush()
-            os.fsync(file.fileno())
+        file = self._file
+        file.truncate(self._size)
+        file.seek(0)
+        sums = [zlib.crc32(file.read(_CHECKED)) for _ in range(-(-self._size // _CHECKED))]
+        told = {"arrays": self._arrays, "size": self._size, "sums": sums}
+        told_bytes = json.dumps(told).encode()
+        file.seek(self._size)
+        file.write(told_bytes + b"%08x %12d\n" % (zlib.crc32(told_bytes), len(told_bytes)))
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def write(path: Path, segments: Sequence[Segment]) -> Segment:
@@ -249,14 +249,15 @@ def write(path: Path, segments: Sequence[Segment]) -> Segment:
     sizes = {"chunks": ("<i4", chunks), "lengths": ("<i4", chunks)}
     for field, union in unions.items():
         sizes |= {f"{field}.{name}": size for name, size in union.sizes.items()}
-    file = _File(path, sizes)
-    for segment in segments:
-        file.put("chunks", segment.chunks)
-        file.put("lengths", segment.lengths)
-    for field, union in unions.items():
-        for name, array in union.arrays():
-            file.put(f"{field}.{name}", array)
-    file.finish()
+    with path.open("w+b") as opened:
+        file = _File(opened, sizes)
+        for segment in segments:
+            file.put("chunks", segment.chunks)
+            file.put("lengths", segment.lengths)
+        for field, union in unions.items():
+            for name, array in union.arrays():
+                file.put(f"{field}.{name}", array)
+        file.finish()
     return read(path)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from trivium.config import Settings
+from trivium.core.counting import counted
 from trivium.core.errors import LibraryDamaged
 from trivium.core.upkeep import Salvaged
 from trivium.library import Library
@@ -99,7 +100,7 @@ def test_lost_documents_are_named_and_read_again(place: Path) -> None:
     with opened(place) as library:
         library.upkeep.repair()  # while the damaged file is there, no original is thrown away
         assert library.upkeep.reread(saved.lost) == [
-            f"Read {len(saved.lost)} documents again from the archive."
+            f"Read {counted(len(saved.lost), 'document')} again from the archive."
         ]
         again = library.documents.get(saved.lost[0].uri)
         assert again.category == "notes"

@@ -142,7 +142,8 @@ def test_what_comes_while_the_last_are_embedded_does_not_wait_for_the_end(tmp_pa
     with closing(store), store.writer.writing():
         maker = preparer(store)
 
-        def more() -> Iterator[Offer]:
+        def more(hears: bool) -> Iterator[Offer]:
+            assert not hears
             if not asked.is_set():
                 asked.set()
                 yield Offer(item("urgent.txt", b"at once"), Labels(), maker, priority=0)

@@ -61,7 +61,11 @@ def test_it_is_the_document_that_a_walk_finds(tree: Path) -> None:
     assert found.uri in {item.uri for item in source.items()}
     assert callable(found.content)
     assert found.content() == b"words"
-    assert found.beside is None, "what is attached attaches nothing"
+    assert found.beside is not None
+    named = found.beside("refs.bib")  # a paper finds the library that names it
+    assert named is not None
+    assert named.uri == item.uri
+    assert found.beside("../../outside.pdf") is None
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def _until_at_work(address: str) -> None:
     until = monotonic() + PATIENCE
     with httpx2.Client(trust_env=False) as client:
         while not any(
-            line.startswith("trivium_at_work{") and float(line.split()[-1]) >= 1
+            line.startswith("trivium_at_work ") and float(line.split()[-1]) >= 1
             for line in client.get(f"{address}/metrics", timeout=PATIENCE).text.splitlines()
         ):
             assert monotonic() < until

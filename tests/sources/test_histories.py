@@ -28,3 +28,9 @@ def test_histories(kind: str, grounds: Grounds) -> None:
             live(life, world_of(kind, life, grounds), open_memory)
         except AssertionError as wrong:
             raise AssertionError(f"{kind}, seed {seed}: {wrong}") from wrong
+
+
+def test_a_part_that_could_not_be_fetched_comes_later(grounds: Grounds) -> None:
+    """A paper stays without one of its files, and the source's next run brings it."""
+    life = Life(Random("zotero-api 71035"))
+    live(life, world_of("zotero-api", life, grounds), open_memory)

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from threading import Event
 from time import monotonic
 
-from trivium.core.errors import SourceEmpty, TriviumError
+from trivium.core.errors import SourceEmpty, TriviumError, UrlFailed
+from trivium.core.types import Extraction
 from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun
 from trivium.ingest.in_flight import clean_item
 from trivium.ingest.progress import Fate, Outcome
@@ -35,6 +36,7 @@ from trivium.ports import (
     Only,
     Put,
     RetryingSource,
+    SourceItem,
     SyncSource,
     Wait,
     Waiting,
@@ -102,6 +104,7 @@ class Run:
         self._counts: Counter[str] = Counter()
         self._failing: set[str] = set()  # in the current segment
         self._failed: set[str] = set()  # in this run
+        self._unfetched: dict[str, UrlFailed] = {}  # items one of whose parts couldn't be fetched
         self._tries: dict[str, int] = {}  # of items that failed before this run
         self._hidden: set[str] = set()  # the source couldn't read items whose ids begin like this
         self._is_partial = False  # a listing failed: what isn't listed may still exist
@@ -264,7 +267,7 @@ class Run:
             self._failing.clear()
             known = {one.item for one in sources.failures(source.name)}
             with self._backend.writer.writing(self._on_wait):
-                items = [clean_item(item_of(source, one)) for one in there]
+                items = [self._watched(one.id, clean_item(item_of(source, one))) for one in there]
                 for outcome in self._putting.put(items, point):
                     self._take(outcome)
             if over := [one.id for one in there if one.id in known - self._failing]:
@@ -275,12 +278,35 @@ class Run:
         if segment.checkpoint is not None:
             self._progress(segment.checkpoint)
 
+    def _watched(self, id_: str, item: SourceItem) -> SourceItem:
+        """An item that is there without some of its parts is tried again, as one that failed."""
+
+        def watched(part: SourceItem) -> SourceItem:
+            content = part.content
+            if isinstance(content, Extraction):
+                return part
+
+            def fetch() -> bytes:
+                try:
+                    return content()
+                except UrlFailed as error:
+                    self._unfetched[id_] = UrlFailed(f"{part.name}: {error.message}", fix=error.fix)
+                    raise
+
+            return replace(part, content=fetch)
+
+        return replace(item, parts=tuple(map(watched, item.parts)))
+
     def _take(self, outcome: Outcome) -> None:
         """Failures are recorded before the cursor moves past them."""
         id_ = outcome.uri.removeprefix(uri_prefix(self._source))
+        item = id_.partition(WITHIN)[0]
+        lacking = self._unfetched.pop(item, None)
         if outcome.fate is Fate.FAILED and outcome.error is not None:
-            self._fail(id_.partition(WITHIN)[0], outcome.error.code, str(outcome.error))
+            self._fail(item, outcome.error.code, str(outcome.error))
             return
+        if lacking is not None:
+            self._fail(item, lacking.code, str(lacking))
         if not outcome.enclosed:
             self._counts[outcome.fate.value] += 1
         self._on_event(SyncEvent(outcome.fate.value, id_))

@@ -7,15 +7,14 @@ a function that makes either from the settings. Ours are registered the same way
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
 
 from trivium.core.errors import BadSetting, ModelUnavailable, TriviumError
+from trivium.core.plugins import registered
 from trivium.extract.detect import BUILT_IN
 from trivium.extract.images import ImageExtractor
 from trivium.extract.pdf.extractor import PdfExtractor
@@ -38,16 +37,9 @@ OURS = EntryPoint(
 def extractors(settings: Mapping[str, str]) -> tuple[Extractor, ...]:
     """Every format; the first that accepts a file reads it, and those of others are asked before
     ours. Loaded on call, in the order of their names."""
-    found = [_loaded(one, settings) for one in (*_registered(tuple(sys.path)), OURS)]
-    return tuple(extractor for some in found for extractor in some)
-
-
-@cache
-def _registered(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    """Those of others. Every package on the path is looked at, which takes 10 ms or more, so this
-    is done once for each path: every job and every run of a source asks."""
-    others = [one for one in entry_points(group=GROUP) if one.value != OURS.value]
-    return tuple(sorted(others, key=lambda one: one.name))
+    others = [entry for entry in registered(GROUP).values() if entry.value != OURS.value]
+    loaded = [_loaded(entry, settings) for entry in (*others, OURS)]
+    return tuple(extractor for some in loaded for extractor in some)
 
 
 def built_in(settings: Mapping[str, str]) -> tuple[Extractor, ...]:

@@ -23,6 +23,7 @@ from trivium.core.errors import (
     ModelUnavailable,
     ModelUnreachable,
 )
+from trivium.core.plugins import registered
 
 GROUP = "trivium.models"  # entry points of services with models, by the scheme of their address
 BEARER = "Authorization"
@@ -187,7 +188,7 @@ def check_address(name: str, url: str) -> None:
         return
     try:
         parts = urlsplit(url)
-        if parts.scheme not in ("", "http", "https") and _is_registered(parts.scheme):
+        if parts.scheme not in ("", "http", "https") and parts.scheme in registered(GROUP):
             return  # another package knows what such an address means
         whole = bool(parts.scheme in ("http", "https") and parts.hostname and parts.port != 0)
     except ValueError:
@@ -202,9 +203,3 @@ def check_address(name: str, url: str) -> None:
             f"`{name}` contains a user name or a password.",
             fix=f"Put the key into {key_variable(role)}.",
         )
-
-
-def _is_registered(scheme: str) -> bool:
-    from importlib.metadata import entry_points  # 22 ms, which `trivium search --help` would wait
-
-    return bool(entry_points(group=GROUP, name=scheme))

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import TypedDict
 
 from trivium.core.errors import BadSetting, TriviumError
+from trivium.core.plugins import registered
 from trivium.models.endpoint import GROUP, Endpoint
 from trivium.ports import Embedder, Generator, Reranker
 
@@ -50,7 +51,7 @@ def kind_of(endpoint: Endpoint) -> ModelKind:
     scheme = endpoint.url.partition(":")[0].lower()
     try:
         value = _OURS.get(scheme)
-        entry = EntryPoint(scheme, value, GROUP) if value else _registered(scheme)
+        entry = EntryPoint(scheme, value, GROUP) if value else registered(GROUP)[scheme]
         made = entry.load()
         kind = made if isinstance(made, ModelKind) else made()
         if not isinstance(kind, ModelKind):
@@ -64,10 +65,6 @@ def kind_of(endpoint: Endpoint) -> ModelKind:
             fix="Update or uninstall the package that registers them.",
         ) from reason
     return kind
-
-
-def _registered(scheme: str) -> EntryPoint:
-    return next(iter(entry_points(group=GROUP, name=scheme)))
 
 
 def compatible() -> ModelKind:

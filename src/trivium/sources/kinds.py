@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 
 from trivium.core.errors import BadSetting, SourceNotFound, TriviumError
+from trivium.core.plugins import registered
 from trivium.ports import SourceAsked, SourceKind, SyncSource
 
 GROUP = "trivium.sources"
@@ -33,9 +34,8 @@ _OURS = {
 
 def entries() -> dict[str, EntryPoint]:
     """By name; nobody can replace ours by accident."""
-    others = {one.name: one for one in entry_points(group=GROUP)}
     ours = {name: EntryPoint(name, value, GROUP) for name, value in _OURS.items()}
-    return dict(sorted((others | ours).items()))
+    return dict(sorted((registered(GROUP) | ours).items()))
 
 
 def kind_of(name: str) -> SourceKind:

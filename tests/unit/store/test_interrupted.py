@@ -11,7 +11,8 @@ import pytest
 
 from trivium.core.types import OWNER, Processed
 from trivium.store.embedded.backend import open_embedded
-from trivium.store.embedded.writing import EmbeddedWriter
+from trivium.store.embedded.writing import FolderChanges
+from trivium.store.sql.writer import SqlWriter
 from trivium.testing.samples import TOY, sample
 
 
@@ -22,15 +23,17 @@ def test_what_was_stored_stays_and_ctrl_c_is_not_swallowed(
     batch = [sample("a.md", "First."), sample("b.md", "Second.")]
     with closing(open_embedded(tmp_path / "library")) as store:
         writer = store.writer
-        assert isinstance(writer, EmbeddedWriter)
-        stage = writer._staging.stage
+        assert isinstance(writer, SqlWriter)
+        assert isinstance(writer._changes, FolderChanges)
+        staging = writer._changes.staging
+        stage = staging.stage
 
         def one_then_stop(some: Sequence[Processed], model: str) -> Any:
             if len(some) < len(batch):
                 raise error
             return stage(some[:1], model)
 
-        monkeypatch.setattr(writer._staging, "stage", one_then_stop)
+        monkeypatch.setattr(staging, "stage", one_then_stop)
         if ends:
             with pytest.raises(error):
                 writer.put(batch, TOY.fingerprint)

@@ -30,7 +30,7 @@ from trivium.store.embedded.signals import EmbeddedSignals
 from trivium.store.embedded.snapshots import Snapshots
 from trivium.store.embedded.spool import FolderShelf, FolderSpool
 from trivium.store.embedded.upkeep import EmbeddedUpkeep
-from trivium.store.embedded.writing import DOING, WRITER, EmbeddedWriter, FolderVectors, Writing
+from trivium.store.embedded.writing import DOING, WRITER, FolderChanges, FolderVectors, Writing
 from trivium.store.sql.checks import Checks
 from trivium.store.sql.direct import DirectDocuments
 from trivium.store.sql.feed import Feed
@@ -43,6 +43,7 @@ from trivium.store.sql.schema import SCHEMA, migrate, schema_of
 from trivium.store.sql.sources import SqlFolders, SqlSources
 from trivium.store.sql.staging import Staging
 from trivium.store.sql.tokens import SqlTokens
+from trivium.store.sql.writer import SqlWriter
 
 PATIENCE = 3600.0  # seconds to wait for another writer
 
@@ -101,7 +102,7 @@ def open_embedded(
 
     return Backend(
         documents=DirectDocuments(engine, read_rows),
-        writer=EmbeddedWriter(folder, writing, staging, indexes, originals),
+        writer=SqlWriter(engine, originals, FolderChanges(folder, writing, staging, indexes)),
         signals=EmbeddedSignals(folder, engine, indexes, snapshots, writing),
         models=models,
         jobs=SqlJobs(engine),

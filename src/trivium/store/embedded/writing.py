@@ -4,7 +4,7 @@ The order makes it safe. A write stages rows in SQLite, updates the derived inde
 switches in SQLite; so everything active in SQLite is in the indexes. The census masks anything else
 in the indexes (`leftovers`), and it is removed later.
 
-`Writing` is a turn at writing, `EmbeddedWriter` makes every change of documents in one, and
+`Writing` is a turn at writing, `FolderChanges` is a change of documents in one, and
 `FolderVectors` keeps the files of vectors in step with the models in the database.
 """
 
@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -26,7 +27,6 @@ from trivium.core.errors import (
 )
 from trivium.core.types import ChunkId, Document, DocumentId, Processed
 from trivium.ports import Leases, Waiting
-from trivium.store.blobs import KeptOriginals
 from trivium.store.embedded.asof import discard
 from trivium.store.embedded.database import translated
 from trivium.store.embedded.indexes import Indexes
@@ -34,7 +34,7 @@ from trivium.store.embedded.snapshots import Snapshots
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.models import drop_unneeded
 from trivium.store.sql.staging import Staging
-from trivium.store.sql.writer import Gone, SqlWriter
+from trivium.store.sql.writer import Gone
 
 T = TypeVar("T")
 WRITER = "writer"  # the lease
@@ -160,60 +160,46 @@ class Writing:
             return look()
 
 
-class EmbeddedWriter(SqlWriter):
-    def __init__(
-        self,
-        folder: Path,
-        writing: Writing,
-        staging: Staging,
-        indexes: Indexes,
-        originals: KeptOriginals,
-    ) -> None:
-        super().__init__(staging.engine, originals)
-        self._folder = folder
-        self._writing = writing
-        self._staging = staging
-        self._indexes = indexes
+@dataclass(frozen=True, slots=True)
+class FolderChanges:
+    """Each change has its turn at writing."""
+
+    folder: Path
+    turns: Writing
+    staging: Staging
+    indexes: Indexes
 
     def writing(
         self, waiting: Waiting | None = None, patience: float | None = None
     ) -> AbstractContextManager[None]:
-        return self._writing.writing(waiting, patience)
+        return self.turns.writing(waiting, patience)
 
-    def _change(self, act: Callable[[], T]) -> T:
-        with self.writing():
+    def together(self) -> AbstractContextManager[None]:
+        return self.turns.writing()
+
+    def change(self, act: Callable[[], T]) -> T:
+        with self.turns.writing():
             return act()
 
-    def _remove(self, act: Callable[[], Gone]) -> int:
-        """Deletes originals after the registry has let go: a crash in between leaves bytes that
-        `compact` finds."""
-        with self.writing():
-            gone = act()
-            self._originals.drop(gone.originals)
-            discard(self._folder)
-            return gone.count
+    def remove(self, act: Callable[[], Gone]) -> Gone:
+        return self.change(act)
 
-    def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
-        with self.writing() if batch else nullcontext():
-            return super().put(batch, model)
-
-    def _put_some(self, batch: Sequence[Processed], model: str) -> list[Document]:
-        stage = self._staging.stage(batch, model)
-        self._indexes.add([chunk for staged in stage.staged for chunk in staged.indexed])
-        return self._staging.activate(stage.staged, stage.documents, stage.ends, stage.points)
-
-    def _undo(self) -> None:
-        self._writing.undo()
-
-    def forget(self, uri: str, collection: str) -> list[Document]:
-        with self.writing():
-            return super().forget(uri, collection)
+    def put_first(self, batch: Sequence[Processed], model: str) -> list[Document]:
+        stage = self.staging.stage(batch, model)
+        self.indexes.add([chunk for staged in stage.staged for chunk in staged.indexed])
+        return self.staging.activate(stage.staged, stage.documents, stage.ends, stage.points)
 
     def restore(self, document: DocumentId, number: int) -> Document:
-        with self.writing():
-            staged = self._staging.stage_restored(document, number)
-            self._indexes.add(staged.indexed)
-            return self._staging.activate([staged], [document])[0]
+        with self.turns.writing():
+            staged = self.staging.stage_restored(document, number)
+            self.indexes.add(staged.indexed)
+            return self.staging.activate([staged], [document])[0]
+
+    def undo(self) -> None:
+        self.turns.undo()
+
+    def tidy_removed(self) -> None:
+        discard(self.folder)
 
 
 class FolderVectors:

@@ -32,7 +32,7 @@ from trivium.store.postgres.replicas import CONNECT_SECONDS, Place, ReplicatedSi
 from trivium.store.postgres.schema import prepare
 from trivium.store.postgres.upkeep import PostgresUpkeep
 from trivium.store.postgres.words import Words
-from trivium.store.postgres.writer import MODEL, PostgresWriter
+from trivium.store.postgres.writer import MODEL, PostgresChanges
 from trivium.store.sql.direct import DirectDocuments
 from trivium.store.sql.jobs import SqlJobs
 from trivium.store.sql.known import is_learned, learn_all, learn_missing
@@ -41,6 +41,7 @@ from trivium.store.sql.queries import SqlAlerts, SqlConversations, SqlQueryLog
 from trivium.store.sql.queue import SqlQueue
 from trivium.store.sql.sources import SqlFolders, SqlSources
 from trivium.store.sql.tokens import SqlTokens
+from trivium.store.sql.writer import SqlWriter
 
 EMBEDDING = "embedding"  # the lease of the process that computes missing vectors
 PATIENCE = 3600.0  # seconds to wait for a lease
@@ -81,6 +82,7 @@ def open_postgres(
     models = SqlModels(
         engine, nullcontext, vectors, embedding=lambda: _embedding(leases), switching=alone.hold
     )
+    changes = PostgresChanges(engine, feed, words, vectors, snapshots, alone.hold)
     views = PastFolders(engine, open_embedded)
 
     def close() -> None:
@@ -92,7 +94,7 @@ def open_postgres(
 
     return Backend(
         documents=DirectDocuments(engine, rows_of),
-        writer=PostgresWriter(engine, feed, words, vectors, snapshots, originals, alone.hold),
+        writer=SqlWriter(engine, originals, changes),
         signals=ReplicatedSignals(primary, [place for _, place in others])
         if others
         else primary.signals,

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from itertools import takewhile
 from zlib import crc32
 
@@ -20,7 +21,6 @@ from trivium.core.errors import JobInterrupted
 from trivium.core.types import Document, DocumentId, Processed
 from trivium.core.work import SyncPoint, TaskEnd
 from trivium.ports import Waiting
-from trivium.store.blobs import KeptOriginals
 from trivium.store.identity import is_shareable
 from trivium.store.postgres.database import retried
 from trivium.store.postgres.snapshots import Snapshots
@@ -31,31 +31,21 @@ from trivium.store.sql.queue import not_theirs
 from trivium.store.sql.staging import Staged, activate, stage, stage_restored
 from trivium.store.sql.statements import setting, take
 from trivium.store.sql.tables import counters
-from trivium.store.sql.writer import Gone, SqlWriter, T
+from trivium.store.sql.writer import Gone, T
 
 MODEL = 7_411_004  # lock: shared by changes, exclusive for a switch of the model
 _SOURCE = 7_411_005  # first half of the locks of sources and bytes
 
 
-class PostgresWriter(SqlWriter):
-    def __init__(
-        self,
-        engine: Engine,
-        feed: Feed,
-        words: Words,
-        vectors: VectorTables,
-        snapshots: Snapshots,
-        originals: KeptOriginals,
-        alone: Callable[[], AbstractContextManager[None]],
-    ) -> None:
-        """`alone`: while no document is put."""
-        super().__init__(engine, originals)
-        self._feed = feed
-        self._words = words
-        self._vectors = vectors
-        self._snapshots = snapshots
-        self._alone = alone
-        self._inside = threading.local()
+@dataclass(frozen=True)
+class PostgresChanges:
+    engine: Engine
+    feed: Feed
+    words: Words
+    vectors: VectorTables
+    snapshots: Snapshots
+    alone: Callable[[], AbstractContextManager[None]]  # while no document is put
+    _inside: threading.local = field(default_factory=threading.local)
 
     @contextmanager
     def writing(
@@ -68,22 +58,22 @@ class PostgresWriter(SqlWriter):
             yield
         finally:
             self._inside.depth = depth
-            self._snapshots.forget()
+            self.snapshots.forget()
         if not depth:
             self.tidy()
 
     def tidy(self) -> None:
         """Delete the vectors of removed chunks, and merge rows of words if there are many."""
-        ranges = self._feed.leftovers()
+        ranges = self.feed.leftovers()
         if ranges:
-            with self._engine.begin() as connection:
-                self._vectors.drop(connection, ranges)
-            self._feed.clear_leftovers(ranges)
-        self._words.merge()
+            with self.engine.begin() as connection:
+                self.vectors.drop(connection, ranges)
+            self.feed.clear_leftovers(ranges)
+        self.words.merge()
 
-    def _put_some(self, batch: Sequence[Processed], model: str) -> list[Document]:
+    def put_first(self, batch: Sequence[Processed], model: str) -> list[Document]:
         def put() -> list[Document]:
-            with self._engine.begin() as connection:
+            with self.engine.begin() as connection:
                 _share_model(connection)
                 _lock_sources(connection, batch)
                 mine = _still_wanted(connection, batch)
@@ -103,39 +93,45 @@ class PostgresWriter(SqlWriter):
         ends: Sequence[TaskEnd] = (),
         points: Sequence[SyncPoint] = (),
     ) -> list[Document]:
-        indexed = [chunk for one in staged for chunk in one.indexed]
+        indexed = [chunk for each in staged for chunk in each.indexed]
         gathered = gather([(chunk.text, chunk.language) for chunk in indexed])
-        self._vectors.add(connection, model, indexed)
+        self.vectors.add(connection, model, indexed)
         # Takes the sequence number.
         documents = activate(connection, staged, wanted, ends, points)
         if indexed:
             query = select(counters.c.value).where(counters.c.name == "sequence")
             sequence = int(connection.scalar(query) or 0)
             ids = np.array([chunk.id for chunk in indexed], dtype=np.int64)
-            self._words.add(connection, gathered, ids, sequence)
+            self.words.add(connection, gathered, ids, sequence)
         return documents
 
     def _take(self, name: str, count: int) -> range:
         """In a separate transaction: others who need numbers don't wait for the change."""
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             return take(connection, name, count)
 
-    def _change(self, act: Callable[[], T]) -> T:
+    def together(self) -> AbstractContextManager[None]:
+        return nullcontext()  # each change is a transaction
+
+    def change(self, act: Callable[[], T]) -> T:
         return retried(act)
 
-    def _remove(self, act: Callable[[], Gone]) -> int:
+    def remove(self, act: Callable[[], Gone]) -> Gone:
         """Alone: this deletes what only a removed document used, and a put under way may need the
         same vectors."""
-        with self._alone():
-            gone = retried(act)
-        self._originals.drop(gone.originals)
+        with self.alone():
+            return retried(act)
+
+    def tidy_removed(self) -> None:
         if not getattr(self._inside, "depth", 0):
             self.tidy()
-        return gone.count
+
+    def undo(self) -> None:
+        """Its transaction was rolled back."""
 
     def restore(self, document: DocumentId, number: int) -> Document:
         def restore() -> Document:
-            with self._engine.begin() as connection:
+            with self.engine.begin() as connection:
                 _share_model(connection)
                 staged = stage_restored(connection, document, number, self._take)
                 model = setting(connection, "model") or ""

@@ -8,12 +8,14 @@ Vectors that no chunk uses any more go, and so do originals that nothing refers 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection, Engine, delete, func, select
 
 from trivium.core.types import Document, DocumentId, Metadata, Processed, Where
+from trivium.ports import Waiting
 from trivium.store.blobs import KeptOriginals
 from trivium.store.sql.conditions import label_held, visible
 from trivium.store.sql.jobs import forget_documents
@@ -34,68 +36,97 @@ class Gone:
     originals: tuple[str, ...] = ()
 
 
-class SqlWriter:
-    """A store's writer says how a change is made (`_change`), how one that removes is made
-    (`_remove`), and how it puts some of a batch."""
+class Changes(Protocol):
+    """How a database makes the changes of documents."""
 
-    def __init__(self, engine: Engine, originals: KeptOriginals) -> None:
-        self._engine = engine
+    def writing(
+        self, waiting: Waiting | None = None, patience: float | None = None
+    ) -> AbstractContextManager[None]: ...
+
+    def together(self) -> AbstractContextManager[None]:
+        """Around changes that follow each other in one call."""
+        ...
+
+    def change(self, act: Callable[[], T]) -> T: ...
+
+    def remove(self, act: Callable[[], Gone]) -> Gone: ...
+
+    def put_first(self, batch: Sequence[Processed], model: str) -> list[Document]:
+        """As many of the batch as fit in one put."""
+        ...
+
+    def restore(self, document: DocumentId, number: int) -> Document: ...
+
+    def undo(self) -> None:
+        """After a put that failed."""
+        ...
+
+    def tidy_removed(self) -> None:
+        """After a removal, once its originals are deleted."""
+        ...
+
+
+class SqlWriter:
+    """The writer of every database: what all of them change alike, made as `changes` says."""
+
+    def __init__(self, engine: Engine, originals: KeptOriginals, changes: Changes) -> None:
         self._originals = originals
+        self._changes = changes
         self._names = Names(engine)
         self._removal = Removal(engine)
-
-    def _change(self, act: Callable[[], T]) -> T:
-        raise NotImplementedError
-
-    def _remove(self, act: Callable[[], Gone]) -> int:
-        raise NotImplementedError
-
-    def _put_some(self, batch: Sequence[Processed], model: str) -> list[Document]:
-        """The first ones: as many as fit in one put."""
-        raise NotImplementedError
-
-    def _undo(self) -> None:
-        """After a put that failed."""
+        self.writing = changes.writing
+        self.restore = changes.restore
 
     def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
         done: list[Document] = []
-        try:
-            while len(done) < len(batch):
-                done += self._put_some(batch[len(done) :], model)
-        except BaseException as reason:
-            self._undo()
-            if not done or not isinstance(reason, Exception):  # Ctrl-C ends the run
-                raise
-        finally:
-            self._originals.registered(processed.original for processed in batch[: len(done)])
+        with self._changes.together() if batch else nullcontext():
+            try:
+                while len(done) < len(batch):
+                    done += self._changes.put_first(batch[len(done) :], model)
+            except BaseException as reason:
+                self._changes.undo()
+                if not done or not isinstance(reason, Exception):  # Ctrl-C ends the run
+                    raise
+            finally:
+                self._originals.registered(processed.original for processed in batch[: len(done)])
         return done
 
     def relabel(
         self, document: DocumentId, *, category: str, audience: str, metadata: Metadata
     ) -> None:
         labels = {"category": category, "audience": audience}
-        self._change(lambda: self._names.relabel(document, **labels, metadata=metadata))
+        self._changes.change(lambda: self._names.relabel(document, **labels, metadata=metadata))
 
     def add_name(self, document: DocumentId, uri: str) -> Document:
-        return self._change(lambda: self._names.add_name(document, uri))
+        return self._changes.change(lambda: self._names.add_name(document, uri))
 
     def rename(self, document: DocumentId, old: str, new: str) -> Document:
-        return self._change(lambda: self._names.rename(document, old, new))
+        return self._changes.change(lambda: self._names.rename(document, old, new))
 
     def set_chunker(self, collection: str, chunker: str) -> None:
-        self._change(lambda: self._names.set_chunker(collection, chunker))
+        self._changes.change(lambda: self._names.set_chunker(collection, chunker))
 
     def remove(self, documents: Iterable[DocumentId]) -> int:
-        wanted = list(documents)
-        return self._remove(lambda: self._removal.remove(wanted))
+        ids = list(documents)
+        return self._remove(lambda: self._removal.remove(ids))
 
     def prune(self, where: Where, *, keep: int = 1, before: str = "") -> int:
         return self._remove(lambda: self._removal.prune(where, keep=keep, before=before))
 
     def forget(self, uri: str, collection: str) -> list[Document]:
-        nameless = self._change(lambda: self._names.unname(uri, collection))
-        self.remove(document.id for document in nameless)
+        with self._changes.together():
+            nameless = self._changes.change(lambda: self._names.unname(uri, collection))
+            self.remove(document.id for document in nameless)
         return nameless
+
+    def _remove(self, act: Callable[[], Gone]) -> int:
+        """Deletes originals after the registry has let go: a crash in between leaves bytes that
+        `compact` finds."""
+        with self._changes.together():
+            gone = self._changes.remove(act)
+            self._originals.drop(gone.originals)
+            self._changes.tidy_removed()
+        return gone.count
 
 
 class Removal:
@@ -105,15 +136,15 @@ class Removal:
     def remove(self, ids: Iterable[DocumentId]) -> Gone:
         wanted = sorted(set(ids))
         with self._engine.begin() as connection:
-            found: list[Any] = []
+            rows: list[Any] = []
             for some in slices(wanted):
                 query = select(
                     documents.c.id, documents.c.uri, documents.c.first_chunk, documents.c.chunks
                 )
-                found += connection.execute(query.where(documents.c.id.in_(some))).all()
-            if not found:
+                rows += connection.execute(query.where(documents.c.id.in_(some))).all()
+            if not rows:
                 return Gone()
-            gone = [row.id for row in found]
+            gone = [row.id for row in rows]
             hashes: set[str] = set()
             addresses: set[str] = set()
             for some in slices(gone):
@@ -128,10 +159,10 @@ class Removal:
                 connection.execute(delete(documents).where(documents.c.id.in_(some)))
             forget_turns_of(connection, gone)
             free_vectors(connection, sorted(hashes))
-            forget_documents(connection, gone, [row.uri for row in found])
+            forget_documents(connection, gone, [row.uri for row in rows])
             sequence = take(connection, "sequence", 1).start
             insert_all(connection, removals, [{"document": i, "changed": sequence} for i in gone])
-            ranges = [{"first_chunk": r.first_chunk, "chunks": r.chunks} for r in found if r.chunks]
+            ranges = [{"first_chunk": r.first_chunk, "chunks": r.chunks} for r in rows if r.chunks]
             insert_all(connection, leftovers, ranges)
             return Gone(len(gone), unused_originals(connection, sorted(addresses)))
 

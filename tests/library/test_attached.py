@@ -65,6 +65,21 @@ def test_one_paper_is_one_document(library: Library, shelf: Path) -> None:
     assert library.documents.get("refs.bib").metadata["references"] == 4  # to be removed by
 
 
+def test_an_export_in_ris_is_its_papers(library: Library, shelf: Path) -> None:
+    """A paper with its file, found by author and year, and one without."""
+    (shelf / "export.ris").write_text(
+        "TY  - JOUR\nAU  - Reed, Mara\nPY  - 2019\nTI  - Lamps of the Northern Coast\nKW  - light\n"
+        "N1  - Borrowed from Holm.\nL1  - files/1/lamp.pdf\nER  - \n\n"
+        "TY  - BOOK\nAU  - Voss, Ina\nPY  - 1988\nTI  - Tides\nER  - \n"
+    )
+    assert not library.add(shelf / "export.ris").failed
+    lamp, tides = sorted(library.documents.all(), key=lambda document: document.title)
+    assert (lamp.title, Path(lamp.uri).name) == ("Lamps of the Northern Coast", "lamp.pdf")
+    assert (tides.title, tides.metadata["year"]) == ("Tides", 1988)
+    for query in ("Reed 2019", "Reed light", "borrowed from Holm", "whale oil"):
+        assert library.search(query)[0].found.document.id == lamp.id, query
+
+
 def test_a_folder_with_library_and_files_holds_each_once(library: Library, shelf: Path) -> None:
     library.add(shelf)
     lamp = by_name(library)["lamp.pdf"]

@@ -1,4 +1,4 @@
-"""Reads reference libraries: BibTeX, BibLaTeX and CSL-JSON.
+"""Reads reference libraries: BibTeX, BibLaTeX, CSL-JSON, RIS and PubMed's format.
 
 A file with several entries becomes a short overview that contains each entry as `KEY.csl.json`; a
 file with one entry becomes that entry's document, with title, authors and year. Its metadata has
@@ -17,13 +17,15 @@ from trivium.core.errors import FileEmpty
 from trivium.core.types import Enclosed, Extraction, Metadata
 from trivium.extract.bibtex import Item, parse_bibtex, split_files
 from trivium.extract.composer import Composer, describe
+from trivium.extract.ris import BEGINNING, parse_ris
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
 from trivium.ports import Blob
 
 MAX_CSL_SNIFF = 4096
 BIBTEX, CSL = "application/x-bibtex", "application/vnd.citationstyles.csl+json"
-MEDIA_TYPES = frozenset({BIBTEX, CSL})
+RIS = "application/x-research-info-systems"
+MEDIA_TYPES = frozenset({BIBTEX, CSL, RIS})
 
 _BIBTEX = re.compile(rb"^[ \t]*@\s*[A-Za-z]+\s*[{(]\s*[^\s,{}()=]*\s*,", re.MULTILINE)
 _TAG = re.compile(r"</?(?:i|b|sub|sup|span|sc|em|strong)\b[^>]*>", re.IGNORECASE)
@@ -51,6 +53,20 @@ class BibtexExtractor:
 
     def extract(self, blob: Blob) -> Extraction:
         return library(blob, parse_bibtex(decode(blob)), BIBTEX)
+
+
+class RisExtractor:
+    """Takes texts that begin with an entry; after other lines only if the name says so."""
+
+    version = "ris/1"
+
+    def accepts(self, blob: Blob) -> bool:
+        named = PurePath(blob.name).suffix.lower() in (".ris", ".nbib")
+        found = BEGINNING.search(blob.data) if named else BEGINNING.match(blob.data.lstrip())
+        return bool(found) and not binary_kind(blob.data)
+
+    def extract(self, blob: Blob) -> Extraction:
+        return library(blob, parse_ris(decode(blob)), RIS)
 
 
 class CslExtractor:
@@ -139,7 +155,9 @@ def _metadata(item: Item, authors: list[str], key: str) -> Metadata:
 
 
 def references(blob: Blob) -> list[Item]:
-    """The entries of a BibTeX or CSL-JSON file."""
+    """The entries of a file in any of the formats."""
+    if RisExtractor().accepts(blob):
+        return parse_ris(decode(blob))
     return _items(blob) or parse_bibtex(decode(blob))
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from trivium.core.errors import FileEmpty, FileTooLarge, FormatUnknown
 from trivium.core.types import Extraction
 from trivium.extract.archives import SevenZipExtractor, TarExtractor, ZipExtractor
-from trivium.extract.bibliography import BibtexExtractor, CslExtractor
+from trivium.extract.bibliography import BibtexExtractor, CslExtractor, RisExtractor
 from trivium.extract.calendars import CalendarExtractor
 from trivium.extract.code import CodeExtractor
 from trivium.extract.databases import DatabaseExtractor
@@ -74,6 +74,7 @@ BUILT_IN: tuple[Extractor, ...] = (
     CslExtractor(),
     JsonExtractor(),
     BibtexExtractor(),
+    RisExtractor(),
     CalendarExtractor(),
     SubtitleExtractor(),
     MailboxExtractor(),

@@ -57,6 +57,7 @@ _TYPES = {
     "vnd.apple.keynote": "Keynote",
     "vnd.apple.numbers": "Numbers",
     "bibtex": "BibTeX",
+    "research-info-systems": "References (RIS)",
     "vnd.citationstyles.csl+json": "References (CSL)",
     "tab-separated-values": "TSV",
     "ndjson": "JSON lines",

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.extract.making import pieces
 
 from trivium.core.errors import FileEmpty
-from trivium.extract.bibliography import BibtexExtractor, CslExtractor
+from trivium.extract.bibliography import BibtexExtractor, CslExtractor, RisExtractor
 from trivium.extract.bibtex import parse_bibtex
 from trivium.extract.latex import readable
 from trivium.ports import Blob
@@ -116,3 +116,71 @@ def test_latex(latex: str, text: str) -> None:
 def test_unclosed_entries_end_soon() -> None:
     for source in ("@a{k,\n" * 100_000, "@a{k, t={" * 50_000, '@a{k, t="' * 50_000):
         parse_bibtex(source)
+
+
+RIS = """\
+TY  - JOUR
+AU  - Spitz, François
+AU  - Furlong, Eileen E. M.
+PY  - 2012
+DA  - 2012/09/01
+TI  - Transcription factors
+JO  - Nature Reviews Genetics
+SP  - 613
+EP  - 626
+VL  - 13
+AB  - Genetic studies during the past decades
+have revealed networks.
+KW  - enhancer
+KW  - Keyword2, Keyword3
+Keyword4; Keyword5
+L1  - files/7/Spitz.pdf
+DO  - https://doi.org/10.1038/nrg3207
+ER  -
+
+TY  - PAT
+A1  - Burger,D.R.
+T1  - Method of detecting AIDS virus infection
+Y1  - 1990/2/27
+N2  - A method is disclosed.
+ER  -
+"""
+PUBMED = """\
+PMID- 23193287
+TI  - GenBank.
+PG  - D36-42
+LID - 10.1093/nar/gks1195 [doi]
+AB  - GenBank is a comprehensive database that contains publicly available
+      sequences.
+FAU - Benson, Dennis A
+AU  - Benson DA
+DP  - 2013 Jan
+JT  - Nucleic acids research
+"""
+
+
+def test_ris_and_pubmed_are_libraries_of_references() -> None:
+    """Tags and continued lines as in the test cases of zotero/translators (RIS.js) and in the
+    sample of anglyan/gris (docs/source/specification.rst)."""
+    blob = Blob("export.ris", b"\xef\xbb\xbf" + RIS.encode())
+    assert RisExtractor().accepts(blob)
+    assert RisExtractor().accepts(Blob("saved", RIS.encode()))
+    assert not RisExtractor().accepts(Blob("notes.md", b"# Formats\n\nTY  - JOUR begins an entry"))
+    first, patent = RisExtractor().extract(blob).enclosed
+    paper = CslExtractor().extract(Blob(first.name, first.data))
+    assert paper.title == "Transcription factors"
+    assert "past decades have revealed networks." in paper.text
+    metadata = paper.metadata
+    assert metadata["authors"] == ("François Spitz", "Eileen E. M. Furlong")
+    assert (metadata["year"], metadata["date"]) == (2012, "2012-09-01")
+    assert metadata["keywords"] == ("enhancer", "Keyword2", "Keyword3", "Keyword4", "Keyword5")
+    assert metadata["file"] == ("files/7/Spitz.pdf",)
+    assert (metadata["doi"], metadata["page"]) == ("10.1038/nrg3207", "613–626")
+    other = CslExtractor().extract(Blob(patent.name, patent.data))
+    assert other.metadata["authors"] == ("D.R. Burger",)
+    assert other.metadata["date"] == "1990-02-27"
+    medline = RisExtractor().extract(Blob("pubmed.nbib", PUBMED.encode()))
+    assert (medline.title, medline.metadata["year"]) == ("GenBank.", 2013)
+    assert medline.metadata["authors"] == ("Dennis A Benson",)
+    assert medline.metadata["doi"] == "10.1093/nar/gks1195"
+    assert "publicly available sequences." in medline.text

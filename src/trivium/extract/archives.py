@@ -18,7 +18,8 @@ import subprocess
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
 
@@ -136,27 +137,43 @@ class SevenZipExtractor:
     version = "7zip/1"
 
     def accepts(self, blob: Blob) -> bool:
-        return bool(_compression(blob.data, _BY_PROGRAM))
+        return needs_program(blob.data)
 
     def extract(self, blob: Blob) -> Extraction:
-        program = _program(blob)
         unpacked = _Unpacked(blob.name)
-        with tempfile.TemporaryDirectory() as folder:
-            packed, out = Path(folder, "archive"), Path(folder, "out")
-            packed.write_bytes(blob.data)
-            listed = _run(blob, program, "l", "-slt", "-ba", str(packed))
-            sizes = [int(size) for size in _LISTED.findall(listed)]
-            _check_count(blob.name, len(sizes))
-            check_sizes(blob.name, sum(sizes), len(blob.data), MAX_UNPACKED)
-            if "Encrypted = +" in listed:
-                raise _locked_archive(blob)
-            _run(blob, program, "x", "-y", f"-o{out}", str(packed))
-            for path in sorted(out.rglob("*")):
-                if path.is_file() and not path.is_symlink():
-                    name = path.relative_to(out).as_posix()
-                    alone = name in ("archive", "archive~")  # a file that has no name inside
-                    unpacked.add(_inner_name(blob) if alone else name, path.read_bytes)
+        with unpacked_by_program(blob) as files:
+            for name, path in files:
+                alone = name in ("archive", "archive~")  # a file that has no name inside
+                unpacked.add(_inner_name(blob) if alone else name, path.read_bytes)
         return unpacked.finish(blob, _compression(blob.data, _BY_PROGRAM))
+
+
+def needs_program(data: bytes) -> bool:
+    """Whether 7-Zip unpacks it."""
+    return bool(_compression(data, _BY_PROGRAM))
+
+
+@contextmanager
+def unpacked_by_program(
+    blob: Blob, password: str | None = None
+) -> Iterator[list[tuple[str, Path]]]:
+    """Its members' names, and where they lie meanwhile. Raises FileLocked without the password."""
+    program = _program(blob)
+    with tempfile.TemporaryDirectory() as folder:
+        packed, out = Path(folder, "archive"), Path(folder, "out")
+        packed.write_bytes(blob.data)
+        listed = _run(blob, password, program, "l", "-slt", "-ba", str(packed))
+        sizes = [int(size) for size in _LISTED.findall(listed)]
+        _check_count(blob.name, len(sizes))
+        check_sizes(blob.name, sum(sizes), len(blob.data), MAX_UNPACKED)
+        if password is None and "Encrypted = +" in listed:
+            raise FileLocked(f"{blob.name} is protected by a password.")
+        _run(blob, password, program, "x", "-y", f"-o{out}", str(packed))
+        yield [
+            (path.relative_to(out).as_posix(), path)
+            for path in sorted(out.rglob("*"))
+            if path.is_file() and not path.is_symlink()
+        ]
 
 
 def _program(blob: Blob) -> str:
@@ -173,22 +190,17 @@ def _program(blob: Blob) -> str:
     return found
 
 
-def _run(blob: Blob, program: str, *arguments: str) -> str:
-    """What it prints. `-p` without a word: it asks for no password."""
-    done = subprocess.run(
-        [program, *arguments, "-p"], capture_output=True, stdin=subprocess.DEVNULL, check=False
-    )
+def _run(blob: Blob, password: str | None, *command: str) -> str:
+    """What it prints. It is told the password where it would ask a person for it: a command line
+    is seen by others. `-p` without a word: it asks for none."""
+    known = ["-p"] if password is None else []
+    told = f"{password or ''}\n".encode()
+    done = subprocess.run([*command, *known], capture_output=True, input=told, check=False)
     if done.returncode > 1:  # 1: a warning
         if b"password" in done.stderr:
-            raise _locked_archive(blob)
+            raise FileLocked(f"{blob.name} is protected by a password.")
         raise FileDamaged(f"{blob.name} is a damaged archive: it may be cut short.")
     return done.stdout.decode("utf-8", "replace")
-
-
-def _locked_archive(blob: Blob) -> FileLocked:
-    return FileLocked(
-        f"{blob.name} is protected by a password.", fix="Unpack it yourself and add the folder."
-    )
 
 
 class _Unpacked:

@@ -27,7 +27,7 @@ from trivium.extract.legacy import DocExtractor, XlsExtractor
 from trivium.extract.markdown import MarkdownExtractor
 from trivium.extract.markup import MarkupExtractor
 from trivium.extract.mobi import MobiExtractor
-from trivium.extract.msg import MsgExtractor
+from trivium.extract.msg import MsgExtractor, PstExtractor
 from trivium.extract.notebook import NotebookExtractor
 from trivium.extract.odf import OdfExtractor
 from trivium.extract.ole import LockedOfficeExtractor
@@ -61,6 +61,7 @@ BUILT_IN: tuple[Extractor, ...] = (
     TarExtractor(),
     SevenZipExtractor(),
     MsgExtractor(),
+    PstExtractor(),
     DocExtractor(),
     XlsExtractor(),
     PptExtractor(),

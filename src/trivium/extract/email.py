@@ -90,28 +90,33 @@ class MailboxExtractor:
         for start, end in zip(starts, [*starts[1:], len(blob.data)], strict=True):
             body = blob.data[blob.data.index(b"\n", start) + 1 : end]
             letters.append(parse_message(re.sub(rb"(?m)^>(>*From )", rb"\1", body)))
-        out = Composer(blob.name)
-        threads = _threads(letters)
-        for thread in threads:
-            out.heading(2, bare_subject(thread[0].subject) or "(no subject)")
-            for letter in thread:
-                add_message(out, letter)
-        dates = sorted(letter.time for letter in letters if letter.time)
-        return out.finish(
-            blob,
-            media_type="application/mbox",
-            metadata=describe(
-                {
-                    "messages": len(letters),
-                    "threads": len(threads),
-                    "authors": [name for letter in letters for name in letter.senders][:200],
-                    "date": dates[0] if dates else "",
-                    "last": dates[-1] if dates else "",
-                }
-            ),
-            kind=Kind.MESSAGES,
-            enclosed=[part for letter in letters for part in letter.attachments],
-        )
+        return mailbox_document(blob, letters, "application/mbox")
+
+
+def mailbox_document(blob: Blob, letters: list[MailMessage], media_type: str) -> Extraction:
+    """Messages as a conversation, thread by thread."""
+    out = Composer(blob.name)
+    threads = _threads(letters)
+    for thread in threads:
+        out.heading(2, bare_subject(thread[0].subject) or "(no subject)")
+        for letter in thread:
+            add_message(out, letter)
+    dates = sorted(letter.time for letter in letters if letter.time)
+    return out.finish(
+        blob,
+        media_type=media_type,
+        metadata=describe(
+            {
+                "messages": len(letters),
+                "threads": len(threads),
+                "authors": [name for letter in letters for name in letter.senders][:200],
+                "date": dates[0] if dates else "",
+                "last": dates[-1] if dates else "",
+            }
+        ),
+        kind=Kind.MESSAGES,
+        enclosed=[part for letter in letters for part in letter.attachments],
+    )
 
 
 def letter_document(blob: Blob, letter: MailMessage, media_type: str) -> Extraction:

@@ -1,24 +1,32 @@
-"""Reads Outlook's message files (MSG): compound files of numbered properties.
+"""Reads Outlook's files: messages (MSG), compound files of numbered properties, and archives (PST,
+OST), by libpff.
 
-Makes the same document as from an EML file. Knows the few properties for sender, recipients, dates,
-text and attachments.
+Makes the same documents as from EML and MBOX files. Knows the few properties for sender,
+recipients, dates, text and attachments.
 """
 
 from __future__ import annotations
 
+import io
 import struct
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.message import EmailMessage
 from email.utils import format_datetime
+from itertools import islice
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from trivium.core.errors import FileDamaged, FileTooLarge, FormatUnknown, ReadError
 from trivium.core.types import Enclosed, Extraction
 from trivium.extract.charsets import decode_text
 from trivium.extract.composer import clean
-from trivium.extract.email import letter_document
-from trivium.extract.mail_message import MailMessage
+from trivium.extract.email import MAX_MESSAGES, letter_document, mailbox_document
+from trivium.extract.mail_message import MailMessage, parse_message
 from trivium.extract.ole import has_stream, open_ole, stream
+from trivium.extract.rtf import RtfExtractor
 from trivium.ports import Blob
 
 if TYPE_CHECKING:
@@ -28,6 +36,7 @@ _SUBJECT, _BODY, _HTML, _SENDER, _ADDRESS, _SMTP = 0x0037, 0x1000, 0x1013, 0x0C1
 _TO, _CC, _ID, _REPLY = 0x0E04, 0x0E03, 0x1035, 0x1042
 _NAME, _SHORT_NAME, _DATA, _CLASS = 0x3707, 0x3704, 0x3701, 0x001A
 _SUBMITTED, _DELIVERED, _CODEPAGE, _INTERNET_CODEPAGE = 0x0039, 0x0E06, 0x3FFD, 0x3FDE
+_SHOWN, _TEXT, _BINARY = 0x3001, (0x1E, 0x1F), 0x0102  # a recipient's name; types of values
 MAX_ATTACHMENTS = 1_000
 MAX_NESTED = 5
 
@@ -44,6 +53,81 @@ class MsgExtractor:
         with open_ole(blob) as ole:
             letter = _Message(ole, []).letter(0)
         return letter_document(blob, letter, "application/vnd.ms-outlook")
+
+
+class PstExtractor:
+    """Takes Outlook's archives. Appointments and contacts are messages of few words."""
+
+    version = "pst/1"
+
+    def accepts(self, blob: Blob) -> bool:
+        return blob.data.startswith(b"!BDN")
+
+    def extract(self, blob: Blob) -> Extraction:
+        try:
+            import pypff
+        except ImportError:
+            raise FormatUnknown(
+                f"{blob.name} is an Outlook archive (PST) that Trivium needs libpff to read.",
+                fix="Run `pip install libpff-python`, or export the mail as MBOX.",
+                on_page="Export the mail as MBOX, for example with `readpst`.",
+            ) from None
+        archive = pypff.file()
+        try:
+            archive.open_file_object(io.BytesIO(blob.data))
+            letters = [*_letters(archive.root_folder)]
+        except OSError as reason:
+            raise FileDamaged(f"{blob.name} is a damaged Outlook archive.") from reason
+        if len(letters) > MAX_MESSAGES:
+            raise FileTooLarge(f"{blob.name} holds {len(letters):,} messages.")
+        return mailbox_document(blob, letters, "application/vnd.ms-outlook-pst")
+
+
+def _letters(folder: Any) -> Iterator[MailMessage]:
+    for item in folder.sub_messages:
+        if hasattr(item, "subject"):  # else it is Outlook's own
+            yield _pst_letter(item, 0)
+    for inner in folder.sub_folders:
+        yield from _letters(inner)
+
+
+def _pst_letter(item: Any, depth: int) -> MailMessage:
+    """What its headers say, if it came by the internet, and else its properties."""
+    letter = parse_message((item.transport_headers or "").encode("utf-8", "replace") + b"\n\n")
+    sender = "" if item.sender_name in (None, "Unknown") else clean(item.sender_name)
+    sent = item.client_submit_time or item.delivery_time
+    text = decode_text(item.plain_text_body or b"")
+    html = "" if text.strip() else decode_text(item.html_body or b"")
+    if not (text + html).strip() and item.rtf_body:
+        with suppress(ReadError):
+            text = RtfExtractor().extract(Blob("body.rtf", item.rtf_body)).text
+    recipients = item.recipients.record_sets if item.recipients else ()
+    return replace(
+        letter,
+        subject=letter.subject or clean(item.subject or ""),
+        senders=letter.senders or ((sender,) if sender else ()),
+        recipients=letter.recipients or tuple(filter(None, map(_shown_name, recipients))),
+        time=letter.time or (sent.replace(tzinfo=UTC).isoformat() if sent else ""),
+        text=clean(text),
+        html=html,
+        attachments=tuple(_pst_attachments(item, depth)),
+    )
+
+
+def _pst_attachments(item: Any, depth: int) -> Iterator[Enclosed]:
+    for number, part in enumerate(islice(item.attachments, MAX_ATTACHMENTS), 1):
+        inner = part.get_sub_item(0) if part.number_of_sub_items else None
+        kinds = {e.entry_type: e.value_type for s in part.record_sets for e in s.entries}
+        if hasattr(inner, "subject") and depth < MAX_NESTED:
+            yield _as_eml(_pst_letter(inner, depth + 1), number)
+        elif kinds.get(_DATA) == _BINARY and part.size:
+            name = clean(part.long_filename or "").replace("\\", "/")
+            yield Enclosed(PurePath(name).name or f"attachment-{number}", part.read_buffer())
+
+
+def _shown_name(properties: Any) -> str:
+    texts = {e.entry_type: e for e in properties.entries if e.value_type in _TEXT}
+    return clean(texts[_SHOWN].data_as_string or "") if _SHOWN in texts else ""
 
 
 class _Message:

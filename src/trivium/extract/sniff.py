@@ -48,7 +48,6 @@ ADVICE = {
     "a bzip2 archive": "Unpack it and add the files, or pack them as ZIP.",
     "a DjVu document": "Convert it to PDF, for example with `ddjvu -format=pdf`.",
     "a OneNote notebook": "Export the pages in OneNote as PDF or Word.",
-    "an Outlook archive (PST)": "Export the mail as MBOX, for example with `readpst`.",
     "an Access database": "Export its tables as CSV or Excel.",
     "a Photoshop image": "Export it as PNG or PDF.",
     "a PostScript file": "Convert it to PDF, for example with `ps2pdf`.",

@@ -1,4 +1,5 @@
-"""Opens files that a password protects: PDF, Office, ZIP. The result is the same file without it.
+"""Opens files that a password protects: PDF, Office, archives. The result is the same file without
+it; of 7z and RAR, a ZIP of the same members.
 
 Runs in a reader's process as an extractor whose answer is one enclosed file. The password comes
 as the blob's `title`, through the pipe: a command line shows it to everybody on the machine.
@@ -12,10 +13,12 @@ import io
 import struct
 import zipfile
 import zlib
+from contextlib import suppress
 from typing import Any
 
 from trivium.core.errors import FileDamaged, FileLocked
 from trivium.core.types import Enclosed, Extraction
+from trivium.extract.archives import needs_program, unpacked_by_program
 from trivium.extract.ole import is_ole
 from trivium.extract.package import ZIP_ERRORS, check_sizes, open_zip
 from trivium.ports import Blob
@@ -47,6 +50,8 @@ def unlocked(blob: Blob, password: str) -> bytes:
         return _office(blob, password)
     if zipfile.is_zipfile(io.BytesIO(blob.data)):
         return _zip(blob, password)
+    if needs_program(blob.data):
+        return _by_program(blob, password)
     return blob.data
 
 
@@ -111,6 +116,22 @@ def _zip(blob: Blob, password: str) -> bytes:
             except (*ZIP_ERRORS, zlib.error, struct.error, KeyError) as reason:
                 raise FileDamaged(f"{blob.name} is damaged.") from reason
             copy.writestr(zipfile.ZipInfo(member.filename, member.date_time), data)
+    return opened.getvalue()
+
+
+def _by_program(blob: Blob, password: str) -> bytes:
+    with suppress(FileLocked), unpacked_by_program(blob):
+        return blob.data
+    opened = io.BytesIO()
+    try:
+        with (
+            unpacked_by_program(blob, password) as files,
+            zipfile.ZipFile(opened, "w", zipfile.ZIP_DEFLATED) as copy,
+        ):
+            for name, path in files:
+                copy.writestr(name, path.read_bytes())
+    except FileLocked:
+        raise _wrong(blob) from None
     return opened.getvalue()
 
 

@@ -183,7 +183,7 @@ class Library:
 
         Labels you don't give come from the document's front matter, or stay as they were.
         `ignore`: .gitignore rules, in addition to .triviumignore files.
-        `password` opens locked files: PDF, Office and ZIP. It is kept nowhere.
+        `password` opens locked PDF and Office files and archives. It is kept nowhere.
         Adding is a job: if the process dies, `jobs.work` resumes it in any process.
         """
         listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)

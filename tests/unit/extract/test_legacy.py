@@ -1,12 +1,18 @@
-"""Old Office files: DOC with headings and tables, XLS, PPT, MSG, and what a password hides."""
+"""Old Office files: DOC with headings and tables, XLS, PPT, MSG, PST, and what a password
+hides."""
+
+import sys
+from datetime import datetime
+from types import SimpleNamespace
 
 import pytest
 from tests.unit.extract.making import check_offsets, compound, pieces
 from tests.unit.extract.making_legacy import doc, msg, ppt, xls
 
-from trivium.core.errors import FileDamaged, FileLocked
+from trivium.core.errors import FileDamaged, FileLocked, FormatUnknown
+from trivium.extract.detect import read
 from trivium.extract.legacy import DocExtractor, XlsExtractor
-from trivium.extract.msg import MsgExtractor
+from trivium.extract.msg import MsgExtractor, PstExtractor
 from trivium.extract.ole import LockedOfficeExtractor
 from trivium.extract.ppt import PptExtractor
 from trivium.ports import Blob
@@ -86,3 +92,66 @@ def test_msg() -> None:
     assert (result.title, result.metadata["to"]) == ("Grüße", ("Bo", "Cy"))
     assert result.elements[0].place.authors == ("Ann Lee",)
     assert result.elements[0].place.time == "2001-09-09T01:46:40+00:00"
+
+
+_OUTLOOK_FIELDS = (
+    "subject",
+    "sender_name",
+    "recipients",
+    "plain_text_body",
+    "html_body",
+    "rtf_body",
+)
+
+
+def _outlook_item(**own: object) -> SimpleNamespace:
+    """What libpff says of an item; empty values as it gives them for apache/tika's testPST.pst."""
+    names = [*_OUTLOOK_FIELDS, "transport_headers", "client_submit_time", "delivery_time"]
+    nothing = dict.fromkeys(names)
+    return SimpleNamespace(**{**nothing, "attachments": (), **own})
+
+
+def test_outlooks_archives_are_mailboxes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing writes PST files, so libpff's answers are written down here, as it gave them for
+    testPST.pst and testPST_variousBodyTypes.pst of apache/tika and dist-list.pst of
+    rjohnsondev/java-libpst, which were read by hand beside it."""
+    values = [SimpleNamespace(entry_type=0x3701, value_type=0x0102)]
+    part = SimpleNamespace(
+        record_sets=[SimpleNamespace(entries=values)], size=4, number_of_sub_items=0,
+        long_filename="C:\\plans\\tide.txt", read_buffer=lambda: b"tide",
+    )  # fmt: skip
+    name = SimpleNamespace(entry_type=0x3001, value_type=0x1F, data_as_string="Bo")
+    asked = _outlook_item(
+        subject="Tide", sender_name="Ann", plain_text_body=b"When?\r\n", attachments=[part],
+        client_submit_time=datetime(2016, 8, 2, 0, 27),
+        recipients=SimpleNamespace(record_sets=[SimpleNamespace(entries=[name])]),
+    )  # fmt: skip
+    headers = "From: Bo <b@x.org>\r\nSubject: Re: Tide\r\nDate: Tue, 2 Aug 2016 01:00:00 +0200\r\n"
+    answered = _outlook_item(transport_headers=headers, html_body=b"<p>At <b>noon</b>.</p>")
+    formatted = _outlook_item(subject="Reeds", rtf_body=b"{\\rtf1 Herons.}", sender_name="Unknown")
+    own = SimpleNamespace()  # a folder's settings, which are no message
+    inbox = SimpleNamespace(sub_messages=[asked, formatted, own], sub_folders=[])
+    root = SimpleNamespace(
+        sub_messages=[],
+        sub_folders=[inbox, SimpleNamespace(sub_messages=[answered], sub_folders=[])],
+    )
+    archive = SimpleNamespace(open_file_object=lambda file: None, root_folder=root)
+    monkeypatch.setitem(sys.modules, "pypff", SimpleNamespace(file=lambda: archive))
+    result = PstExtractor().extract(Blob("mail.pst", b"!BDN"))
+    assert pieces(result) == [
+        ("heading", "Tide"), ("message", "When?\n[tide.txt]"), ("message", "At noon."),
+        ("heading", "Reeds"), ("message", "Herons."),
+    ]  # fmt: skip
+    assert result.elements[1].place.authors == ("Ann",)
+    assert result.elements[1].place.time == "2016-08-02T00:27:00+00:00"
+    assert result.elements[2].place.time == "2016-08-02T01:00:00+02:00"
+    assert [(one.name, one.data) for one in result.enclosed] == [("tide.txt", b"tide")]
+
+
+def test_outlooks_archives_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    blob = Blob("mail.pst", b"!BDN" + bytes(600))
+    with pytest.raises(FileDamaged, match=r"mail\.pst is a damaged Outlook archive"):
+        read(blob)
+    monkeypatch.setitem(sys.modules, "pypff", None)
+    with pytest.raises(FormatUnknown, match="pip install libpff-python"):
+        read(blob)

@@ -384,7 +384,6 @@ def test_apples_mail_is_a_message() -> None:
     [
         (b"AT&TFORM\x00\x00DJVM", "a DjVu document", "Convert it to PDF"),
         (b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d\xae\xb1", "a OneNote notebook", "Export the pages"),
-        (b"!BDN\x00\x00\x00\x00", "an Outlook archive", "readpst"),
         (b"\x00\x01\x00\x00Standard ACE DB\x00", "an Access database", "CSV or Excel"),
         (b"%!PS-Adobe-3.0\n%%Title: a", "a PostScript file", "ps2pdf"),
     ],

@@ -1,4 +1,5 @@
-"""Files that a password protects are opened with it: PDF, Office, and both ways ZIP encrypts."""
+"""Files that a password protects are opened with it: PDF, Office, 7z, and both ways ZIP
+encrypts."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import random
 import zipfile
 
 import pytest
+from tests.fuzz.seeds import SEVEN_ZIP as OPEN_SEVEN_ZIP
 from tests.unit.extract.making import zipped
 from tests.unit.extract.test_docx import W, p
 from tests.unit.extract.test_pdf_maker import paper
@@ -34,6 +36,23 @@ WINZIP_AES = bytes.fromhex(
     "a237c0ee2cdb2e737f488fce9a2442fdb06bfb504b010214031400010063007035725d000000003c0000001f00"
     "000008000b000000000000000000a481000000006e6f74652e7478740199070002004145030800504b05060000"
     "000001000100410000006d0000000000"
+)
+
+# The same by 7-Zip 26.03 (`7zz a -psecret`), with the names readable and (`-mhe=on`) not.
+SEVEN_ZIP = bytes.fromhex(
+    "377abcaf271c0004c76cd94b30000000000000006a00000000000000e68e91cb68952edee8724363ee15d4bbac"
+    "d6f92d1f9b79af0b034ffa4a6736f97d1ba2cc63d46b6d00b13b467891d16c37e7fdd40104060001093000070b"
+    "0100022406f1070112530f7b15974664a478801e1e51766024fb2a2121010001000c231f00080a01aa3fd12800"
+    "0005011901001113006e006f00740065002e0074007800740000001900140a01008d1e13a55b77dd0115060100"
+    "2080a4810000"
+)
+SEVEN_ZIP_NAMES = bytes.fromhex(
+    "377abcaf271c0004693b8b2ca0000000000000002e00000000000000c4bcaea54e2d1b23949a4c9f540252646c"
+    "c08f2c7e79af4d0966eb4294b1643447b0294e482e990762b7427d8ec3e8099921b5c0d97897d151a35bb8f0c9"
+    "4e03b4b1cb50def02769fc0a5d81d24d5aee2e2e1a6bd2cbd9fbe8c2799362a892aafaf299ee058d8a8e3a5e62"
+    "24faa26e3ae044e0c6a7a86242c87bce2a5c283602ba52795bf71ec08df373f061276eca873b9efc12c29c1e74"
+    "31a59898e44c8fbf637212ba17063001097000070b0100012406f1070112530f590614b46a3f3cd45b22cf46c9"
+    "60397a0c6a0a01c7934b8b0000"
 )
 
 
@@ -67,7 +86,20 @@ def test_a_zip(data: bytes) -> None:
     assert (member.name, member.data) == ("note.txt", b"The heron stands in the reeds.\n")
 
 
-@pytest.mark.parametrize("data", [paper().build(password="secret"), ZIPCRYPTO, WINZIP_AES])
+@pytest.mark.parametrize("data", [SEVEN_ZIP, SEVEN_ZIP_NAMES])
+def test_an_archive_that_a_program_opens(data: bytes) -> None:
+    """Tried by hand beside it: rar5-psw, rar5-hpsw and rar202-comment-psw of markokr/rarfile
+    (test/files), which WinRAR wrote."""
+    blob = Blob("a.7z", data)
+    with pytest.raises(FileLocked, match="protected by a password"):
+        read(blob)
+    (member,) = read(Blob("a.7z", unlocked(blob, "secret"))).enclosed
+    assert (member.name, member.data) == ("note.txt", b"The heron stands in the reeds.\n")
+
+
+@pytest.mark.parametrize(
+    "data", [paper().build(password="secret"), ZIPCRYPTO, WINZIP_AES, SEVEN_ZIP, SEVEN_ZIP_NAMES]
+)
 def test_a_wrong_password_is_told(data: bytes) -> None:
     with pytest.raises(FileLocked, match="isn't the password of a"):
         unlocked(Blob("a", data), "other")
@@ -77,5 +109,5 @@ def test_a_file_without_a_password_stays_as_it_is() -> None:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
         archive.writestr("a.txt", "text")
-    for data in (paper().build(), made.getvalue(), b"plain text"):
+    for data in (paper().build(), made.getvalue(), OPEN_SEVEN_ZIP, b"plain text"):
         assert unlocked(Blob("a", data), "secret") == data

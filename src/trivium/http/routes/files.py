@@ -58,7 +58,7 @@ _FORM: dict[str, Any] = {
         "password": {
             "type": "string",
             "maxLength": 200,
-            "description": "Password of a locked PDF, Office or ZIP file. It is kept nowhere.",
+            "description": "Password of a locked PDF, Office file or archive. It is kept nowhere.",
         },
     },
 }

@@ -151,7 +151,8 @@ def test_messages_around_one_are_shown_with_it(library: Library, server: TestCli
     (one,) = server.post("/v1/search", json={**asked, "where": "authors:bob"}).json()["results"]
     assert "context" not in one, "what the filter leaves out is left out around it too"
     found = call_tool(library, "search", query="Bob", where="authors:bob")["results"][0]
-    near = call_tool(library, "get_passage", document=found["document"], index=0)
+    near = call_tool(library, "get_passage", document=found["document"], index=found["index"])
+    assert found["index"] == 1, "the second message of its conversation"
     assert owners([one["text"] for one in near["passages"]]) == ["Ada", "Bob"]
 
 

@@ -227,7 +227,8 @@ def sentences(passage: Passage) -> list[Sentence]:
             plain = _FOOTNOTE.sub("", line)
             cuts = [0, *boundaries.sentences(plain), len(plain)]
             parts = [_short(" ".join(plain[a:b].split())) for a, b in pairwise(cuts)]
-            begun = passage.citation.index > 0 and not at and line is lines[0]
+            cut = passage.citation.index > 0 and not passage.speakers  # a message begins by itself
+            begun = cut and not at and line is lines[0]
             found += [
                 Sentence(
                     part,

@@ -67,7 +67,9 @@ class Citation(Told):
     number: int = field(metadata=says("Its number in the text: [1]."))
     chunk: ChunkId
     document: DocumentId
-    index: int = field(metadata=says("Index of the passage in its document, from 0."))
+    index: int = field(
+        metadata=says("Index of the passage in its document or conversation, from 0.")
+    )
     title: str
     uri: str
     collection: str

@@ -168,7 +168,7 @@ SECTION_LABELS = {
 class Chunk:
     """A passage: `text` is exactly `extraction.text[start:end]`."""
 
-    index: int  # position in the document, from 0
+    index: int  # position in the document, from 0; of a synced message, in its conversation
     start: int
     end: int
     text: str

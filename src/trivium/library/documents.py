@@ -158,7 +158,7 @@ class Documents:
             if chunk.chunk.index == index:
                 return chunk
         raise DocumentNotFound(
-            f"{document.title} has no passage {index}.", fix="Passages count from 0."
+            f"{document.title} has no passage {index}.", fix="`trivium show` lists its passages."
         )
 
     def collections(self, within: Where = OWNER) -> list[Collection]:

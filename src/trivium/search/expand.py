@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trivium.core.types import ChunkId, Document, Neighbours, StoredChunk, Where
+from trivium.core.types import ChunkId, Neighbours, StoredChunk, Where
 from trivium.ports import Documents
+from trivium.store.identity import conversation
 
 CHARACTERS = 500  # on each side
 MESSAGES = 5  # on each side: a chat message has about 20 words, so more wouldn't fit
-_MESSAGE = "message/slack"
 
 
 def surrounding(
@@ -32,7 +32,7 @@ def surrounding(
         for id_, around in documents.around([one.id for one in found], before, after, where).items()
     }
     for one in found:
-        own, prefix = near.get(one.id), conversation_of(one.document)
+        own, prefix = near.get(one.id), conversation(one.document.uri, one.document.media_type)
         if prefix and own is not None and not (own.before and own.after):
             said = documents.beside(one.document, prefix, messages, where)
             near[one.id] = Neighbours(own.before or said.before, own.after or said.after)
@@ -42,14 +42,6 @@ def surrounding(
 def _intact(chunks: tuple[StoredChunk, ...]) -> tuple[StoredChunk, ...]:
     """None of them if one has changed on disk: the others may not be beside the passage."""
     return chunks if all(chunk.is_intact for chunk in chunks) else ()
-
-
-def conversation_of(document: Document) -> str:
-    """The beginning that the uris of all messages in its conversation share; after it they sort by
-    time. Empty: not a message. A uri is `slack:NAME/CHANNEL/TIME`; a reply has the time of its
-    thread, then its own."""
-    parts = document.uri.split("/", 2)
-    return f"{parts[0]}/{parts[1]}/" if document.media_type == _MESSAGE and parts[2:] else ""
 
 
 def context(found: StoredChunk, around: Neighbours) -> tuple[str, str]:

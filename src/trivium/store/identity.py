@@ -14,6 +14,15 @@ from trivium.core.types import EVERYONE, Document, DocumentId, Processed
 from trivium.store.clock import now
 
 WITHIN = "!/"  # between the uri of a file and the name of a file inside it
+_MESSAGE = "message/slack"
+
+
+def conversation(uri: str, media_type: str) -> str:
+    """The beginning that the uris of all messages in its conversation share; after it they sort by
+    time. Empty: not a message. A uri is `slack:NAME/CHANNEL/TIME`; a reply has the time of its
+    thread, then its own."""
+    parts = uri.split("/", 2)
+    return f"{parts[0]}/{parts[1]}/" if media_type == _MESSAGE and parts[2:] else ""
 
 
 def is_shareable(processed: Processed) -> bool:

@@ -48,6 +48,26 @@ class WriterContract(PartContract):
         for signal in Signal:
             assert found(backend, signal, "candle lantern burns") == ["A candle burns."]
 
+    def test_passages_of_a_conversation_are_numbered_through(self, backend: Backend) -> None:
+        """A later message continues after the highest number, also of one that is gone; an edited
+        one keeps its number unless it has more passages."""
+
+        def say(time: int, *text: str, channel: str = "C1") -> list[int]:
+            said = sample(f"slack:team/{channel}/{time}", *text)
+            message = replace(said.extraction, media_type="message/slack")
+            (id_,) = put(backend, replace(said, extraction=message))
+            return [passage.chunk.index for passage in backend.documents.passages(id_, OWNER)]
+
+        assert say(1, "A bell.") == [0]
+        assert say(2, "Two bells,", "one of copper.") == [1, 2]
+        assert say(1, "Elsewhere.", channel="C2") == [0]
+        assert say(2, "Two copper bells,", "both loud.") == [1, 2]
+        assert say(1, "A bell, edited,", "twice as long.") == [3, 4]
+        last = next(d for d in backend.documents.all(OWNER) if d.uri.endswith("C1/1"))
+        with backend.writer.writing():
+            backend.writer.remove([last.id])
+        assert say(3, "After it.") == [5]
+
     def test_the_same_uri_in_two_collections_is_two_documents(self, backend: Backend) -> None:
         ids = put(backend, sample("a.md", "One."), sample("a.md", "Two.", collection="other"))
         assert len(set(ids)) == 2

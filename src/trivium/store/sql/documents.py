@@ -43,7 +43,15 @@ from trivium.store.sql.rows import (
     interpretation_of,
     passage_check,
 )
-from trivium.store.sql.statements import KEPT, active, leniently, one_state, one_statement, slices
+from trivium.store.sql.statements import (
+    KEPT,
+    active,
+    behind_all,
+    leniently,
+    one_state,
+    one_statement,
+    slices,
+)
 from trivium.store.sql.tables import (
     chunks,
     collections,
@@ -104,7 +112,7 @@ class SqlDocuments:
         self, prefix: str, collection: str, *, since: str = "", before: str = ""
     ) -> list[str]:
         first_uri = max(prefix, since)
-        behind = _behind(prefix)
+        behind = behind_all(prefix)
         behind = min(behind, before or behind)
         first, others = (
             select(table.c.uri).where(
@@ -292,7 +300,7 @@ class SqlDocuments:
             .order_by(None)
         )
         before = near.where(uri >= prefix, uri < document.uri).order_by(uri.desc(), id_.desc())
-        after = near.where(uri > document.uri, uri < _behind(prefix)).order_by(uri, id_)
+        after = near.where(uri > document.uri, uri < behind_all(prefix)).order_by(uri, id_)
         return Neighbours(tuple(reversed(self._chunks(before))), tuple(self._chunks(after)))
 
 
@@ -313,11 +321,6 @@ def _chunks_with_documents() -> Select[Any]:
     labelled = [column.label(f"document_{column.name}") for column in of]
     joined = select(*held, *labelled).join(documents, chunks.c.document == documents.c.id)
     return joined.order_by(chunks.c.id)
-
-
-def _behind(prefix: str) -> str:
-    """Sorts after every text that begins so."""
-    return prefix[:-1] + chr(ord(prefix[-1]) + 1)
 
 
 def _numbered(number: int | None) -> ColumnElement[bool]:

@@ -28,6 +28,7 @@ from trivium.core.types import ChunkId, Document, DocumentId, Metadata, Processe
 from trivium.core.work import DUPLICATE, SyncPoint, TaskEnd
 from trivium.store.clock import now
 from trivium.store.identity import (
+    conversation,
     inherited,
     is_shareable,
     meets,
@@ -64,6 +65,7 @@ from trivium.store.sql.sources import save_points
 from trivium.store.sql.statements import (
     EMBEDDED_UPTO,
     KEPT,
+    behind_all,
     insert_all,
     set_setting,
     setting,
@@ -75,6 +77,7 @@ from trivium.store.sql.tables import (
     STAGED,
     UNBORN,
     chunks,
+    counters,
     documents,
     embeddings,
     fields,
@@ -296,6 +299,7 @@ class _Plan:
             held = self._held[document_id]
             set_names(connection, held, all_names(held))
         interpretation_ids = take("interpretation", len(self.new))
+        first_numbers = _first_numbers(connection, self.new)
         next_chunk = take("chunk", sum(len(p.chunks) for p, *_ in self.new)).start
         new_documents, new_interpretations, new_chunks = [], [], []
         for (processed, document, is_first), id_ in zip(self.new, interpretation_ids, strict=True):
@@ -316,6 +320,7 @@ class _Plan:
             pairs = zip(processed.chunks, processed.hashes, strict=True)
             new_chunks += [
                 chunk_values(chunk, embedded)
+                | {"position": first_numbers.get(document.id, 0) + chunk.index}
                 | {"id": at, "interpretation": id_, "document": document.id}
                 for at, (chunk, embedded) in enumerate(pairs, start=next_chunk)
             ]
@@ -358,6 +363,52 @@ class _Plan:
         same = self._seen.setdefault((document.collection, document.seen_hash), [])
         if document.id not in same:
             same.append(document.id)
+
+
+def _first_numbers(
+    connection: Connection, new: Sequence[tuple[Processed, Document, bool]]
+) -> Mapping[DocumentId, int]:
+    """Of the messages among them, the number of the first passage. The passages of a conversation
+    are numbered through: a new message continues after the highest number ever given, an edited one
+    keeps its own, unless it has more passages now."""
+    said = {
+        document.id: (f"{processed.collection}/{prefix}", processed)
+        for processed, document, _ in new
+        if (prefix := conversation(processed.uri, processed.extraction.media_type))
+    }
+    if not said:
+        return {}
+    begun = select(documents.c.id, documents.c.chunks, chunks.c.position).join_from(
+        documents,
+        chunks,
+        (chunks.c.document == documents.c.id) & (chunks.c.id == documents.c.first_chunk),
+    )
+    before = connection.execute(begun.where(documents.c.id.in_(said))).all()
+    numbers = {row.id: row.position for row in before if len(said[row.id][1].chunks) <= row.chunks}
+    later: dict[str, list[DocumentId]] = {}
+    for document, (name, _) in said.items():
+        if document not in numbers:
+            later.setdefault(name, []).append(document)
+    for name, messages in later.items():
+        _count_from(connection, name, said[messages[0]][1])
+        counts = [len(said[document][1].chunks) for document in messages]
+        at = take(connection, name, sum(counts)).start
+        for document, count in zip(messages, counts, strict=True):
+            numbers[document], at = at, at + count
+    return numbers
+
+
+def _count_from(connection: Connection, name: str, message: Processed) -> None:
+    """Begin a conversation's counter, if it has none, after the messages that are there."""
+    if connection.scalar(select(counters.c.value).where(counters.c.name == name)) is not None:
+        return
+    prefix = conversation(message.uri, message.extraction.media_type)
+    highest = select(func.max(chunks.c.position)).join_from(
+        documents, chunks, chunks.c.document == documents.c.id
+    )
+    uri, own = documents.c.uri, documents.c.collection == message.collection
+    last = connection.scalar(highest.where(own, uri >= prefix, uri < behind_all(prefix)))
+    insert_all(connection, counters, [{"name": name, "value": -1 if last is None else last}])
 
 
 def _insert_checked(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:

@@ -111,6 +111,11 @@ def take(connection: Connection, name: str, count: int) -> range:
     return range(last - count + 1, last + 1)
 
 
+def behind_all(prefix: str) -> str:
+    """Sorts after every text that begins so."""
+    return prefix[:-1] + chr(ord(prefix[-1]) + 1)
+
+
 def insert_all(
     connection: Connection, table: Table, rows: list[dict[str, Any]], *, absent: bool = False
 ) -> None:

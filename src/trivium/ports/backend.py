@@ -47,7 +47,6 @@ from trivium.core.work import (
     Priority,
     Retryable,
     SyncFailure,
-    SyncPoint,
     SyncRun,
     Task,
     TaskEnd,
@@ -825,9 +824,8 @@ class KeptSources(Protocol):
         """Whether there was one. Its failures go too; its documents stay."""
         ...
 
-    def advance(self, point: SyncPoint) -> None:
-        """Save a cursor without a document. `Writer.put` saves the one that a document carries
-        (`Processed.point`) in the same transaction."""
+    def advance(self, name: str, cursor: str) -> None:
+        """How far a source is synced, as it said itself."""
         ...
 
     def record(self, name: str, run: SyncRun) -> None:

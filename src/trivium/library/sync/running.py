@@ -1,8 +1,8 @@
 """One run of one source: puts what changed there, removes what is gone, records what failed.
 
 A run takes the changes in segments. For each segment it first removes what is gone, then puts the
-rest, and the cursor advances in the transaction that shows the last item. So the cursor is never
-ahead of the documents, wherever a run is killed; an item read twice has the same hash and needs no
+rest, records what failed, and moves the cursor last. So the cursor is never ahead of documents and
+failures, wherever a run is killed; an item read twice has the same hash and needs no
 embedding. Nothing is locked while the run reads from a source or waits for it: other writers have
 their turn between two segments.
 """
@@ -19,7 +19,7 @@ from time import monotonic
 
 from trivium.core.errors import SourceEmpty, TriviumError, UrlFailed
 from trivium.core.types import Extraction
-from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun
+from trivium.core.work import KeptSource, SyncFailure, SyncRun
 from trivium.ingest.in_flight import clean_item
 from trivium.ingest.progress import Fate, Outcome
 from trivium.library.sync.items import age, held, item_of, slices, uris_of
@@ -252,9 +252,6 @@ class Run:
         gone = [one for one in segment.changes.values() if isinstance(one, Gone)]
         failed = [one for one in segment.changes.values() if isinstance(one, Failed)]
         there = [one for one in segment.changes.values() if isinstance(one, Put)]
-        point = None
-        if segment.checkpoint is not None:
-            point = SyncPoint(source.name, segment.checkpoint.cursor)
         taken: list[Gone | Only] = [*segment.only, *gone]
         if taken:
             self._forget(uris_of(self._backend, source, taken))
@@ -268,14 +265,13 @@ class Run:
             known = {one.item for one in sources.failures(source.name)}
             with self._backend.writer.writing(self._on_wait):
                 items = [self._watched(one.id, clean_item(item_of(source, one))) for one in there]
-                for outcome in self._putting.put(items, point):
+                for outcome in self._putting.put(items):
                     self._take(outcome)
             if over := [one.id for one in there if one.id in known - self._failing]:
                 sources.settle(source.name, [], over)
             self._forget_files()
-        elif point is not None:
-            sources.advance(point)
         if segment.checkpoint is not None:
+            sources.advance(source.name, segment.checkpoint.cursor)
             self._progress(segment.checkpoint)
 
     def _watched(self, id_: str, item: SourceItem) -> SourceItem:
@@ -298,7 +294,6 @@ class Run:
         return replace(item, parts=tuple(map(watched, item.parts)))
 
     def _take(self, outcome: Outcome) -> None:
-        """Failures are recorded before the cursor moves past them."""
         id_ = outcome.uri.removeprefix(uri_prefix(self._source))
         item = id_.partition(WITHIN)[0]
         lacking = self._unfetched.pop(item, None)

@@ -39,9 +39,8 @@ AT_ONCE, SPARE = 10, 30  # connections that a process keeps, and how many more i
 STATEMENT_SECONDS = 300  # no search takes that long; merges and builds set their own limit
 _ATTEMPTS = 5  # at a change that collides with another one
 _UNUSED_SECONDS = 1  # a search uses five connections: checking each would cost five more messages
-# How much of the graph a search sees before filtering: measured for recall, see decision 009.
 _OPTIONS = (
-    "-c hnsw.iterative_scan=relaxed_order -c hnsw.ef_search={ef} -c hnsw.max_scan_tuples=100000"
+    "-c hnsw.iterative_scan=relaxed_order -c hnsw.max_scan_tuples=100000"
     " -c statement_timeout={seconds}s -c jit=off"
     # Settings of Citus; a server without it ignores them: the coordinator, which has the documents,
     # joins rows of nodes, and settings of a transaction apply on the nodes too. Four connections to
@@ -57,8 +56,6 @@ _ALIVE = {
     "keepalives_count": "3",
     "tcp_user_timeout": "60000",  # milliseconds
 }
-EF_SEARCH = 400
-
 
 _READ_ONLY = "25006"
 # What Citus says if a node is away: with a code for connections, as an "internal error" (XX000), or
@@ -179,7 +176,7 @@ def open_database(address: Address, *, patience: int = CONNECT_SECONDS) -> Engin
 def _arguments(address: Address, patience: int) -> dict[str, str]:
     """What the address says, and our own defaults. Of several hosts the primary is used, as `psql`
     does if it is told to."""
-    options = _OPTIONS.format(ef=EF_SEARCH, seconds=STATEMENT_SECONDS)
+    options = _OPTIONS.format(seconds=STATEMENT_SECONDS)
     theirs = address.parts.get("options", "")
     chosen = {"target_session_attrs": "primary"} if len(address.hosts) > 1 else {}
     return {

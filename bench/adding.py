@@ -44,12 +44,12 @@ from bench.surroundings import surroundings
 from bench.timing import memory, percentile, processor_seconds
 from trivium.config import Settings, load
 from trivium.extract.detect import read
-from trivium.ingest.in_flight import BATCH_DOCUMENTS
-from trivium.ingest.progress import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.ingest.reembed import Progress, Reembedder
+from trivium.ingest.tasks import BATCH_DOCUMENTS
 from trivium.library import Library, embedder_for
 from trivium.library.assembly import chunker_for, readers_for, token_embedder_for
-from trivium.library.report import Report
+from trivium.library.jobs import Report
 from trivium.models.local import LocalEmbedder
 from trivium.ports import Blob
 from trivium.store.embedded.backend import open_embedded

@@ -32,9 +32,9 @@ from trivium.evaluate.dataset import Dataset, load_dataset
 from trivium.evaluate.metrics import Ranking
 from trivium.evaluate.metrics import measure as judge_ranking
 from trivium.ingest.embedding import Embedding
-from trivium.ingest.in_flight import Offer
 from trivium.ingest.preparing import Preparer
 from trivium.ingest.run import Pipeline
+from trivium.ingest.tasks import Offer
 from trivium.library.asking import request_for
 from trivium.library.assembly import chunker_for, local_embedder_for
 from trivium.models.late import EVERY, FORMAT, LateReranker

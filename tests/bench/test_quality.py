@@ -12,7 +12,7 @@ from trivium.evaluate.run import evaluate
 
 
 def test_every_document_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trivium.library.report.MOST_OUTCOMES", 3)  # that a report lists
+    monkeypatch.setattr("trivium.library.jobs.MOST_OUTCOMES", 3)  # that a report lists
     data = write_data(tmp_path / "data") / "retrieval" / "xquad_en"
     settings = load({"cache": str(tmp_path / "cache")}).settings
     lines = (data / "corpus.jsonl").read_text(encoding="utf-8").splitlines()

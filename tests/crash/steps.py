@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from trivium.config import Settings
 from trivium.core.types import Chunk, Extraction, Labels
 from trivium.ingest import embedding
-from trivium.ingest.progress import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.library import Library, worker
 from trivium.ports import SourceItem
 from trivium.store.embedded.backend import open_embedded

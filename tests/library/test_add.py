@@ -11,7 +11,7 @@ from trivium.core.errors import FileLocked, PathNotFound
 from trivium.extract.markdown import MarkdownExtractor
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.extractors import extractors
-from trivium.ingest.progress import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.library import Library, worker
 from trivium.library.assembly import sandbox_for
 from trivium.library.uploads import Wanted

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.extract.making import printed
 
 from trivium.core.types import Document
-from trivium.ingest.progress import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 from trivium.operations.searching import Filters
 

@@ -10,7 +10,7 @@ import pytest
 from trivium.config import Settings
 from trivium.core.errors import BadSetting, ModelUnavailable
 from trivium.core.types import Chunk, Collection
-from trivium.ingest.progress import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 from trivium.operations.searching import SearchOptions
 from trivium.store.embedded.backend import open_embedded

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from trivium.config import Settings
-from trivium.ingest.progress import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 from trivium.operations.searching import SearchOptions
 from trivium.store.embedded import indexes, segments

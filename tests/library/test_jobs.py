@@ -18,7 +18,7 @@ from trivium.core.errors import JobNotFound
 from trivium.core.types import Labels
 from trivium.core.work import JobState, Priority, TaskState
 from trivium.ingest import embedding, in_flight, tasks
-from trivium.ingest.progress import Fate, Outcome
+from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library import Library
 from trivium.ports import SourceItem, worker_lease
 from trivium.sources.folder import FolderSource

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from trivium.core.errors import BadSetting, FolderEmpty
-from trivium.ingest.progress import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from trivium.config import Settings
 from trivium.core.types import OWNER
-from trivium.ingest.progress import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.library import Library, where
 from trivium.operations.searching import Filters
 from trivium.store.embedded.backend import open_embedded

@@ -23,7 +23,7 @@ from trivium.config import Settings, load
 from trivium.core.answers import AnswerKind
 from trivium.core.errors import ModelRefused
 from trivium.core.types import OWNER, StoredChunk
-from trivium.ingest.progress import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.ingest.summarising import RULES as SUMMARISE
 from trivium.library import Library
 from trivium.models.endpoint import Endpoint

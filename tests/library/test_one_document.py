@@ -22,8 +22,8 @@ from trivium.chunk.choose import AutoChunker
 from trivium.core.errors import DiskFull, StoreError
 from trivium.core.work import JobState
 from trivium.extract.sandbox import Sandbox
+from trivium.ingest.outcomes import Fate
 from trivium.ingest.preparing import Preparer
-from trivium.ingest.progress import Fate
 from trivium.library import Library
 from trivium.operations.searching import SearchOptions
 from trivium.sources import folder as folder_source

@@ -7,7 +7,7 @@ import pytest
 
 from trivium.config import Settings
 from trivium.core.errors import BadSetting, DocumentNotFound, ModelUnavailable
-from trivium.ingest.progress import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.library import Library, where
 from trivium.operations.searching import Filters, SearchOptions
 from trivium.store.embedded.backend import open_embedded

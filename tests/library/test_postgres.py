@@ -22,7 +22,7 @@ from trivium.core.results import Results
 from trivium.core.types import Labels, Where
 from trivium.core.work import JobState, TaskState
 from trivium.evaluate.judged_sets import JudgedSets
-from trivium.ingest.progress import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 from trivium.operations.searching import Filters, SearchOptions
 from trivium.sources.folder import FolderSource

@@ -26,7 +26,7 @@ from tests.recordings.making import CLIP, RATE, encoded, samples
 from trivium.config import Settings
 from trivium.core.types import Extraction, Labels
 from trivium.core.work import JobState, Task, TaskState
-from trivium.ingest.progress import Dropped, Steps
+from trivium.ingest.outcomes import Dropped, Steps
 from trivium.library import Library
 from trivium.library.assembly import recordings_for, sandbox_for
 from trivium.operations.searching import Filters

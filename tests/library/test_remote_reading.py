@@ -6,7 +6,7 @@ from tests.endpoint import Reply, ScriptedEndpoint, Seen
 from tests.unit.extract.making import printed
 
 from trivium.config import Settings
-from trivium.ingest.progress import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY

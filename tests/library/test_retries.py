@@ -10,7 +10,7 @@ from tests.endpoint import HANG, Reply, ScriptedEndpoint, Seen, every_third_fail
 from trivium.config import Settings
 from trivium.core.types import Labels
 from trivium.core.work import JobState, TaskState
-from trivium.ingest.progress import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client

@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.unit.extract.making import zipped
 
 from trivium.core.work import JobState
-from trivium.ingest.progress import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 
 

@@ -19,7 +19,7 @@ from tests.unit.extract.test_pdf_maker import PdfMaker
 from trivium.core.errors import BadFilter, BadValue, TriviumError
 from trivium.core.types import Extraction, Labels
 from trivium.extract.cleaning import DROPPED
-from trivium.ingest.progress import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 from trivium.operations.searching import Filters
 from trivium.ports import SourceItem

@@ -12,9 +12,9 @@ from tests.serving.shelf import client, shelve
 from trivium.config import Settings
 from trivium.core.queries import LoggedQuery
 from trivium.core.types import Processed
+from trivium.core.work import now
 from trivium.library import Library
 from trivium.library.queries import LogMode, Queries
-from trivium.store.clock import now
 from trivium.testing.samples import TOY, sample
 from trivium.web.site import furnish
 

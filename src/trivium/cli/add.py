@@ -211,7 +211,7 @@ def labels_of(asked: AddFiles) -> Labels:
 
 
 def as_json(report: Report) -> dict[str, object]:
-    from trivium.ingest.progress import Fate
+    from trivium.ingest.outcomes import Fate
 
     return {
         "job": report.job.id if report.job else None,
@@ -231,7 +231,7 @@ def as_json(report: Report) -> dict[str, object]:
 def _summarise(shell: Shell, report: Report, nothing: str) -> None:
     from rich.text import Text
 
-    from trivium.ingest.progress import Fate
+    from trivium.ingest.outcomes import Fate
 
     if report.failed:
         rows = [(short(o.uri), str(o.error), o.error.code) for o in report.failed if o.error]

@@ -155,7 +155,7 @@ def _library(
     settings: Settings, fingerprint: object, deep: bool
 ) -> tuple[dict[str, object], dict[str, int], list[Check]]:
     from trivium.core.errors import LibraryDamaged, LibraryNotFound, TriviumError
-    from trivium.ingest.identity import hash_of
+    from trivium.ingest.outcomes import hash_of
     from trivium.library import backend_options
     from trivium.library.model import kept
     from trivium.store.opening import open_backend

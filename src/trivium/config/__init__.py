@@ -409,6 +409,7 @@ def _preset(layer: Mapping[str, str], origin: str) -> Mapping[str, str]:
     return PRESETS.get(chosen, {})
 
 
+@cache
 def names() -> dict[str, str]:
     """Every setting's name and its attribute on Settings."""
     return {setting_name(f.name): f.name for f in _grouped()}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from enum import IntEnum, StrEnum
 from typing import Any, TypeAlias
 
@@ -297,6 +298,10 @@ class KeptSource:
     cursor: str = ""  # empty: nothing is synced yet
     run: SyncRun = SyncRun()  # the last run, or the current one
 
+    @property
+    def uri_prefix(self) -> str:
+        return f"{self.kind}:{self.name}/"
+
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
@@ -306,3 +311,15 @@ class QueueState:
     documents_left: int
     age_seconds: float  # of the oldest of these jobs
     workers: int  # alive, and with a job
+
+
+def worker_lease(worker: str) -> str:
+    """The lease that a worker holds as long as it lives."""
+    return f"worker-{worker}"
+
+
+def now(later: float = 0.0) -> str:
+    """The one clock of the registry: the time now, or this many seconds later, as ISO 8601 in UTC,
+    to the millisecond. Sorts as text."""
+    at = datetime.now(UTC) + timedelta(seconds=later)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -16,7 +16,7 @@ from trivium.core.errors import DatasetInvalid
 from trivium.core.types import Document, Labels
 from trivium.evaluate.corpus import Corpus
 from trivium.evaluate.dataset import Dataset
-from trivium.ingest.progress import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 
 Progress = Callable[[str, int, int], None]  # what is being done, done so far, total

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
+from typing import TypeAlias
 
 from trivium.core.errors import ReadError
 from trivium.core.types import Chunk, Document, Extraction, Metadata
@@ -25,7 +26,7 @@ from trivium.extract.bibliography import (
 from trivium.extract.bibtex import Item
 from trivium.extract.cleaning import cleaned, cleaned_metadata
 from trivium.extract.composer import Composer
-from trivium.ingest.identity import hash_of
+from trivium.ingest.outcomes import hash_of
 from trivium.ports import Blob, SourceItem
 from trivium.store.identity import WITHIN
 from trivium.text.normalise import words
@@ -113,17 +114,20 @@ def kept(metadata: Metadata) -> Metadata:
     return {name: metadata[name] for name in _KEPT if name in metadata}
 
 
-def with_parts(item: SourceItem) -> tuple[SourceItem, list[Blob | Extraction], list[str]]:
+Unread: TypeAlias = list[tuple[str, BaseException]]  # names, and why
+
+
+def with_parts(item: SourceItem) -> tuple[SourceItem, list[Blob | Extraction], Unread]:
     """An item whose metadata has a hash of its parts, so that it is read again when one of them
     changes; these parts; and what is wrong with those that can't be read."""
     if not item.parts and ENTRY not in item.metadata:
         return item, [], []
-    said, parts, unread = [item.title], list[Blob | Extraction](), []
+    said, parts, unread = [item.title], list[Blob | Extraction](), Unread()
     for part in item.parts:
         try:
             content = part.content if isinstance(part.content, Extraction) else part.content()
         except ReadError as error:
-            unread.append(clean_text(f"{part.name}: {error}"))
+            unread.append((part.name, error))
             continue
         if isinstance(content, Extraction):
             parts.append(cleaned(content))

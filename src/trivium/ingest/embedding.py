@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 
 from trivium.core.errors import ModelNonsense, ModelRefused, ModelUnavailable
 from trivium.core.work import Priority, Step
-from trivium.ingest.in_flight import BATCH_DOCUMENTS, InFlight
-from trivium.ingest.progress import is_of_one_document
+from trivium.ingest.outcomes import is_of_one_document
+from trivium.ingest.tasks import BATCH_DOCUMENTS, InFlight
 from trivium.ports import Backend, CalledEmbedder, Embedder, TokenEmbedder
 
 if TYPE_CHECKING:

@@ -1,20 +1,32 @@
-"""Decides which extractor reads which file: registered ones of other packages first, then ours.
+"""What the processes that read files are given: extractors, and a chunker.
+
+Which extractor reads which file: registered ones of other packages first, then ours.
 
 An extractor is registered under the entry point group `trivium.extractors`: as one, a sequence, or
 a function that makes either from the settings. Ours are registered the same way. Here and not in
-`extract`, which knows nothing of models. The sandbox imports it in its workers.
+`extract`, which knows nothing of models and chunks. The sandbox imports it in its workers.
+
+Documents are chunked in the process that read them, under its limits of time and memory: large
+ones always: the process that asked may be a server, whose other requests would wait. All of
+them where the processors don't embed: counting tokens would keep the process that asked from
+feeding the GPU.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from importlib.metadata import EntryPoint
 from importlib.util import find_spec
 from pathlib import Path
+from time import monotonic
 from typing import cast
 
-from trivium.core.errors import BadSetting, ModelUnavailable, TriviumError
+from trivium.chunk.choose import AutoChunker
+from trivium.core.errors import BadSetting, FileTooLarge, ModelUnavailable, TriviumError
 from trivium.core.plugins import registered
+from trivium.core.types import Chunked, Extraction
 from trivium.extract.detect import BUILT_IN
 from trivium.extract.images import ImageExtractor
 from trivium.extract.pdf.extractor import PdfExtractor
@@ -23,11 +35,16 @@ from trivium.extract.pulse import still_working
 from trivium.extract.recordings import INSTALL, RecordingExtractor
 from trivium.ingest.remote_reading import RemotelyRead
 from trivium.models.ocr import Tesseract
+from trivium.models.tokenising import LocalTokens, WordTokens
 from trivium.models.whisper import Whisper
-from trivium.ports import Extractor
+from trivium.ports import Extractor, Tokens
+from trivium.text.nearness import sketch
+from trivium.text.summary import ExtractiveSummariser
+from trivium.text.tokens import Cl100kTokens, SlicedTokens, StricterTokens
 
 OCR_MODES = ("off", "auto", "force")
 FACTORY = "trivium.ingest.extractors:extractors"
+CHUNKER = "trivium.ingest.extractors:planned"
 GROUP = "trivium.extractors"
 OURS = EntryPoint(
     "trivium", "trivium.ingest.extractors:built_in", GROUP
@@ -108,3 +125,87 @@ def _recognise(ocr: OcrMode, languages: str) -> Recognise | None:
         if ocr == "force" or languages:
             raise
         return None
+
+
+_PULSE = 1.0  # seconds between two signs of progress
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How documents are chunked, in a form that can be sent to other processes."""
+
+    size: int
+    overlap: int
+    minimum: int
+    ceiling: int
+    most: int
+    strategy: str
+    limit: int  # chunks of one document
+    wanted: int = 0  # the ceiling that was asked for, where the model reads less
+    tokenizer: str = ""  # file of the embedding model's, where that runs here
+    lower: bool = False  # that one is for small letters
+
+    def chunker(self, tokens: Tokens) -> AutoChunker:
+        return AutoChunker(
+            SlicedTokens(tokens),
+            self.size,
+            self.overlap,
+            self.minimum,
+            ceiling=self.ceiling,
+            most=self.most,
+            strategy=self.strategy,
+            wanted=self.wanted,
+        )
+
+    def as_text(self) -> str:
+        return json.dumps(asdict(self))
+
+
+def planned(plan: str) -> PlannedChunker:
+    return PlannedChunker(Plan(**json.loads(plan)))
+
+
+class PlannedChunker:
+    def __init__(self, plan: Plan) -> None:
+        tokens: Tokens = Cl100kTokens()
+        if plan.tokenizer:
+            words = WordTokens(Path(plan.tokenizer), lower=plan.lower)
+            tokens = StricterTokens(tokens, lambda: LocalTokens("model", words))
+        self._chunker = plan.chunker(_Pulsing(tokens))
+        self._limit = plan.limit
+
+    def chunk(self, name: str, extraction: Extraction) -> Chunked:
+        chunks = self._chunker.chunk(extraction)
+        check_count(name, len(chunks), self._limit)
+        return Chunked(
+            chunks,
+            self._chunker.fingerprint,
+            self._chunker.note(extraction, chunks),
+            ExtractiveSummariser().summarise(extraction),
+            len(extraction.elements),
+            sketch(extraction.text),
+        )
+
+
+def check_count(name: str, chunks: int, limit: int) -> None:
+    if chunks > limit:
+        raise FileTooLarge(
+            f"{name} has {chunks:,} passages; the limit is {limit:,}.",
+            fix="Split the file, or raise the setting `chunk.limit`.",
+        )
+
+
+class _Pulsing:
+    """Counts, and says now and then that it does: 20 MB of prose take longer than a file may
+    without a sign."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self.name = tokens.name
+        self._tokens = tokens
+        self._told = monotonic()
+
+    def count(self, text: str) -> int:
+        if monotonic() - self._told > _PULSE:
+            self._told = monotonic()
+            still_working()
+        return self._tokens.count(text)

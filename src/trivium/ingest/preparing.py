@@ -14,9 +14,10 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import TypeAlias
 
-from trivium.core.errors import FileEmpty, ModelError
+from trivium.core.errors import FileEmpty, ModelError, UrlFailed
 from trivium.core.types import (
     OWNER,
     Chunk,
@@ -34,6 +35,7 @@ from trivium.extract.recordings import has_ending
 from trivium.ingest.attached import (
     ENTRY,
     PARTS,
+    Unread,
     adopted,
     described,
     is_library,
@@ -43,25 +45,23 @@ from trivium.ingest.attached import (
     stand_in,
     with_parts,
 )
-from trivium.ingest.file_chunker import check_count
-from trivium.ingest.identity import (
+from trivium.ingest.extractors import check_count
+from trivium.ingest.outcomes import (
     Covered,
+    Dropped,
+    Fate,
     Naming,
+    Outcome,
     Renaming,
+    Steps,
+    failure,
     hash_of,
+    is_of_one_document,
+    is_refused,
     labelled,
     not_given,
     recognise,
     text_digest,
-)
-from trivium.ingest.progress import (
-    Dropped,
-    Fate,
-    Outcome,
-    Steps,
-    failure,
-    is_of_one_document,
-    is_refused,
 )
 from trivium.ingest.recordings import (
     TRANSCRIBED_BY,
@@ -147,7 +147,7 @@ class Preparation:
     extraction: Extraction | None = None
     chunks: tuple[Chunk, ...] = ()
     parts: list[Blob | Extraction] = field(default_factory=list)  # read with it
-    unread: list[str] = field(default_factory=list)  # of these, and why
+    unread: Unread = field(default_factory=list)  # of these
     found: Found | None = None
     is_dropped: Callable[[], bool] = lambda: False
 
@@ -161,6 +161,11 @@ class Preparation:
     def read(self) -> Extraction:
         assert self.extraction is not None
         return self.extraction
+
+    @property
+    def unfetched(self) -> UrlFailed | None:
+        failed = ((name, error) for name, error in self.unread if isinstance(error, UrlFailed))
+        return next((UrlFailed(f"{name}: {e.message}", fix=e.fix) for name, e in failed), None)
 
     def fail(self, error: BaseException) -> None:
         item = self.item
@@ -315,7 +320,7 @@ class Preparer:
             elif at is None and not (ENTRY in one.item.metadata and is_refused(outcome)):
                 one.fail(outcome)
             else:  # the rest of the paper can be found all the same
-                one.unread.append(clean_text(f"{blob.name}: {outcome}"))
+                one.unread.append((blob.name, outcome))
                 if at is None:
                     one.extraction = stand_in(one.item)
 
@@ -371,7 +376,8 @@ class Preparer:
         if note:
             metadata[CHUNKING] = note
         if one.unread:
-            metadata[UNREAD] = tuple(one.unread[:MOST_UNREAD])
+            remarks = (clean_text(f"{name}: {error}") for name, error in one.unread)
+            metadata[UNREAD] = tuple(islice(remarks, MOST_UNREAD))
         summary, summarised_by = self._summary(one, labels.sender)
         texts = tuple(chunk.embedded_under(summary) for chunk in chunks)
         processed = Processed(

@@ -27,11 +27,19 @@ from trivium.core.types import Extraction, Processed
 from trivium.core.work import JobId, Offered, Step
 from trivium.ingest.attached import is_library
 from trivium.ingest.embedding import Batches, Embedding, Made, step_back
-from trivium.ingest.identity import Covered, Naming, Renaming
-from trivium.ingest.in_flight import InFlight, InFlightDocuments, Offer
+from trivium.ingest.outcomes import (
+    Covered,
+    Dropped,
+    Fate,
+    Naming,
+    Outcome,
+    Renaming,
+    failure,
+    is_of_one_document,
+    is_refused,
+)
 from trivium.ingest.preparing import Found, Preparation, Relabelling
-from trivium.ingest.progress import Dropped, Fate, Outcome, failure, is_of_one_document, is_refused
-from trivium.ingest.tasks import OFTEN, TaskRecords
+from trivium.ingest.tasks import OFTEN, InFlight, InFlightDocuments, Offer, TaskRecords
 from trivium.ports import Backend, SourceItem
 from trivium.text.values import clean_text
 
@@ -171,6 +179,8 @@ class Pipeline:
                     for flight in group
                 ]
                 found = first.preparer.prepare(asked, first.labels)
+                for flight, preparation in zip(group, asked, strict=True):
+                    flight.unfetched = preparation.unfetched
             self._events.put((group, found))
         except Dropped:
             dropped = [Outcome(flight.offer.item.uri, Fate.CANCELLED) for flight in group]
@@ -370,7 +380,7 @@ class Pipeline:
         holder = self._in_flight.end(flight)
         if holder is not None:  # all that it holds is done: now itself
             self._events.put(([holder], [holder.ready]))
-        return replace(outcome, job=flight.offer.job)
+        return replace(outcome, job=flight.offer.job, unfetched=flight.unfetched)
 
     def _untied(self) -> Outcome:
         flight = self._in_flight.untie()

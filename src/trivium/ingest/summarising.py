@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from trivium.core.errors import ModelError
 from trivium.core.types import Chunk, Extraction, Kind
-from trivium.ingest.identity import hash_of
+from trivium.ingest.outcomes import hash_of
 from trivium.ports import Generator, Message, Summarised
 from trivium.text import boundaries
 from trivium.text.summary import LONGEST

@@ -13,10 +13,11 @@ from trivium.library.assembly import (
     generator_for,
     remote_reranker_for,
 )
+from trivium.library.documents import Shown
 from trivium.library.folders import Followed
+from trivium.library.jobs import Report
 from trivium.library.library import Library
 from trivium.library.models import Reembedded
-from trivium.library.report import Report, Shown
 from trivium.library.sync import (
     Checked,
     Difference,

@@ -20,9 +20,7 @@ from trivium.extract.images import ImageExtractor
 from trivium.extract.recordings import INSTALL as INSTALL_AUDIO
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.describing import Describing
-from trivium.ingest.extractors import FACTORY, extractors
-from trivium.ingest.file_chunker import FACTORY as FILE_CHUNKER
-from trivium.ingest.file_chunker import Plan
+from trivium.ingest.extractors import CHUNKER, FACTORY, Plan, extractors
 from trivium.ingest.recordings import RecordingReading
 from trivium.ingest.remote_reading import RemoteReading
 from trivium.ingest.summarising import ModelSummariser
@@ -304,7 +302,7 @@ def sandbox_for(settings: Settings, workers: int = 0) -> Sandbox:
         settings.read_memory,
         max_bytes=settings.read_max_bytes,
         extractors=FACTORY,
-        chunker=FILE_CHUNKER,
+        chunker=CHUNKER,
         chunks_all=not embeds_by_processor(settings),
         settings=reading(settings),
         isolated=settings.read_isolate,

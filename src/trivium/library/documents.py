@@ -14,6 +14,7 @@ from trivium.core.errors import (
     OriginalMissing,
     PageNotFound,
 )
+from trivium.core.history import Interpretation
 from trivium.core.types import (
     OWNER,
     AnyOf,
@@ -33,7 +34,6 @@ from trivium.extract.sandbox import Sandbox
 from trivium.library.asking import MOST_NAMES, Scope, names_of, nearest
 from trivium.library.assembly import chunker_for
 from trivium.library.model import CurrentModel
-from trivium.library.report import Shown
 from trivium.operations.searching import Filters
 from trivium.ports import Backend, Blob, Waiting
 from trivium.search.expand import surrounding
@@ -44,6 +44,17 @@ NEARLY_EQUAL = 0.8  # a word in thirty changed; drafts of one letter, yes; lette
 _NAMED = 5  # in a note
 _SLICE = 500  # documents at a time, so that a large import needs no more memory than a small one
 _PAINTERS = 1  # a page takes 50 ms; readers turn pages one at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One document in full."""
+
+    document: Document
+    text: str
+    passages: tuple[StoredChunk, ...]
+    interpretation: Interpretation  # the interpretation of text and passages
+    original: str = ""  # where its file is in the archive; empty: not kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,13 @@ from typing import Any
 from trivium.core.counting import counted
 from trivium.core.errors import BadSetting, FolderEmpty, PathNotFound, SourceNotFound, TriviumError
 from trivium.core.types import Labels
-from trivium.core.work import WatchedFolder
-from trivium.ingest.progress import Fate, Outcome
+from trivium.core.work import WatchedFolder, now
+from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library.jobs import Jobs
 from trivium.ports import Backend, Waiting
 from trivium.sources.folder import FolderSource, check_given, is_there, uri_of
 from trivium.sources.ignore import IGNORE_FILE, Rules
 from trivium.sources.watch import FolderWatch, Stir
-from trivium.store.clock import now
 from trivium.text.values import check_labels, check_text
 
 QUIET = 1.0  # seconds without a change, after which a file counts as completely written

@@ -7,7 +7,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -17,7 +17,7 @@ from time import perf_counter
 from trivium.core import errors
 from trivium.core.counting import counted
 from trivium.core.errors import JobNotFound, LibraryBusy, TriviumError
-from trivium.core.types import Labels
+from trivium.core.types import Document, DocumentId, Labels
 from trivium.core.work import (
     ADD,
     REEMBED,
@@ -32,11 +32,12 @@ from trivium.core.work import (
     TaskId,
     TaskState,
 )
-from trivium.ingest.in_flight import clean_item
-from trivium.ingest.progress import Fate, Outcome
+from trivium.extract.cleaning import DROPPED
+from trivium.ingest.outcomes import Fate, Outcome
+from trivium.ingest.preparing import CHUNKING
+from trivium.ingest.tasks import clean_item
 from trivium.library.documents import Documents
 from trivium.library.model import CurrentModel, description
-from trivium.library.report import MOST_OUTCOMES, Report, Tally
 from trivium.library.worker import WorkerRun, check, options_for
 from trivium.ports import Backend, LastingSource, Source, Waiting, worker_lease
 from trivium.sources.spool import spool_name
@@ -49,6 +50,71 @@ _SHOWN = 3  # folders that the line about a job names
 _POLL = 0.2  # seconds between two looks at the work of another process
 _RUNS = 2  # at once, of requests that wait for their jobs: each has processes that read
 _BUSY = "Another process is writing; waiting for it to finish."
+_NAMED = 5  # fields that a note lists
+MOST_OUTCOMES = 10_000  # that a report lists: 15 MB, whatever is added
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an `add` did, or the working off of the queue."""
+
+    outcomes: tuple[Outcome, ...]  # the first ten thousand; `Library.tasks` has those of a job
+    counts: Mapping[Fate, int]
+    failed: tuple[Outcome, ...]  # all that failed, or are without vectors because a model failed
+    chunks: int
+    seconds: float
+    embedding_seconds: float
+    notes: tuple[str, ...] = ()
+    job: Job | None = None  # as it was at the end; None if there were several
+
+    def count(self, fate: Fate) -> int:
+        return self.counts.get(fate, 0)
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts what became of documents while they are worked on."""
+
+    on_outcome: Callable[[Outcome], None] | None = None
+    outcomes: list[Outcome] = field(default_factory=list)
+    failed: list[Outcome] = field(default_factory=list)
+    counts: Counter[Fate] = field(default_factory=Counter)
+    chunks: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def take(self, outcome: Outcome) -> None:
+        self.counts[outcome.fate] += 1
+        if len(self.outcomes) < MOST_OUTCOMES:
+            self.outcomes.append(outcome)
+        if outcome.error is not None:
+            self.failed.append(outcome)
+        if outcome.document is not None and outcome.fate in (Fate.ADDED, Fate.UPDATED):
+            self.chunks += outcome.document.chunks
+            self._mind(outcome.document)
+        if self.on_outcome is not None:
+            self.on_outcome(outcome)
+
+    @property
+    def fresh(self) -> list[DocumentId]:
+        """The listed documents that have a new interpretation."""
+        new = (Fate.ADDED, Fate.UPDATED)
+        return [o.document.id for o in self.outcomes if o.document and o.fate in new]
+
+    def _mind(self, document: Document) -> None:
+        if len(self.notes) >= MOST_OUTCOMES:
+            return
+        if CHUNKING in document.metadata:
+            self.notes.append(f"{document.title}: {document.metadata[CHUNKING]}")
+        lost = document.metadata.get(DROPPED)
+        if isinstance(lost, tuple):
+            names = ", ".join(map(str, lost[:_NAMED])) + (", ..." if len(lost) > _NAMED else "")
+            self.notes.append(f"{document.title}: couldn't store some metadata ({names}).")
+
+    def report(self, seconds: float, embedding_seconds: float, job: Job | None) -> Report:
+        return Report(
+            tuple(self.outcomes), self.counts, tuple(self.failed), self.chunks,
+            seconds, embedding_seconds, tuple(self.notes), job,
+        )  # fmt: skip
 
 
 class Jobs:

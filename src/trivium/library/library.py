@@ -20,7 +20,7 @@ from trivium.core.types import (
     Metadata,
 )
 from trivium.core.work import Priority
-from trivium.ingest.progress import Outcome
+from trivium.ingest.outcomes import Outcome
 from trivium.library.answering import Answering, Conversations
 from trivium.library.asking import Scope, one_of
 from trivium.library.assembly import backend_options
@@ -28,7 +28,7 @@ from trivium.library.contradictions import Contradictions
 from trivium.library.documents import Documents
 from trivium.library.folders import Folders
 from trivium.library.history import History
-from trivium.library.jobs import Jobs, told_of
+from trivium.library.jobs import Jobs, Report, told_of
 from trivium.library.model import (
     CurrentModel,
     embedder_or_missing,
@@ -40,7 +40,6 @@ from trivium.library.models import Models
 from trivium.library.queries import Alerts, LogMode, Queries
 from trivium.library.quotas import Quotas
 from trivium.library.quoting import Quoting
-from trivium.library.report import Report
 from trivium.library.searching import Searching
 from trivium.library.sync import Sync
 from trivium.library.tokens import Tokens

@@ -25,11 +25,11 @@ from trivium.core.errors import AlertNotFound, BadSetting, DocumentNotFound
 from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery, LogPage
 from trivium.core.results import Results
 from trivium.core.types import OWNER, Document
+from trivium.core.work import now
 from trivium.library.documents import Documents
 from trivium.library.searching import Searching
 from trivium.operations.searching import Filters, SearchOptions
 from trivium.ports import Backend
-from trivium.store.clock import now
 from trivium.text.query import parse
 from trivium.text.values import check_text
 

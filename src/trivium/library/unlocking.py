@@ -14,7 +14,7 @@ from trivium.config import Settings
 from trivium.core.errors import FileLocked
 from trivium.core.types import Labels
 from trivium.extract.sandbox import Sandbox
-from trivium.library.report import Report
+from trivium.library.jobs import Report
 from trivium.ports import Blob, SourceItem
 
 UNLOCKERS = "trivium.extract.unlock:UNLOCKERS"

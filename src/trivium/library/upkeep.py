@@ -18,7 +18,7 @@ from trivium.core.errors import (
 from trivium.core.types import OWNER, Compare, Document, DocumentId, Labels
 from trivium.core.upkeep import Backup, Compacted, Finding, LostDocument, Progress, Spread
 from trivium.ingest.embedding import Embedding
-from trivium.ingest.identity import hash_of
+from trivium.ingest.outcomes import hash_of
 from trivium.library.jobs import Jobs
 from trivium.library.model import CurrentModel
 from trivium.ports import Backend, Embedder, Nodes, SourceItem, Waiting

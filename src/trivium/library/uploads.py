@@ -18,12 +18,11 @@ from trivium.core.access import Caller, Right
 from trivium.core.errors import DocumentExists, ServerBusy
 from trivium.core.types import Compare, Document, Labels, Metadata
 from trivium.core.work import UPLOAD, Job, Priority
-from trivium.ingest.progress import Fate, Outcome
+from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library.documents import Documents
-from trivium.library.jobs import Jobs
+from trivium.library.jobs import Jobs, Report
 from trivium.library.model import CurrentModel
 from trivium.library.quotas import Quotas, Use
-from trivium.library.report import Report
 from trivium.library.unlocking import unlock
 from trivium.ports import Backend
 from trivium.sources.spool import SpoolSource, spool_key, spool_name

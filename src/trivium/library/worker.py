@@ -7,6 +7,7 @@ The caller says what to work on, and for whom.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, fields, replace
@@ -18,15 +19,14 @@ from typing import TYPE_CHECKING, Any
 from trivium.config import Settings, names
 from trivium.core.errors import ReadError, TriviumError
 from trivium.core.types import Extraction, Labels
-from trivium.core.work import Job, Priority, Step, Task, TaskEnd, TaskId, TaskState
+from trivium.core.work import Job, KeptSource, Priority, Step, Task, TaskEnd, TaskId, TaskState
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.extractors import extractors
-from trivium.ingest.in_flight import Offer, clean_item
+from trivium.ingest.outcomes import Outcome, failure
 from trivium.ingest.preparing import Preparer
-from trivium.ingest.progress import Outcome, failure
 from trivium.ingest.run import Pipeline
-from trivium.ingest.tasks import TaskFeed, TaskRecords
+from trivium.ingest.tasks import Offer, TaskFeed, TaskRecords, clean_item
 from trivium.library.assembly import (
     chunker_for,
     file_chunking,
@@ -39,7 +39,6 @@ from trivium.library.assembly import (
     summariser_for,
     token_embedder_for,
 )
-from trivium.library.synced import synced
 from trivium.ports import (
     Backend,
     Blob,
@@ -51,6 +50,7 @@ from trivium.ports import (
     SourceItem,
     Spool,
 )
+from trivium.sources import kinds
 from trivium.sources.folder import FolderSource
 from trivium.sources.spool import SpoolSource
 from trivium.text.values import clean_metadata, clean_text
@@ -91,6 +91,31 @@ def check(settings: Settings, embedder: Embedder) -> None:
     chunker_for(settings, embedder)
     summariser_for(settings, generator_for(settings))
     reader_for(settings, generator_for(settings), lambda blobs: [])
+
+
+def _twin(source: KeptSource, uri: str) -> str:
+    """The beginning of the uris under which a source shows a file, if it reads the file; else
+    empty."""
+    place = kinds.place_of(source.kind, source.options)
+    if place and uri == place:
+        return source.uri_prefix.removesuffix("/")
+    inside = uri.removeprefix(f"{place}{os.sep}")
+    return source.uri_prefix + inside.replace(os.sep, "/") if place and inside != uri else ""
+
+
+def synced(backend: Backend, collection: str, uris: Sequence[str]) -> set[str]:
+    """Which of these files a synced source shows already: whoever adds their folder, too, gets each
+    document once."""
+    if not any(map(os.path.isabs, uris)):
+        return set()
+    sources = [one for one in backend.sources.all() if one.collection == collection]
+    twins = [(uri, twin) for one in sources for uri in uris if (twin := _twin(one, uri))]
+    known = backend.documents.find_all([twin for _, twin in twins], collection) if twins else {}
+    return {
+        uri
+        for uri, twin in twins
+        if twin in known or backend.documents.below(f"{twin}/", collection)
+    }
 
 
 class Readers:

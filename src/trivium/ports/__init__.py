@@ -5,6 +5,7 @@ the suites that an implementation must pass."""
 
 # ruff: noqa: I001 - one list for each module, where its sorting would make an import of each name
 
+from trivium.core.work import worker_lease as worker_lease
 from trivium.ports.backend import (
     AccessTokens as AccessTokens,
     Alerts as Alerts,
@@ -34,7 +35,6 @@ from trivium.ports.backend import (
     Waiting as Waiting,
     WatchedFolders as WatchedFolders,
     Writer as Writer,
-    worker_lease as worker_lease,
 )
 from trivium.ports.ingest import (
     HEARD as HEARD,

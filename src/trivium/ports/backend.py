@@ -435,11 +435,6 @@ class Jobs(Protocol):
         ...
 
 
-def worker_lease(worker: str) -> str:
-    """The lease that a worker holds as long as it lives."""
-    return f"worker-{worker}"
-
-
 class Queue(Protocol):
     """The durable queue that workers process. Each worker has its own name and holds a lease with
     that name (`worker_lease`); the tasks of a dead worker come back."""

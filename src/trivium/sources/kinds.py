@@ -66,6 +66,15 @@ def absolute(kind: str, options: Mapping[str, str]) -> dict[str, str]:
     return {**options, **{one: os.path.abspath(path) for one, path in given.items()}}
 
 
+def place_of(kind: str, options: Mapping[str, str]) -> str:
+    """The file or folder that a source reads; empty: none, or its package is gone."""
+    try:
+        named = kind_of(kind).files[:1]
+    except TriviumError:
+        return ""
+    return "".join(absolute(kind, options).get(one, "") for one in named)
+
+
 def usual_variable(kind: str, secret: str) -> str:
     """The environment variable to look in for a secret if you don't say where it is."""
     return f"TRIVIUM_{kind}_{secret}".replace("-", "_").upper()

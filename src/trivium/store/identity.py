@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from trivium.core.types import EVERYONE, Document, DocumentId, Processed
-from trivium.store.clock import now
+from trivium.core.work import now
 
 WITHIN = "!/"  # between the uri of a file and the name of a file inside it
 _MESSAGE = "message/slack"

@@ -1,5 +1,5 @@
 """What a filter means, in plain Python: every store's own filter must give the same result. Knows
-nothing of SQL; `trivium.store.sql.conditions` is the same in SQL."""
+nothing of SQL; `trivium.store.sql.statements` is the same in SQL."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from trivium.core.errors import (
 from trivium.core.types import EVERYONE, OWNER, Element, Extraction
 from trivium.core.work import KeptSource
 from trivium.library.model import CurrentModel
-from trivium.library.sync import Sync, SyncOptions, uri_prefix
+from trivium.library.sync import Sync, SyncOptions
 from trivium.ports import (
     Backend,
     Change,
@@ -318,7 +318,7 @@ def fail_call(
 def _here(backend: Backend) -> Sequence[str]:
     source = backend.sources.get(NAME)
     assert source is not None
-    return backend.documents.below(uri_prefix(source), _COLLECTION)
+    return backend.documents.below(source.uri_prefix, _COLLECTION)
 
 
 def _check(sync: Sync, backend: Backend, world: World) -> None:

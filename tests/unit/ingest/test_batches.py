@@ -9,8 +9,8 @@ import pytest
 from trivium.core.types import Labels
 from trivium.ingest import embedding
 from trivium.ingest.embedding import BATCH_TOKENS, Batches, Embedding, Made
-from trivium.ingest.in_flight import InFlight, Offer
 from trivium.ingest.preparing import Prepared, Preparer
+from trivium.ingest.tasks import InFlight, Offer
 from trivium.ports import SourceItem
 from trivium.store.memory import open_memory
 from trivium.testing.samples import ToyEmbedder, sample

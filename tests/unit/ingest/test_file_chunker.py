@@ -17,8 +17,8 @@ from trivium.extract.detect import read
 from trivium.extract.sandbox import Sandbox
 from trivium.extract.wire import pack_chunked, structure_of, unpack
 from trivium.extract.worker import LARGE_ELEMENTS, LARGE_TEXT
-from trivium.ingest.file_chunker import FACTORY, Plan
-from trivium.ingest.progress import Fate
+from trivium.ingest.extractors import CHUNKER, Plan
+from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 from trivium.models import cuda
 from trivium.ports import Blob
@@ -36,7 +36,7 @@ LARGE = "# Harbour\n\n" + PARAGRAPH * (LARGE_TEXT // len(PARAGRAPH) + 1)
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(1, chunker=FACTORY) as made:
+    with Sandbox(1, chunker=CHUNKER) as made:
         yield made
 
 
@@ -114,7 +114,7 @@ def test_too_many_chunks_are_one_documents_failure(sandbox: Sandbox) -> None:
 def test_a_text_is_cleaned_before_it_is_chunked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "fuzz")
     blob = Blob("told.txt", b"say " + b"wo\x00rd " * (LARGE_TEXT // 5))
-    with Sandbox(1, extractors="nasty:EXTRACTORS", chunker=FACTORY) as sandbox:
+    with Sandbox(1, extractors="nasty:EXTRACTORS", chunker=CHUNKER) as sandbox:
         (found,) = sandbox.read_all([blob], PLAN.as_text())
     assert isinstance(found, Extraction)
     assert found.chunked is not None

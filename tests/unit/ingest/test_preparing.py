@@ -13,11 +13,10 @@ from trivium.core.errors import DocumentFailed, FileEmpty, FileUnreadable, ReadE
 from trivium.core.types import OWNER, Chunk, Extraction, Labels
 from trivium.extract.detect import BUILT_IN, read
 from trivium.ingest.embedding import Embedding
-from trivium.ingest.in_flight import Offer
+from trivium.ingest.outcomes import Fate, Outcome, Steps
 from trivium.ingest.preparing import Found, Preparation, Prepared, Preparer
-from trivium.ingest.progress import Fate, Outcome, Steps
 from trivium.ingest.run import TOGETHER, Pipeline
-from trivium.ingest.tasks import TaskRecords
+from trivium.ingest.tasks import Offer, TaskRecords
 from trivium.ports import Backend, Blob, SourceItem
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.memory import open_memory

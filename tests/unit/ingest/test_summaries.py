@@ -1,7 +1,7 @@
 """The summary in front of every chunk stays while most of a document does."""
 
 from trivium.core.types import Chunk
-from trivium.ingest.identity import hash_of
+from trivium.ingest.outcomes import hash_of
 from trivium.ingest.summarising import steady
 from trivium.ports import Summarised
 from trivium.testing.samples import sample

@@ -10,7 +10,7 @@ from tests.endpoint import Reply, ScriptedEndpoint, Seen
 from trivium.config import load
 from trivium.core.errors import BadSetting, ModelRefused
 from trivium.core.types import Extraction, Kind
-from trivium.ingest.progress import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.ingest.summarising import PATIENCE, ModelSummariser
 from trivium.library import Library
 from trivium.models.endpoint import Endpoint

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from trivium.chunk.choose import AutoChunker
 from trivium.core.types import OWNER, Extraction, Labels, TokenVectors
 from trivium.ingest.embedding import Embedding
-from trivium.ingest.in_flight import Offer
 from trivium.ingest.preparing import Preparer
 from trivium.ingest.run import Pipeline
+from trivium.ingest.tasks import Offer
 from trivium.ports import Backend, SourceItem
 from trivium.store.memory import open_memory
 from trivium.testing.samples import ToyEmbedder

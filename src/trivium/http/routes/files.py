@@ -27,7 +27,7 @@ from trivium.http.caching import not_modified, tag
 from trivium.http.leaving import while_there
 from trivium.http.problems import responses
 from trivium.http.routes.documents import Id, Number
-from trivium.ingest.progress import Fate, Outcome
+from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library import Report
 from trivium.library.uploads import Wanted, safe_name
 from trivium.operations.adding import AddUrl, LabelOptions

@@ -1,14 +1,13 @@
 """Sources that a library syncs.
 
 `kept` is the class that others use: lists sources and works with them. `running` is one run,
-`segments` the batches it takes, `putting` the way through the pipeline, `verifying` the comparison
-that changes nothing, `items` turns an item into a document.
+`putting` the way through the pipeline, `verifying` the comparison that changes nothing, `items`
+turns an item into a document and cuts changes into segments.
 """
 
 from trivium.library.sync.kept import Checked, Sync, period_of, seconds_of
 from trivium.library.sync.running import SyncEvent, SyncOptions
 from trivium.library.sync.verifying import Difference, Verified
-from trivium.library.synced import uri_prefix
 
 __all__ = [
     "Checked",
@@ -19,5 +18,4 @@ __all__ = [
     "Verified",
     "period_of",
     "seconds_of",
-    "uri_prefix",
 ]

@@ -1,24 +1,27 @@
-"""What the parts share: items of a source as documents of a library, and times."""
+"""What the parts share: items of a source as documents of a library, and the changes of a source
+cut into segments. Each of them is put as one, and the cursor advances with it.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from time import monotonic
 
 from trivium.core.errors import FileUnreadable
 from trivium.core.types import EVERYONE, Extraction
 from trivium.core.work import KeptSource
 from trivium.extract.cleaning import cleaned, cleaned_metadata
-from trivium.ingest.identity import text_digest
-from trivium.library.synced import uri_prefix
-from trivium.ports import Backend, Gone, Only, Put, SourceItem
+from trivium.ingest.outcomes import text_digest
+from trivium.ports import Backend, Change, Checkpoint, Failed, Gone, Only, Put, SourceItem, Wait
 from trivium.store.identity import WITHIN
 
 
 def held(backend: Backend, source: KeptSource) -> list[str]:
     """The uris of its items, without the files inside them."""
-    found = backend.documents.below(uri_prefix(source), source.collection)
+    found = backend.documents.below(source.uri_prefix, source.collection)
     return list(dict.fromkeys(uri.partition(WITHIN)[0] for uri in found))
 
 
@@ -31,7 +34,7 @@ def item_of(source: KeptSource, put: Put) -> SourceItem:
         label = source.audience or (source.name if label is None else EVERYONE)
     metadata = {**put.metadata, "sync": source.name, "audience": label}
     return SourceItem(
-        uri=uri_prefix(source) + put.id,
+        uri=source.uri_prefix + put.id,
         name=put.name,
         content=put.content,
         size=put.size,
@@ -58,7 +61,7 @@ def digest_of(item: SourceItem) -> tuple[str, str | None]:
 
 def uris_of(backend: Backend, source: KeptSource, changes: Sequence[Gone | Only]) -> list[str]:
     """The uris that these changes take away, if the library has them."""
-    prefix = uri_prefix(source)
+    prefix = source.uri_prefix
     found: dict[str, None] = {}
     for one in changes:
         if isinstance(one, Gone):
@@ -86,3 +89,55 @@ def age(when: str) -> float:
     then = datetime.fromisoformat(when)
     then = then if then.tzinfo else then.replace(tzinfo=UTC)
     return (datetime.now(UTC) - then).total_seconds()
+
+
+# Items per segment: as many as the pipeline puts in one transaction. A commit takes 30 ms.
+SEGMENT = 256
+_GATHER = 2.0  # seconds after which fewer are put, so that people can find them
+_MOST_PENDING = 4 * SEGMENT  # items, if a source gives no checkpoint for a long time
+_MOST_HELD = 32 << 20  # bytes of items that a source has already read
+
+
+@dataclass(slots=True)
+class Segment:
+    changes: dict[str, Put | Gone | Failed] = field(default_factory=dict)
+    only: list[Only] = field(default_factory=list)
+    checkpoint: Checkpoint | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.changes and not self.only and self.checkpoint is None
+
+    def take(self, change: Put | Gone | Only | Failed) -> None:
+        """The last change of an item counts."""
+        if isinstance(change, Gone | Only):
+            for id_ in [one for one in self.changes if change.drops(one)]:
+                del self.changes[id_]
+        if isinstance(change, Only):
+            self.only.append(change)
+            return
+        self.changes.pop(change.id, None)
+        self.changes[change.id] = change
+
+
+def segments(changes: Iterable[Change]) -> Generator[Segment | Wait, None, None]:
+    segment, since, held = Segment(), monotonic(), 0
+    for change in changes:
+        if isinstance(change, Wait):
+            if not segment.is_empty:
+                yield segment
+            yield change
+            segment, since, held = Segment(), monotonic(), 0
+            continue
+        if isinstance(change, Checkpoint):
+            segment.checkpoint = change
+            is_due = len(segment.changes) >= SEGMENT or monotonic() - since > _GATHER
+        else:
+            segment.take(change)
+            held += change.size if isinstance(change, Put) else 0
+            is_due = len(segment.changes) >= _MOST_PENDING or held >= _MOST_HELD
+        if is_due:
+            yield segment
+            segment, since, held = Segment(), monotonic(), 0
+    if not segment.is_empty:
+        yield segment

@@ -23,16 +23,14 @@ from trivium.core.errors import (
 )
 from trivium.core.shapes import SyncAnswer
 from trivium.core.types import Extraction, Labels
-from trivium.core.work import KeptSource, SyncFailure, SyncRun
+from trivium.core.work import KeptSource, SyncFailure, SyncRun, now
 from trivium.library.model import CurrentModel
-from trivium.library.sync.items import age, held, slices
+from trivium.library.sync.items import SEGMENT, age, held, slices
 from trivium.library.sync.putting import Putting
 from trivium.library.sync.running import INCREMENTAL, WAITED, Run, SyncEvent, SyncOptions
-from trivium.library.sync.segments import SEGMENT
 from trivium.library.sync.verifying import Verified, Verifying
 from trivium.ports import Backend, Failed, Put, SourceAsked, SyncSource, Wait, Waiting
 from trivium.sources import kinds
-from trivium.store.clock import now
 from trivium.text.values import check_labels, check_text
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")

@@ -8,9 +8,9 @@ from contextlib import ExitStack
 from trivium.core.types import Labels
 from trivium.core.work import Job, JobState, KeptSource, Priority
 from trivium.ingest.embedding import Embedding
-from trivium.ingest.in_flight import Offer
-from trivium.ingest.progress import Outcome
+from trivium.ingest.outcomes import Outcome
 from trivium.ingest.run import Pipeline
+from trivium.ingest.tasks import Offer
 from trivium.library.assembly import readers_for, token_embedder_for
 from trivium.library.model import CurrentModel, description
 from trivium.library.worker import Readers, options_for

@@ -17,16 +17,23 @@ from dataclasses import dataclass, replace
 from threading import Event
 from time import monotonic
 
-from trivium.core.errors import SourceEmpty, TriviumError, UrlFailed
-from trivium.core.types import Extraction
-from trivium.core.work import KeptSource, SyncFailure, SyncRun
-from trivium.ingest.in_flight import clean_item
-from trivium.ingest.progress import Fate, Outcome
-from trivium.library.sync.items import age, held, item_of, slices, uris_of
+from trivium.core.errors import SourceEmpty, TriviumError
+from trivium.core.work import KeptSource, SyncFailure, SyncRun, now
+from trivium.ingest.outcomes import Fate, Outcome
+from trivium.ingest.tasks import clean_item
+from trivium.library.sync.items import (
+    SEGMENT,
+    Segment,
+    age,
+    held,
+    item_of,
+    segments,
+    slices,
+    uris_of,
+)
 from trivium.library.sync.putting import Putting
-from trivium.library.sync.segments import SEGMENT, Segment, segments
 from trivium.library.sync.verifying import REMOVED
-from trivium.library.synced import place_of, synced, uri_prefix
+from trivium.library.worker import synced
 from trivium.ports import (
     Backend,
     Change,
@@ -36,12 +43,11 @@ from trivium.ports import (
     Only,
     Put,
     RetryingSource,
-    SourceItem,
     SyncSource,
     Wait,
     Waiting,
 )
-from trivium.store.clock import now
+from trivium.sources import kinds
 from trivium.store.identity import WITHIN
 from trivium.text.values import clean_text
 
@@ -96,7 +102,7 @@ class Run:
         self._putting = putting
         self._source = source
         self._opened = opened
-        self._place = place_of(source)
+        self._place = kinds.place_of(source.kind, source.options)
         self._options = options
         self._on_event = on_event
         self._on_wait = on_wait
@@ -104,7 +110,6 @@ class Run:
         self._counts: Counter[str] = Counter()
         self._failing: set[str] = set()  # in the current segment
         self._failed: set[str] = set()  # in this run
-        self._unfetched: dict[str, UrlFailed] = {}  # items one of whose parts couldn't be fetched
         self._tries: dict[str, int] = {}  # of items that failed before this run
         self._hidden: set[str] = set()  # the source couldn't read items whose ids begin like this
         self._is_partial = False  # a listing failed: what isn't listed may still exist
@@ -264,7 +269,7 @@ class Run:
             self._failing.clear()
             known = {one.item for one in sources.failures(source.name)}
             with self._backend.writer.writing(self._on_wait):
-                items = [self._watched(one.id, clean_item(item_of(source, one))) for one in there]
+                items = [clean_item(item_of(source, put)) for put in there]
                 for outcome in self._putting.put(items):
                     self._take(outcome)
             if over := [one.id for one in there if one.id in known - self._failing]:
@@ -274,34 +279,14 @@ class Run:
             sources.advance(source.name, segment.checkpoint.cursor)
             self._progress(segment.checkpoint)
 
-    def _watched(self, id_: str, item: SourceItem) -> SourceItem:
-        """An item that is there without some of its parts is tried again, as one that failed."""
-
-        def watched(part: SourceItem) -> SourceItem:
-            content = part.content
-            if isinstance(content, Extraction):
-                return part
-
-            def fetch() -> bytes:
-                try:
-                    return content()
-                except UrlFailed as error:
-                    self._unfetched[id_] = UrlFailed(f"{part.name}: {error.message}", fix=error.fix)
-                    raise
-
-            return replace(part, content=fetch)
-
-        return replace(item, parts=tuple(map(watched, item.parts)))
-
     def _take(self, outcome: Outcome) -> None:
-        id_ = outcome.uri.removeprefix(uri_prefix(self._source))
+        id_ = outcome.uri.removeprefix(self._source.uri_prefix)
         item = id_.partition(WITHIN)[0]
-        lacking = self._unfetched.pop(item, None)
         if outcome.fate is Fate.FAILED and outcome.error is not None:
             self._fail(item, outcome.error.code, str(outcome.error))
             return
-        if lacking is not None:
-            self._fail(item, lacking.code, str(lacking))
+        if outcome.unfetched is not None:  # it is there without it, and is tried again
+            self._fail(item, outcome.unfetched.code, str(outcome.unfetched))
         if not outcome.enclosed:
             self._counts[outcome.fate.value] += 1
         self._on_event(SyncEvent(outcome.fate.value, id_))
@@ -323,7 +308,7 @@ class Run:
                 for uri in some:
                     if self._backend.writer.forget(uri, self._source.collection):
                         self._counts[REMOVED] += 1
-                        id_ = uri.removeprefix(uri_prefix(self._source))
+                        id_ = uri.removeprefix(self._source.uri_prefix)
                         self._on_event(SyncEvent(REMOVED, id_))
 
     # --- what the source doesn't have any more
@@ -351,7 +336,7 @@ class Run:
             elif not self._wait(one):
                 return
         self._forget_others(listed)
-        prefix = uri_prefix(self._source)
+        prefix = self._source.uri_prefix
         here = {uri.removeprefix(prefix) for uri in held(self._backend, self._source)}
         missing = sorted(listed - here)
         if missing and isinstance(self._opened, RetryingSource):
@@ -372,7 +357,7 @@ class Run:
                     self._backend.writer.forget(uri, collection)
 
     def _forget_others(self, listed: set[str]) -> None:
-        prefix = uri_prefix(self._source)
+        prefix = self._source.uri_prefix
         here = held(self._backend, self._source)
         hidden = tuple(self._hidden)
         ids = (uri.removeprefix(prefix) for uri in here)

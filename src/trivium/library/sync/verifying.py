@@ -11,10 +11,8 @@ from trivium.core.errors import ReadError
 from trivium.core.types import OWNER, Document
 from trivium.core.work import KeptSource, SyncFailure
 from trivium.ingest.attached import PARTS, with_parts
-from trivium.ingest.progress import Fate
-from trivium.library.sync.items import digest_of, held, item_of, uris_of
-from trivium.library.sync.segments import SEGMENT
-from trivium.library.synced import uri_prefix
+from trivium.ingest.outcomes import Fate
+from trivium.library.sync.items import SEGMENT, digest_of, held, item_of, uris_of
 from trivium.ports import Backend, Change, Failed, Gone, Only, Put, SyncSource, Wait
 
 REMOVED = "removed"
@@ -94,7 +92,7 @@ class Verifying:
                 told.drop(item)
         found = told.items
         compared = len(found)
-        prefix = uri_prefix(source)
+        prefix = source.uri_prefix
         keeps_others = is_partial or opened.deletions == "kept"
         for uri in () if keeps_others else held(self._backend, source):
             id_ = uri.removeprefix(prefix)
@@ -106,7 +104,7 @@ class Verifying:
     def would_do(self, cursor: str) -> tuple[Counter[str], str]:
         """What a run from this cursor would count; and if the service asks for a pause, why that
         isn't all."""
-        source, prefix = self._source, uri_prefix(self._source)
+        source, prefix = self._source, self._source.uri_prefix
         told: _Told[str] = _Told()
         for change, document in self._looked_up(self._opened.changes(cursor)):
             if isinstance(change, Put):
@@ -130,7 +128,7 @@ class Verifying:
     def _looked_up(self, changes: Iterable[Change]) -> Iterator[tuple[Change, Document | None]]:
         """With the documents of existing items, looked up in batches: one by one takes 1 ms
         each."""
-        prefix = uri_prefix(self._source)
+        prefix = self._source.uri_prefix
         for some in _batches(changes):
             uris = [prefix + one.id for one in some if isinstance(one, Put)]
             known = self._backend.documents.find_all(uris, self._source.collection) if uris else {}

@@ -35,10 +35,16 @@ from trivium.core.types import Where
 from trivium.ports import Backend
 from trivium.store.embedded.backup import DATABASE
 from trivium.store.embedded.database import open_database, translated
-from trivium.store.sql.conditions import label_held, visible
 from trivium.store.sql.rows import field_values, metadata_of
 from trivium.store.sql.schema import migrate
-from trivium.store.sql.statements import EMBEDDED_UPTO, insert_all, set_setting, slices
+from trivium.store.sql.statements import (
+    EMBEDDED_UPTO,
+    insert_all,
+    label_held,
+    set_setting,
+    slices,
+    visible,
+)
 from trivium.store.sql.tables import (
     chunks,
     counters,

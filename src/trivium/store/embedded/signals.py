@@ -32,8 +32,8 @@ from trivium.store.embedded.snapshots import Snapshot, Snapshots
 from trivium.store.embedded.writing import Writing
 from trivium.store.signals import PlannedSignals, spread
 from trivium.store.sql.feed import Allowed
+from trivium.store.sql.models import SqlVectors
 from trivium.store.sql.statements import vector_bytes
-from trivium.store.sql.vectors import SqlVectors
 from trivium.store.visible import Visible
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.spelling import PlannedWord

@@ -23,7 +23,7 @@ from trivium.store.postgres.signals import PostgresSignals
 from trivium.store.postgres.snapshots import Snapshots
 from trivium.store.postgres.vectors import VectorTables
 from trivium.store.sql.feed import Feed
-from trivium.store.sql.vectors import SqlVectors
+from trivium.store.sql.models import SqlVectors
 
 if TYPE_CHECKING:
     from trivium.core.types import Vector

@@ -16,7 +16,7 @@ from trivium.store.postgres.snapshots import Snapshot, Snapshots
 from trivium.store.postgres.vectors import ServedModel, VectorTables
 from trivium.store.signals import PlannedSignals, spread
 from trivium.store.sql.feed import Allowed
-from trivium.store.sql.vectors import SqlVectors
+from trivium.store.sql.models import SqlVectors
 from trivium.store.visible import Visible
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.spelling import PlannedWord

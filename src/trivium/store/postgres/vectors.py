@@ -20,10 +20,10 @@ from trivium.core.types import ChunkId, Hit
 from trivium.store.postgres.database import direct, one_read
 from trivium.store.postgres.shards import shards_of, spread_table
 from trivium.store.sql.feed import Feed
+from trivium.store.sql.models import embedded_texts, stored
 from trivium.store.sql.rows import IndexedChunk
 from trivium.store.sql.statements import NEXT_MODEL, STORED, setting
 from trivium.store.sql.tables import embeddings
-from trivium.store.sql.vectors import embedded_texts, stored
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

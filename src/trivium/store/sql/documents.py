@@ -33,7 +33,6 @@ from trivium.core.types import (
     Where,
 )
 from trivium.ports import Summarised, Usage
-from trivium.store.sql.conditions import visible, visible_passages, visible_then
 from trivium.store.sql.names import all_names, named, seen_with, within
 from trivium.store.sql.rows import (
     CHECKED_COLUMNS,
@@ -51,6 +50,9 @@ from trivium.store.sql.statements import (
     one_state,
     one_statement,
     slices,
+    visible,
+    visible_passages,
+    visible_then,
 )
 from trivium.store.sql.tables import (
     chunks,

@@ -19,7 +19,7 @@ import numpy as np
 from sqlalchemy import Engine, bindparam, delete, select
 
 from trivium.core.types import OWNER, ChunkId, DocumentId, Where
-from trivium.store.sql.conditions import visible, visible_passages
+from trivium.store.sql.models import stored
 from trivium.store.sql.rows import IndexedChunk, chunk_of, is_sound, searched_text
 from trivium.store.sql.statements import (
     EMBEDDED_UPTO,
@@ -31,6 +31,8 @@ from trivium.store.sql.statements import (
     setting,
     slices,
     vector_of,
+    visible,
+    visible_passages,
 )
 from trivium.store.sql.tables import (
     chunks,
@@ -41,7 +43,6 @@ from trivium.store.sql.tables import (
     removals,
     settings,
 )
-from trivium.store.sql.vectors import stored
 from trivium.text.filters import looks_at_passages
 
 if TYPE_CHECKING:

@@ -39,9 +39,9 @@ from trivium.core.work import (
     Task,
     TaskId,
     TaskState,
+    now,
     work_of,
 )
-from trivium.store.clock import now
 from trivium.store.sql.statements import one_state, slices
 from trivium.store.sql.tables import documents, jobs, tasks
 

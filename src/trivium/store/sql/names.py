@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from trivium.core.errors import DocumentNotFound
 from trivium.core.types import Document, DocumentId, Metadata
-from trivium.store.clock import now
+from trivium.core.work import now
 from trivium.store.identity import WITHIN, is_within
 from trivium.store.sql.jobs import forget_documents
 from trivium.store.sql.known import learn

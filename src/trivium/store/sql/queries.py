@@ -28,9 +28,8 @@ from sqlalchemy import (
 from trivium.core.answers import Conversation, KeptTurn, Turn
 from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery, LogPage
 from trivium.core.types import DocumentId, Where
-from trivium.store.clock import now
-from trivium.store.sql.conditions import visible
-from trivium.store.sql.statements import insert_all, one_state, slices
+from trivium.core.work import now
+from trivium.store.sql.statements import insert_all, one_state, slices, visible
 from trivium.store.sql.tables import alert_hits, alerts, documents, query_log, turn_documents, turns
 from trivium.store.where import holds
 

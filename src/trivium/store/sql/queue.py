@@ -43,9 +43,9 @@ from trivium.core.work import (
     TaskId,
     TaskProgress,
     TaskState,
+    now,
 )
 from trivium.ports import Leases, worker_lease
-from trivium.store.clock import now
 from trivium.store.sql.jobs import (
     UNFINISHED,
     counted,

@@ -8,8 +8,7 @@ from typing import Any
 
 from sqlalchemy import Engine, RowMapping, delete, insert, select, update
 
-from trivium.core.work import KeptSource, SyncFailure, SyncRun, WatchedFolder
-from trivium.store.clock import now
+from trivium.core.work import KeptSource, SyncFailure, SyncRun, WatchedFolder, now
 from trivium.store.sql.statements import insert_all, slices
 from trivium.store.sql.tables import source_failures, sources, watched_folders
 

@@ -25,8 +25,7 @@ from sqlalchemy import (
 
 from trivium.core.errors import DocumentNotFound
 from trivium.core.types import ChunkId, Document, DocumentId, Metadata, Processed
-from trivium.core.work import DUPLICATE, TaskEnd
-from trivium.store.clock import now
+from trivium.core.work import DUPLICATE, TaskEnd, now
 from trivium.store.identity import (
     conversation,
     inherited,
@@ -37,6 +36,7 @@ from trivium.store.identity import (
     successor,
 )
 from trivium.store.sql.known import learn
+from trivium.store.sql.models import keep_all
 from trivium.store.sql.names import (
     all_names,
     insert_names,
@@ -84,7 +84,6 @@ from trivium.store.sql.tables import (
     leftovers,
     shingles,
 )
-from trivium.store.sql.vectors import keep_all
 from trivium.store.where import kind_of
 from trivium.text.nearness import keys as keys_of
 

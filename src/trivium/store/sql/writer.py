@@ -17,13 +17,12 @@ from sqlalchemy import Connection, Engine, delete, func, select
 from trivium.core.types import Document, DocumentId, Metadata, Processed, Where
 from trivium.ports import Waiting
 from trivium.store.blobs import KeptOriginals
-from trivium.store.sql.conditions import label_held, visible
 from trivium.store.sql.jobs import forget_documents
+from trivium.store.sql.models import free_vectors
 from trivium.store.sql.names import Names
 from trivium.store.sql.queries import forget_turns_of
-from trivium.store.sql.statements import KEPT, insert_all, slices, take
+from trivium.store.sql.statements import KEPT, insert_all, label_held, slices, take, visible
 from trivium.store.sql.tables import chunks, documents, interpretations, leftovers, removals
-from trivium.store.sql.vectors import free_vectors
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from trivium.config import Settings
 from trivium.core.errors import JobNotFound
 from trivium.core.types import Labels
 from trivium.core.work import JobState, Priority, TaskState
-from trivium.ingest import embedding, in_flight, tasks
+from trivium.ingest import embedding, tasks
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library import Library
 from trivium.ports import SourceItem, worker_lease
@@ -109,7 +109,7 @@ def test_what_waits_is_worked_off_by_another_process(tmp_path: Path, files: Path
 def test_a_person_goes_before_a_bulk_import(
     library: Library, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(in_flight, "MOST_DOCUMENTS", 4)  # under way when the person comes
+    monkeypatch.setattr(tasks, "MOST_DOCUMENTS", 4)  # under way when the person comes
     monkeypatch.setattr(tasks, "OFTEN", 0.0)
     write(files, *(f"bulk{n:02}" for n in range(40)))
     bulk = enqueue(library, files, Priority.BULK)

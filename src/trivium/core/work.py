@@ -63,7 +63,7 @@ UPLOAD = "upload"  # kind of a job that adds an upload, which is kept until it i
 # page are a job each, and the page counts them together.
 KEPT_JOBS = 1000
 REEMBED = "reembed"  # kind of a job that changes the embedding model: it counts passages
-# `ingest.progress` has the other outcomes of a document. This one is here because only the store
+# `ingest.outcomes` has the other outcomes of a document. This one is here because only the store
 # finds it out.
 DUPLICATE = "duplicate"
 

@@ -238,8 +238,8 @@ class _Unpacked:
             out.add("list_item", member.name)
         if not out and self._skipped:
             locked = all(note.endswith("password") for note in self._skipped)
-            reason = "is protected by a password" if locked else f": {self._skipped[0]}"
-            raise FileDamaged(f"{blob.name} {reason}.", fix=UNPACK)
+            reason = " is protected by a password" if locked else f": {self._skipped[0]}"
+            raise FileDamaged(f"{blob.name}{reason}.", fix=UNPACK)
         return out.finish(
             blob,
             media_type=media_type,

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 from trivium.core.errors import FileDamaged
 from trivium.core.types import ElementKind, Enclosed, Extraction, Place
 from trivium.extract.composer import Composer, describe
-from trivium.extract.embedded import diagram, embedded
+from trivium.extract.embedded import chart, diagram, embedded
 from trivium.extract.html import decode_html
 from trivium.extract.html_tree import TreeReader, parse_html
 from trivium.extract.mail_message import parse_message
@@ -69,7 +69,7 @@ class DocxExtractor:
             media_type="application/vnd.openxmlformats-officedocument.wordprocessingml.document",
             language=str(metadata.pop("language", "")),
             metadata=describe(metadata),
-            enclosed=[*reader.chunks, *embedded(package, charted=False)],
+            enclosed=[*reader.chunks, *embedded(package, charted=True)],
         )
 
 
@@ -200,7 +200,7 @@ class _Reader:
             return f" {equation(part)} "
         if part.tag in ("footnoteReference", "endnoteReference"):
             return self._note(part, part.tag.removesuffix("Reference"))
-        if part.tag in ("txbxContent", "relIds", "commentReference"):
+        if part.tag in ("txbxContent", "relIds", "commentReference", "chart"):
             self._hang(part)
         elif part.tag not in _SKIPPED:
             return self.text(part)
@@ -212,6 +212,11 @@ class _Reader:
             self._boxes.append(part)
         elif part.tag == "commentReference":
             self._after.append(("quote", self._comments.get(part.get("id", ""), "")))
+        elif part.tag == "chart":
+            target = self._relations.get(part.get("r:id", ""), ("", ""))[1]
+            title, rows = chart(self._package.xml(target))
+            lines = "\n".join(" | ".join(row) for row in rows)
+            self._after += [("paragraph", title), ("table", lines)]
         else:
             target = self._relations.get(part.get("r:dm", ""), ("", ""))[1]
             self._after += [("list_item", line) for line in diagram(self._package.xml(target))]

@@ -239,6 +239,31 @@ def drawn_texts(package: Package, drawing: str) -> Iterator[str]:
             yield _chart_words(package.xml(target))
 
 
+def chart(root: Element | None) -> tuple[str, list[list[str]]]:
+    """A chart's title, and the figures it was drawn from: a table with a column for each series."""
+    if root is None:
+        return "", []
+    title = root.find("chart/title")
+    series = root.findall(".//ser")
+    labels = _points(series[0].find("cat")) if series else {}
+    columns = [_points(s.find("val")) or _points(s.find("yVal")) for s in series]
+    names = [" ".join(v.text or "" for v in s.findall("tx//v")) for s in series]
+    places = sorted(set(labels).union(*columns))
+    rows = [[labels.get(at, ""), *(column.get(at, "") for column in columns)] for at in places]
+    said = "" if title is None else " ".join(t.text or "" for t in title.iter("t"))
+    return said, [["", *names], *rows] if any(names) else rows
+
+
+def _points(axis: Element | None) -> dict[int, str]:
+    if axis is None:
+        return {}
+    return {
+        int(point.get("idx", "0")): point.findtext("v") or ""
+        for point in axis.iter("pt")
+        if point.get("idx", "0").isdecimal()
+    }
+
+
 def _chart_words(root: Element | None) -> str:
     """The titles of a chart and its axes, and the names of its series: the figures are in cells."""
     if root is None:

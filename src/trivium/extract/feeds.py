@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from xml.etree.ElementTree import Element
 
+from trivium.core.errors import FileDamaged
 from trivium.core.types import Extraction, Place
 from trivium.extract.charsets import decode_text
 from trivium.extract.code import language_of
@@ -23,6 +25,7 @@ _BEGINNING = re.compile(
     rb"<(?:\?xml\s|(?:rss|feed|rdf:RDF|opml|svg|mxfile|mxGraphModel|FictionBook)[\s>]|!DOCTYPE\s+(?!html))",
     re.I | re.S,
 )
+_ELEMENT = re.compile(rb"\s*<([A-Za-z_][\w.:-]*)[\s>]")
 _DECLARATION = re.compile(r"\A\ufeff?\s*<\?xml[^>]*\?>")
 _KNOWN = {
     "FictionBook": (book, "application/x-fictionbook+xml"),
@@ -42,7 +45,7 @@ class XmlExtractor:
     version = "xml/3"
 
     def accepts(self, blob: Blob) -> bool:
-        begins = _BEGINNING.match(blob.data[:1024].replace(b"\x00", b""))
+        begins = _BEGINNING.match(blob.data[:1024].replace(b"\x00", b"")) or _is_element(blob)
         return bool(begins) and not language_of(blob) and not binary_kind(blob.data)
 
     def extract(self, blob: Blob) -> Extraction:
@@ -80,6 +83,16 @@ class XmlExtractor:
             titles=("" if title is None else "".join(title.itertext())[:200], out.first_heading),
             media_type="application/xml",
         )
+
+
+def _is_element(blob: Blob) -> bool:
+    """Whether it is XML that doesn't say so: one element from the first sign to the last."""
+    begins = _ELEMENT.match(blob.data)
+    if begins is None or not blob.data.rstrip().endswith(b"</%s>" % begins[1]):
+        return False
+    with suppress(FileDamaged):
+        return parse_xml(blob.data, blob.name) is not None
+    return False
 
 
 def _narrow(data: bytes) -> bytes:

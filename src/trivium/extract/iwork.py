@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import Any
 
-from trivium.core.errors import FileDamaged, FileLocked, FormatUnknown
+from trivium.core.errors import FileDamaged, FormatUnknown
 from trivium.core.types import Extraction, Kind, Place
 from trivium.extract.composer import Composer
+from trivium.extract.ole import locked
 from trivium.extract.package import MAX_XML, Package, member_names
 from trivium.extract.xlsx import write_sheet
 from trivium.ports import Blob
@@ -25,6 +26,7 @@ _OLD = frozenset({"index.xml", "index.apxl"})
 _SLIDE = re.compile(r"Index/Slide-?(\d*)(?:-\d+)?\.iwa")
 # A line's end, a column's, a page's and a section's; an anchor of something inside.
 _BREAKS = re.compile(r"[\n\r\x04\x05\x06\x0b\x0c\u2028\u2029]+")
+_UNLOCK = "Save a copy without a password in its own program."
 _ANCHOR = "\ufffc"
 
 
@@ -51,8 +53,10 @@ class IworkExtractor:
             self._add(out, package, blob, "Index/Document.iwa", Place())
         for name in sorted(_OLD & package.names):
             root = package.xml(name)
-            for element in root.iter("p") if root is not None else ():
-                out.add("paragraph", " ".join("".join(element.itertext()).split()))
+            for element in root.iter() if root is not None else ():
+                text = "".join(element.itertext()) if element.tag == "p" else ""
+                cell = element.get("s", "") if element.tag == "ct" else ""
+                out.add("paragraph", " ".join((text or cell).split()))
         is_keynote = bool(slides) or "index.apxl" in package.names
         return out.finish(
             blob, media_type=f"application/vnd.apple.{'keynote' if is_keynote else 'pages'}"
@@ -97,8 +101,12 @@ def _spreadsheet(blob: Blob) -> Extraction:
             ]
         except Exception as reason:  # it meets damage with whatever its arithmetic raises
             if "password" in str(reason).lower() or "encrypt" in str(reason).lower():
-                raise FileLocked(f"{blob.name} is protected by a password.") from reason
-            raise FileDamaged(f"{blob.name} is a damaged Numbers spreadsheet.") from reason
+                raise locked(blob.name, _UNLOCK) from reason
+            raise FormatUnknown(
+                f"{blob.name} is a Numbers spreadsheet that numbers-parser can't read: it is"
+                " damaged, or of a Numbers before 2014.",
+                fix="Open it in Numbers and save it, or export it as Excel or CSV.",
+            ) from reason
     for name, table in found:
         rows = ([_shown(cell) for cell in row] for row in table.iter_rows())
         write_sheet(out, blob.name, name, enumerate(rows, 1), alone=len(found) == 1)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from trivium.core.errors import FileDamaged, FileTooLarge
+from trivium.core.errors import FileTooLarge, FormatUnknown
 from trivium.core.types import Extraction, Kind, Place
 from trivium.extract.composer import NOWHERE, Composer, describe
 from trivium.extract.ole import locked
@@ -42,11 +42,14 @@ class OdfExtractor:
         package = Package(blob)
         manifest = package.read("META-INF/manifest.xml") or b""
         if b"encryption-data" in manifest:
-            raise locked(blob.name)
+            raise locked(blob.name, "Save a copy without a password in LibreOffice.")
         root = package.xml("content.xml")
         body = None if root is None else root.find("office:body")
         if body is None or not len(body):
-            raise FileDamaged(f"{blob.name} is an OpenDocument file without a body.")
+            raise FormatUnknown(
+                f"{blob.name} is no text, table or presentation in OpenDocument format.",
+                fix="Open it in LibreOffice and save it as ODT, ODS, ODP or PDF.",
+            )
         metadata = dict(document_properties(package.xml("meta.xml")))
         content = body[0]
         out = Composer(blob.name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from trivium.core.errors import FileDamaged, FileLocked
+from trivium.core.errors import FileDamaged, FileLocked, FormatUnknown
 from trivium.core.types import Extraction
 from trivium.ports import Blob
 
@@ -54,8 +54,24 @@ def stream(ole: OleFileIO, name: str | list[str]) -> bytes:
     return data
 
 
-def locked(name: str) -> FileLocked:
-    return FileLocked(f"{name} is protected by a password.")
+def locked(name: str, fix: str | None = None) -> FileLocked:
+    return FileLocked(f"{name} is protected by a password.", fix=fix)
+
+
+# What else comes as a compound file: a stream that only it has, its name, and what helps.
+_OTHERS = (
+    ("VisioDocument", "a Visio drawing of before 2013", "Save it as VSDX or PDF."),
+    ("Quill", "a Publisher document", "Export it as PDF."),
+    ("Props9", "a plan of Microsoft Project", "Export it as Excel or PDF."),
+    ("Props12", "a plan of Microsoft Project", "Export it as Excel or PDF."),
+    ("Props14", "a plan of Microsoft Project", "Export it as Excel or PDF."),
+    ("BodyText", "a Hangul document (HWP)", "Save it as DOCX or PDF."),
+    ("SfxDocumentInfo", "a StarOffice document", "Open it in LibreOffice and save it as ODT."),
+    ("PerfectOffice_MAIN", "a WordPerfect Office file", "Save it as DOCX, XLSX or PDF."),
+    ("NativeContent_MAIN", "a Quattro Pro workbook", "Save it as XLSX."),
+    ("CONTENTS", "a Microsoft Works document", "Open it in LibreOffice and save it as ODT."),
+    ("MN0", "a Microsoft Works document", "Open it in LibreOffice and save it as ODT."),
+)
 
 
 class LockedOfficeExtractor:
@@ -71,6 +87,7 @@ class LockedOfficeExtractor:
         with open_ole(blob) as ole:
             if ole.exists("EncryptedPackage") or ole.exists("EncryptionInfo"):
                 raise locked(blob.name)
-        raise FileDamaged(
-            f"{blob.name} is an old Office file without a document, table or presentation in it."
-        )
+            names = {path[0] for path in ole.listdir()}
+            others = [(kind, fix) for name, kind, fix in _OTHERS if name in names]
+        kind, fix = next(iter(others), ("a compound file without an Office document in it", None))
+        raise FormatUnknown(f"{blob.name} is {kind}, which Trivium can't read yet.", fix=fix)

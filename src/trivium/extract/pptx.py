@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 from trivium.core.errors import FileDamaged
 from trivium.core.types import Extraction, Place
 from trivium.extract.composer import Composer, describe
-from trivium.extract.embedded import diagram, embedded
+from trivium.extract.embedded import chart, diagram, embedded
 from trivium.extract.package import Package, member_names
 from trivium.extract.properties import office_properties
 from trivium.ports import Blob
@@ -108,20 +108,9 @@ class _Reader:
                 self._diagram(self._relations.get(part.get("r:dm", ""), ("", ""))[1])
 
     def _chart(self, name: str) -> None:
-        """The figures a chart was drawn from, as a table with a column for each series."""
-        root = self._package.xml(name)
-        if root is None:
-            return
-        title = root.find("chart/title")
-        if title is not None:
-            self.out.add("paragraph", " ".join(_paragraphs(title)), place=self._place)
-        series = root.findall(".//ser")
-        labels = _points(series[0].find("cat")) if series else {}
-        columns = [_points(s.find("val")) or _points(s.find("yVal")) for s in series]
-        names = [" ".join(v.text or "" for v in s.findall("tx//v")) for s in series]
-        places = sorted(set(labels).union(*columns))
-        rows = [[labels.get(at, ""), *(column.get(at, "") for column in columns)] for at in places]
-        self.out.table([["", *names], *rows] if any(names) else rows, place=self._place)
+        title, rows = chart(self._package.xml(name))
+        self.out.add("paragraph", title, place=self._place)
+        self.out.table(rows, place=self._place)
 
     def _diagram(self, name: str) -> None:
         for line in diagram(self._package.xml(name)):
@@ -159,13 +148,3 @@ def _paragraphs(shape: Element) -> list[str]:
         if text := "".join(parts).replace("\v", "\n").strip():
             found.append(text)
     return found
-
-
-def _points(axis: Element | None) -> dict[int, str]:
-    if axis is None:
-        return {}
-    return {
-        int(point.get("idx", "0")): point.findtext("v") or ""
-        for point in axis.iter("pt")
-        if point.get("idx", "0").isdecimal()
-    }

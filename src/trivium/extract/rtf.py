@@ -89,13 +89,14 @@ class _Reader:
         self._columns = 0  # of a row, as it was defined
         self._pending = 0  # characters that stand in for a Unicode one and are to be dropped
         self._collected: list[str] = []
-        self._starred = False
+        self._starred = self._begins = False  # of a group
 
     def read(self, data: bytes) -> None:
         position = 0
         while match := _TOKEN.match(data, position):
             position = match.end()
             word, number, code, symbol, brace, plain = match.groups()
+            begins, self._begins = self._begins, brace == b"{"
             if word:
                 name = word.decode("ascii")
                 value = int(number) if number else None
@@ -107,6 +108,7 @@ class _Reader:
             elif brace:
                 self._brace(brace)
             elif symbol:
+                self._starred = begins and symbol == b"*"  # elsewhere a star hides nothing
                 self._symbol(symbol)
             elif plain:
                 self._byte(plain)
@@ -220,11 +222,9 @@ class _Reader:
 
     def _symbol(self, symbol: bytes) -> None:
         self._decode()
-        if symbol == b"*":
-            self._starred = True
-        elif symbol in b"\r\n":
+        if symbol in b"\r\n":
             self._end_paragraph()
-        else:
+        elif symbol != b"*":
             self._write({b"~": " ", b"_": "‑", b"-": ""}.get(symbol, symbol.decode("latin-1")))
 
     def _byte(self, raw: bytes) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from xml.etree.ElementTree import Element
 
-from trivium.core.errors import FileDamaged, FileTooLarge
+from trivium.core.errors import FileDamaged, FileTooLarge, FormatUnknown
 from trivium.core.types import Extraction, Kind, Place
 from trivium.extract.composer import Composer, describe
 from trivium.extract.embedded import drawn_texts, embedded
@@ -93,6 +93,13 @@ class XlsbExtractor:
             raise locked(blob.name) from reason
         except (CalamineError, OSError, ValueError) as reason:
             raise FileDamaged(f"{blob.name} is a damaged Excel workbook.") from reason
+        except BaseException as reason:
+            if type(reason).__name__ != "PanicException":  # as calamine stops; nothing exports it
+                raise
+            raise FormatUnknown(
+                f"{blob.name} is a binary Excel workbook that the library calamine can't read.",
+                fix="Save it as XLSX.",
+            ) from reason
         return _finished(out, blob, package, len(names), charted=False)
 
 

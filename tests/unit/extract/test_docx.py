@@ -9,6 +9,7 @@ from trivium.extract.docx import DocxExtractor
 from trivium.ports import Blob
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+R = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 STYLES = f"""<w:styles {W}>
 <w:style w:type="paragraph" w:styleId="T"><w:name w:val="Title"/></w:style>
 <w:style w:type="paragraph" w:styleId="H1"><w:name w:val="heading 1"/></w:style>
@@ -127,6 +128,22 @@ def test_tables_notes_deletions_and_boxes() -> None:
         ("table", "Name | Age\nAnn Lee | 7"),
     ]
     assert result.elements[-1].header == "Name | Age"
+
+
+def test_charts_give_their_figures() -> None:
+    relation = (
+        '<Relationships><Relationship Id="c" Type="x/chart" Target="charts/chart1.xml"/>'
+        "</Relationships>"
+    )
+    chart = (
+        "<c><chart><title><t>Birds</t></title><ser><tx><v>Ducks</v></tx>"
+        '<cat><pt idx="0"><v>May</v></pt></cat><val><pt idx="0"><v>5</v></pt></val></ser>'
+        "</chart></c>"
+    )
+    parts = {"word/_rels/document.xml.rels": relation, "word/charts/chart1.xml": chart}
+    shown = f'<w:drawing><c:chart xmlns:c="c" xmlns:r="{R}" r:id="c"/></w:drawing>'
+    got = extract(p("Seen:", extra=shown), **parts)
+    assert got.text == "Seen:\n\nBirds\n\n| Ducks\nMay | 5"
 
 
 def test_equations_are_readable() -> None:

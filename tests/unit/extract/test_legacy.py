@@ -59,7 +59,7 @@ def test_locked_workbooks() -> None:
     assert LockedOfficeExtractor().accepts(new)
     with pytest.raises(FileLocked, match=r"x\.xlsx is protected by a password"):
         LockedOfficeExtractor().extract(new)
-    with pytest.raises(FileDamaged, match="without a document"):
+    with pytest.raises(FormatUnknown, match="without an Office document"):
         LockedOfficeExtractor().extract(Blob("x.doc", compound({"Other": b"x"})))
 
 

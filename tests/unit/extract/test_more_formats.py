@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numbers_parser
 import pytest
-from tests.unit.extract.making import pieces
+from tests.unit.extract.making import compound, pieces
 from tests.unit.extract.making_others import dbf, iwork_part, mobi
 
-from trivium.core.errors import FileDamaged, FileLocked, FormatUnknown
+from trivium.core.errors import FileLocked, FormatUnknown
 from trivium.core.types import Extraction
 from trivium.extract.detect import read
 from trivium.extract.images import frames, image_type, taken
@@ -356,8 +356,28 @@ def test_pages_and_keynote_have_their_texts() -> None:
     assert [element.place.pages for element in got.elements] == [(1,), (2,)]
     old = zipped({"index.xml": b'<d xmlns:sf="urn:sf"><sf:p>The <sf:b>harbour</sf:b></sf:p></d>'})
     assert extract("old.pages", old).text == "The harbour"
-    with pytest.raises(FileDamaged, match="Numbers spreadsheet"):
+    cells = b'<d xmlns:a="urn:a"><t><ct a:s="Ebb"/></t></d>'
+    assert extract("old.key", zipped({"index.apxl": cells})).text == "Ebb"
+    with pytest.raises(FormatUnknown, match=r"damaged, or of a Numbers before 2014.*Excel or CSV"):
         extract("a.numbers", pages)
+
+
+@pytest.mark.parametrize(
+    ("stream", "kind"),
+    [("VisioDocument", "a Visio drawing"), ("Props12", "a plan"), ("Other", "a compound file")],
+)
+def test_other_compound_files_are_refused_by_name(stream: str, kind: str) -> None:
+    """Streams as apache/tika's testVISIO.vsd and testPROJECT2007.mpp have them."""
+    with pytest.raises(FormatUnknown, match=f"a.bin is {kind}"):
+        extract("a.bin", compound({stream: b"x"}))
+
+
+def test_xml_that_does_not_say_so_is_no_markup() -> None:
+    """As testTMX.tmx and testWindowsMediaMeta.asx of apache/tika."""
+    assert extract("a.tmx", b"<tmx v='1'><seg>Hello</seg><seg>Salut</seg></tmx>\n").text == (
+        "Hello\n\nSalut"
+    )
+    assert extract("a.txt", b"<note> is a sign that we use <so></note>").text.startswith("<note>")
 
 
 def test_tables_of_numbers_are_sheets(tmp_path: Path) -> None:

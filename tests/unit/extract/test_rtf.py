@@ -44,6 +44,13 @@ def test_structure() -> None:
     assert result.elements[2].headings == ("Boats",)
 
 
+def test_a_star_within_a_group_hides_nothing() -> None:
+    """As in testRTFIgnoredControlWord.rtf of apache/tika, which OpenOffice wrote."""
+    assert (
+        extract(r"{\rtf1{\*\cs9 hidden}{\b0\*\cs7\cf0 The quick fox}\par}").text == "The quick fox"
+    )
+
+
 def test_fields_show_their_result_only() -> None:
     field = r"{\rtf1 See {\field{\*\fldinst HYPERLINK x}{\fldrslt the page}}.\par}"
     assert extract(field).text == "See the page."

@@ -14,7 +14,7 @@ from trivium.text.dictionary import in_dictionary
 from trivium.text.known import known_text
 from trivium.text.normalise import LONGEST_WORD, spaced, words
 from trivium.text.stems import DEFAULT_LANGUAGE, beginning, content_words, stem
-from trivium.text.trigrams import trigrams
+from trivium.text.trigrams import trigram_set
 
 Rarities: TypeAlias = Callable[[Sequence[str]], Sequence[float]]
 
@@ -238,17 +238,12 @@ def _as_two(word: str, passage: _Passage) -> bool:
     return any(a + b == word for a, b in pairwise(passage.words))
 
 
-@lru_cache(maxsize=1 << 16)  # most passages have the same words
-def _grams(word: str) -> frozenset[str]:
-    return frozenset(trigrams(word))
-
-
 class _Spelling:
     """A word that no document has. Compares it by trigrams with the words of a passage, and with
     each pair of neighbouring words as one."""
 
     def __init__(self, word: str) -> None:
-        self._wanted = _grams(word)
+        self._wanted = trigram_set(word)
         # As they appear in a text with one blank before each word.
         self._written = [gram.replace("  ", " ") for gram in self._wanted]
 
@@ -281,7 +276,7 @@ class _Spelling:
         return shared
 
     def _similarity(self, word: str) -> float:
-        found = _grams(word)
+        found = trigram_set(word)
         common = len(self._wanted & found)
         return common / (len(self._wanted) + len(found) - common)
 

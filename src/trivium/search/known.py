@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from trivium.core.types import ChunkId, Probe, Query, Signal, StoredChunk, Where
 from trivium.ports import Backend
-from trivium.text.known import known_text
+from trivium.text.known import known_in_order
 from trivium.text.normalise import words
 from trivium.text.stems import DEFAULT_LANGUAGE, content_words, stem
 
@@ -61,8 +61,9 @@ def known_items(
     documents = {found.document.id for found in full}
     alone = len(documents) == 1 and not _others(backend, query, full[0], where)
     known: dict[ChunkId, KnownItem] = {}
+    asked = _Languages(query)
     for found in full:
-        wanted = _Wanted(query, found.document.language)
+        wanted = asked[found.document.language]
         if not 1 <= wanted.count <= MOST_WORDS:
             return {}
         if alone:
@@ -74,11 +75,16 @@ def known_items(
     return known
 
 
-def is_known_by(query: Query, found: StoredChunk, others: Sequence[str]) -> bool:
-    """Whether authors, year, tags, file and so on have every word; the title may have some."""
-    wanted = _Wanted(query, found.document.language)
-    few = 1 <= wanted.count <= MOST_WORDS
-    return few and wanted.is_known(found, others) and not wanted.is_titled(found)
+def is_known_by(query: Query, passages: Sequence[StoredChunk], others: Sequence[str]) -> bool:
+    """Whether authors, year, tags, file and so on of one of these have every word; the title may
+    have some."""
+    asked = _Languages(query)
+    for found in passages:
+        wanted = asked[found.document.language]
+        few = 1 <= wanted.count <= MOST_WORDS
+        if few and wanted.is_known(found, others) and not wanted.is_titled(found):
+            return True
+    return False
 
 
 def _others(backend: Backend, query: Query, found: StoredChunk, where: Where) -> bool:
@@ -88,6 +94,18 @@ def _others(backend: Backend, query: Query, found: StoredChunk, where: Where) ->
     ids = [hit.chunk_id for hit in hits if hit.chunk_id != found.id]
     chunks = backend.documents.chunks(ids, where) if ids else []
     return any(chunk.document.id != found.document.id for chunk in chunks)
+
+
+class _Languages(dict[str, "_Wanted"]):
+    """A query, prepared once for each language."""
+
+    def __init__(self, query: Query) -> None:
+        super().__init__()
+        self._query = query
+
+    def __missing__(self, language: str) -> _Wanted:
+        self[language] = wanted = _Wanted(self._query, language)
+        return wanted
 
 
 class _Wanted:
@@ -121,7 +139,7 @@ class _Wanted:
         return any(self._span(words(title)) is not None for title in titles)
 
     def is_known(self, found: StoredChunk, others: Sequence[str]) -> bool:
-        return self._span(words(known_text(found.document, others))) is not None
+        return self._span(known_in_order(found.document, others)) is not None
 
     def _span(self, read: list[str]) -> int | None:
         """Words in the shortest stretch with every word of the query; None: there is none."""

@@ -388,7 +388,7 @@ class Searcher:
             return False
         ids = [hit.chunk_id for hit in lists.get(Signal.KEYWORD, ())[:_FEW]]
         best = self._fetched(request.where, progress, ids)
-        return any(is_known_by(asked.words, found, request.fields) for found in best)
+        return is_known_by(asked.words, best, request.fields)
 
     def _matcher(
         self,

@@ -115,6 +115,11 @@ def known_text(document: Document, others: Sequence[str] = (), *, labels: bool =
     return "\n".join(" ".join(read) for kind, _, read in fields if labels or kind not in _LABELS)
 
 
+def known_in_order(document: Document, others: Sequence[str] = ()) -> list[str]:
+    """All words of it, field by field."""
+    return [word for _, _, read in _fields(document, others) for word in read]
+
+
 def weights(fields: NDArray[np.int64], *, alike: bool = False) -> NDArray[np.float64]:
     """How much words in these fields count: in each case the field that counts most. `alike`: words
     that are only spelled like the query's, which count in names alone. With others, "rulers" found

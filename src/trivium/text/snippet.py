@@ -18,7 +18,7 @@ from itertools import groupby, pairwise
 from trivium.core.types import Chunk
 from trivium.text.normalise import fold
 from trivium.text.stems import content_words, stem
-from trivium.text.trigrams import trigrams, word_similarity
+from trivium.text.trigrams import trigram_set, word_similarity
 
 _STRETCH = 400  # characters that are about one thing
 ALIKE = 0.5  # word_similarity: lower marks words that no reader would call alike
@@ -172,9 +172,9 @@ def _alike(word: str, tokens: list[tuple[int, int, str]]) -> list[_Found]:
     """The words, or pairs of neighbours, that are similar to a word that occurs nowhere."""
     if len(word) < _SHORTEST_ALIKE or word.isdigit():
         return []
-    wanted = _grams(word)
+    wanted = trigram_set(word)
     different = {there for _, _, there in tokens}
-    common = {there: held for there in different if (held := wanted & _grams(there))}
+    common = {there: held for there in different if (held := wanted & trigram_set(there))}
     degrees = {there: _similarity(word, (there,), common) for there in common}
     near = [at for at, (_, _, there) in enumerate(tokens) if there in common]
     marked = {at for at in near if degrees[tokens[at][2]] >= ALIKE}
@@ -190,11 +190,6 @@ def _alike(word: str, tokens: list[tuple[int, int, str]]) -> list[_Found]:
     return [_Found(tokens[at][0], tokens[at][1], word) for at in marked]
 
 
-@lru_cache(maxsize=10_000)  # passages share their words
-def _grams(word: str) -> frozenset[str]:
-    return frozenset(trigrams(word))
-
-
 @lru_cache(maxsize=10_000)
 def _folded(word: str) -> str:
     return fold(word)
@@ -208,7 +203,7 @@ def _both_needed(left: frozenset[str], right: frozenset[str]) -> bool:
 def _similarity(word: str, text: tuple[str, ...], common: Mapping[str, frozenset[str]]) -> float:
     # The share of common trigrams bounds it from above, and spares most of the work.
     shared = sum(len(common[part]) for part in text)
-    return word_similarity(word, text) if shared / len(_grams(word)) >= ALIKE / 2 else 0.0
+    return word_similarity(word, text) if shared / len(trigram_set(word)) >= ALIKE / 2 else 0.0
 
 
 def _window(text: str, found: list[_Found], width: int) -> tuple[int, int]:

@@ -9,8 +9,8 @@ Knows nothing of how postings are kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from trivium.text.stems import content_words
 from trivium.text.trigrams import Similar, WordList
@@ -20,16 +20,14 @@ MOST_PLANNED = 16
 _REMEMBERED = 10_000  # plans kept until something changes: people ask for the same words
 
 
-@dataclass(frozen=True, slots=True)
-class Spelling:
+class Spelling(NamedTuple):
     """A word, or two neighbouring words, to look for in the index."""
 
     words: tuple[str, ...]
     factor: float  # 0..1
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedWord:
+class PlannedWord(NamedTuple):
     """One word of the query and everything it may have been meant to be."""
 
     word: str

@@ -274,9 +274,10 @@ class WordView:
         if known is not None:
             return known
         parts = [_held(file.columns[field], run) for file in self.files]
-        if len(parts) == 1 and len(run) == 1:
+        parts = [part for part in parts if len(part[0])] or [(_NO_IDS, _NO_COUNTS)]
+        if len(parts) == 1 and len(run) == 1:  # of one file, as of most words
             return parts[0]
-        ids, counts = zip(*parts, strict=True) if parts else ((_NO_IDS,), (_NO_COUNTS,))
+        ids, counts = zip(*parts, strict=True)
         known = np.concatenate(ids), np.concatenate(counts)
         if self._size > _REMEMBERED:
             self._known, self._size = {}, 0
@@ -286,23 +287,27 @@ class WordView:
 
     def held(self, words: Sequence[str], seen: Allowed) -> set[str]:
         """The words that occur in a visible chunk."""
-        return {word for word in words if self._is_seen(word, seen.chunks)}
-
-    def _is_seen(self, word: str, seen: NDArray[np.bool_]) -> bool:
+        found: set[str] = set()
         for file in self.files:
             column = file.columns["spellings"]
-            row = column.rows.get(word)
-            if row is not None:
-                ids = column.ids[column.bounds[row] : column.bounds[row + 1]]
-                if ids[0] < len(seen) and seen[ids[0]]:  # mostly
-                    return True
-                if seen.take(ids[: np.searchsorted(ids, len(seen))]).any():
-                    return True
-        return False
+            listed = [word for word in words if word not in found and word in column.rows]
+            if not listed:
+                continue
+            rows = [column.rows[word] for word in listed]
+            first = column.ids.take(column.bounds.take(rows))  # one that is seen, mostly
+            is_seen = seen.chunks.take(first, mode="clip") & (first < len(seen.chunks))
+            for word, row, at_once in zip(listed, rows, is_seen.tolist(), strict=True):
+                if at_once or _is_seen(_listed(column, row)[0], seen.chunks):
+                    found.add(word)
+        return found
 
     def frequency(self, word: str) -> int:
         """About how many chunks have this spelling."""
         return len(self.of("spellings", (word,))[0])
+
+
+def _is_seen(ids: Ids, seen: NDArray[np.bool_]) -> bool:
+    return bool(seen.take(ids[: np.searchsorted(ids, len(seen))]).any())
 
 
 def _held(column: Column, run: Run) -> tuple[Ids, Counts]:

@@ -53,9 +53,11 @@ _PLACES = (np.searchsorted(_LENGTHS, np.arange(2**16), side="right") - 1).astype
 MOST_COUNTED = 255  # times that a word counts in a chunk: more would change a score by .5 %
 # Looking up one chunk in a list costs as much as asking of this many entries whether they are open.
 _LOOK_UP = 20
-# Leaving chunks out pays once this many entries are left, and half as many as were read: a third
-# less time at 100,000 chunks than from 100,000 entries on, and 40 % less for the slow tenth.
+# Leaving chunks out pays once this many entries are left, and half as many as were read, and the
+# words that are left can add at most this part of a score. At 100,000 chunks rankings take 43 %
+# less time than if it began with 100,000 entries, and those of the slow tenth 55 % less.
 _MUCH = 3_000
+_LITTLE = 0.4
 _GROUP = 32  # entries of which only the best counts in a first look for the k best
 _ROUNDED = 1e-6  # sums of the same numbers in another order differ by less
 _ABOVE_NOTHING = 1e-300
@@ -166,7 +168,7 @@ class _Ranking:
         self._least = 0.0  # at least k chunks reach this
 
     def hits(self) -> list[Hit]:
-        left = sum(part.most for part in self._parts)
+        total = left = sum(part.most for part in self._parts)
         later = sum(part.entries for part in self._parts)
         read = 0
         if int(np.count_nonzero(self._fits)) * _LOOK_UP < later:
@@ -174,7 +176,7 @@ class _Ranking:
         for number, part in enumerate(self._parts, start=1):
             left, later, read = left - part.most, later - part.entries, read + part.entries
             self._add(part)
-            if later > read / 2 + _MUCH:
+            if later > read / 2 + _MUCH and left < _LITTLE * total:
                 self._leave_out(self._parts[number:], left)
         few = self._first() if self._few is None else self._few
         found = self._scores.take(few)

@@ -9,14 +9,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import nan
+from math import fsum, isnan, nan
 
 from trivium.answer.likeness import Likeness
 from trivium.answer.passages import Passage
 from trivium.answer.question import Question, Term, bag, initials
 from trivium.answer.structure import EMPTY, Row, Table
 from trivium.text.lexicon.grammar import DENIED
-from trivium.text.lexicon.measures import NONE, SUMS
+from trivium.text.lexicon.measures import COSTS, NONE, SUMMED, SUMS
 from trivium.text.lexicon.quantities import figures, quantities
 from trivium.text.lexicon.questions import COUNTS, Asks
 from trivium.text.normalise import words
@@ -67,12 +67,21 @@ class Read:
                     like = self.likeness.between(term.word, named.words)
                     said[term] = like if like >= LEAST_LIKE else 0.0
             found.append({term: share for term, share in said.items() if share})
-        counts = [t for t in self.question.terms if t.generic and t.word in COUNTS]
-        for term in counts if counts and not any(counts[0] in some for some in found) else ():
-            for name, some in zip(self.table.names, found, strict=True):
-                if not COUNTS.isdisjoint(words(name)):  # quantity: the column may say "Stock"
-                    some[term] = 1.0
+        counts = [t for t in self.question.terms if t.generic and t.word in COUNTS][:1]
+        self._say_instead(counts, COUNTS, found)  # quantity: the column may say "Stock"
+        costs = [t for t in self.question.terms if t.word in COSTS]
+        self._say_instead(costs, SUMMED, found)  # what was spent: the column says "Amount"
         return found
+
+    def _say_instead(
+        self, terms: Sequence[Term], others: frozenset[str], found: Sequence[dict[Term, float]]
+    ) -> None:
+        """Terms that no column says, of those with other names for them."""
+        if any(term in some for term in terms for some in found):
+            return
+        for name, some in zip(self.table.names, found, strict=True):
+            if not others.isdisjoint(words(name)):
+                some.update(dict.fromkeys(terms, 1.0))
 
     @cached_property
     def around(self) -> dict[Term, float]:
@@ -209,6 +218,8 @@ class Read:
         best: Found | None = None
         for at, by_name in enumerate(self.names):
             first = next((term for term in question.terms if not term.figure), None)
+            if question.sums:
+                first = next((term for term in by_name if term.word in COSTS), None)
             if first is None or first not in by_name:
                 continue
             rest = [term for term in question.terms if term not in by_name]
@@ -229,12 +240,31 @@ class Read:
             if any(t.firm and not share for t, share in shares.items()):
                 continue
             covered = sum(t.weight * s for t, s in shares.items()) / question.whole
-            several = len(values) > 1 or bool(values and denied)
-            if several and covered >= LEAST_SAID and (best is None or covered > best.said):
+            several = len(values) > 1 or bool(values and (denied or question.sums))
+            if not several or covered < LEAST_SAID or (best is not None and covered <= best.said):
+                continue
+            if question.sums and filters:
+                best = self._sum(kept, at, filters, covered)
+            elif not question.sums:
                 values = list(dict.fromkeys(values))
                 text = f"{self.table.name(at)}: {'; '.join(values)}"
                 best = Found(text, "; ".join(values), covered, covered, self.passage)
         return best
+
+    def _sum(
+        self, rows: Sequence[Row], at: int, filters: set[Term], covered: float
+    ) -> Found | None:
+        """What some rows add up to, with every summand."""
+        cells = [row.cell(at) for row in rows if _is_no_sum(row.cell(0))]
+        numbers = [_number(cell) for cell in cells]
+        places = max((len(cell.rpartition(".")[2]) for cell in cells if "." in cell), default=0)
+        label = [c for c in rows[0].cells if filters & self._in_cell(c)]
+        named = f"{', '.join(label)}, {self.table.name(at)}"
+        if any(isnan(number) for number in numbers):
+            return None
+        total = f"{fsum(numbers):,.{places}f}" if len(cells) > 1 else cells[0]
+        told = f"{' + '.join(cells)} = {total}" if len(cells) > 1 else total
+        return Found(f"{named}: {told}", total, covered, covered, self.passage)
 
     def most(self) -> Found | None:
         """The row with the most, or the least, in the column that the question names."""

@@ -18,16 +18,24 @@ from trivium.answer.passages import Passage
 from trivium.answer.question import Bag, Question, Term, bag
 from trivium.answer.question import read as read_question
 from trivium.answer.statements import NOTHING_SAID, Before
-from trivium.answer.structure import Listing, Sentence, Table, listings, sentences, tables
+from trivium.answer.structure import (
+    Listing,
+    Sentence,
+    Table,
+    blocks,
+    listings,
+    sentences,
+    tables,
+)
 from trivium.answer.support import Nearness, Words
 from trivium.ports import Embedder
 from trivium.text.disagree import Claim, claims, disagreement
 from trivium.text.languages import detect_language
 from trivium.text.lexicon import grammar
-from trivium.text.lexicon.dates import recurring, times
+from trivium.text.lexicon.dates import recurring, times, until
 from trivium.text.lexicon.grammar import DETERMINERS, function_words
 from trivium.text.lexicon.measures import CHANGED, COSTS, DIMENSIONS, HOW
-from trivium.text.lexicon.names import agent, is_first_person, names, subject
+from trivium.text.lexicon.names import agent, contact, is_first_person, names, subject
 from trivium.text.lexicon.negation import denies
 from trivium.text.lexicon.quantities import differ, figures, money, quantities
 from trivium.text.lexicon.questions import (
@@ -36,6 +44,7 @@ from trivium.text.lexicon.questions import (
     begins_with_pronoun,
     gives_reason,
     has_pronoun,
+    is_label,
     verdict,
 )
 from trivium.text.normalise import fold, words
@@ -49,6 +58,7 @@ IN_PARAGRAPH = 0.6  # and of one that another sentence of its paragraph says
 BESIDE = 0.4  # and of one that only the rest of the passage says
 LEAST_SAID = 0.6  # share of a question's terms, by weight, in a sentence and its headings
 FIRST = 6  # words of a sentence in which a pronoun means what another one names
+LONGEST_SIGNED = 60  # characters of a line of a signature
 SHORT = 600  # characters of a passage that is about one thing
 OTHERWISE = 0.3  # for a verb that a sentence says in another form
 LEAST_FOCUS = 0.6  # likeness of a sentence's word to what was asked about
@@ -110,10 +120,9 @@ class Extractor:
         if not asked.terms:
             return []
         likeness = Likeness(self._embedder, self._kept)
-        reads = [
-            Read(table, asked, passage, likeness)
-            for passage, table in _whole([(p, table) for p in passages for table in tables(p)])
-        ]
+        found_tables = _whole([(p, table) for p in passages for table in tables(p)])
+        found_tables = _joined(found_tables) if asked.sums else found_tables
+        reads = [Read(table, asked, passage, likeness) for passage, table in found_tables]
         likeness.learn(self._vocabulary(asked, passages, reads))
         found = _from_tables(asked, reads)
         found = [one for one in found if not before.says(one.text)]
@@ -206,6 +215,19 @@ def _whole(found: Sequence[tuple[Passage, Table]]) -> list[tuple[Passage, Table]
     ]
 
 
+def _joined(found: Sequence[tuple[Passage, Table]]) -> list[tuple[Passage, Table]]:
+    """The parts of one table in several passages, as one, with every row once."""
+    parts: dict[tuple[int, tuple[str, ...]], list[tuple[Passage, Table]]] = {}
+    for passage, table in found:
+        parts.setdefault((passage.citation.document, table.names), []).append((passage, table))
+    joined = []
+    for some in parts.values():
+        some.sort(key=lambda one: one[0].citation.index)
+        rows = [row for _, table in some for row in table.rows]
+        joined.append((some[0][0], replace(some[0][1], rows=tuple(rows))))
+    return joined
+
+
 def _not_again(asked: Question, picked: Picked, before: Before) -> Picked | None:
     """Don't repeat what was said before: of such a sentence, only the part that answers. For a
     yes-or-no question, `Yes` alone will do."""
@@ -254,19 +276,28 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
     language = passage.language
     speaker = passage.speaker(one.text)
     said = _with_antecedent(one)
-    own = bag(f"{speaker.author}: {said}" if speaker else said, language)
+    we = _signature(passage) if speaker and is_first_person(said) else ""
+    own = bag(f"{speaker.author}: {said} {we}" if speaker else said, language)
     near = bag(one.paragraph, language)
     place = passage.citation
     above = bag("\n".join((place.title, *place.headings)), language)
     rest = bag(passage.text, language)
     begins = " ".join(one.text.split()[:FIRST])
     dated = bool(times(one.text, language))
-    around = _Around(above, near, rest, has_pronoun(begins), _is_short(passage), dated)
+    refers = has_pronoun(begins) or "\n" in one.paragraph  # of a signature
+    around = _Around(above, near, rest, refers, _is_short(passage), dated)
+    labelled = is_label(one.text, asked.asks) or (asked.spans and bool(until(one.text, language)))
+    label = bag(_letterhead(passage), language)
     covered = itself = gap = 0.0
     focus = 1.0
     for term in asked.terms:
-        costs = term.word in COSTS and money(one.text, language)
-        if costs or term.generic or own.says(term):
+        costs = (term.word in COSTS and money(one.text, language)) or contact(term.word, one.text)
+        if (
+            costs
+            or term.generic
+            or own.says(term)
+            or (labelled and (above.says(term) or label.says(term)))
+        ):
             covered += term.weight
             itself += term.weight
             continue
@@ -275,7 +306,7 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
         if likeness is not None and not term.firm:
             like = likeness.between(term.word, own.words)
         if term is asked.focus and likeness is not None:
-            focus = like
+            focus = max(like, AROUND if above.says(term) else 0.0)
             if like < LEAST_FOCUS and _is_told_otherwise(asked, own, language):
                 focus, like = 1.0, OTHERWISE
         share = around.share(term)
@@ -316,6 +347,18 @@ def _is_told_otherwise(asked: Question, own: Bag, language: str) -> bool:
     return language not in ("", "en") and free and len(others) > 1 and all(map(own.says, others))
 
 
+def _letterhead(passage: Passage) -> str:
+    """The first lines of a document: what it is."""
+    return " ".join(blocks(passage.citation.text)[0]) if not passage.citation.index else ""
+
+
+def _signature(passage: Passage) -> str:
+    """Whom "we" means in a message: the lines that close it."""
+    last = blocks(passage.citation.text)[-1:]
+    lines = last[0] if last and len(last[0]) > 1 else ()
+    return " ".join(line for line in lines if len(line) <= LONGEST_SIGNED and line[-1] not in ".!?")
+
+
 def _is_short(passage: Passage) -> bool:
     """A note or a few messages, of which every sentence is about the same."""
     return len(passage.text) <= SHORT
@@ -334,6 +377,9 @@ def _answers(asked: Question, one: _Candidate) -> tuple[float, str]:
     match asked.asks:
         case Asks.AMOUNT:
             return _amount(asked, one)
+        case Asks.WHEN if asked.spans:
+            end = until(text, language)
+            return (1.0, end) if end else (0.0, "")
         case Asks.WHEN:
             told = (*times(text, language), *recurring(text))
             dates = [said for said in told if said not in asked.text]
@@ -349,6 +395,9 @@ def _answers(asked: Question, one: _Candidate) -> tuple[float, str]:
             return (1.0, "") if gives_reason(text, language) else (0.7, "")
         case Asks.WHO:
             return _names_someone(asked, one), ""
+        case Asks.OTHER:
+            wanted = [contact(term.word, text) for term in asked.terms]
+            return (0.0, "") if "" in wanted else (1.0, next(filter(None, wanted), ""))
         case Asks.NAME:
             return (1.0 if _new_names(asked, text, language) else 0.0), ""
     return 1.0, ""
@@ -407,6 +456,9 @@ def _amount(asked: Question, one: _Candidate) -> tuple[float, str]:
     """A year or another date is no amount, nor is by how much something changed, unless that was
     asked; and what is counted has no unit."""
     text, language = one.text, one.passage.language
+    if asked.spans:
+        end = until(text, language)
+        return (1.0, end) if end or _measures_time(text, language) else (0.0, "")
     known = {term.word for term in asked.terms if term.figure}
     near = _counted(text, asked.counted, language) if asked.counted else ""
     if near and near not in known:
@@ -421,6 +473,11 @@ def _amount(asked: Question, one: _Candidate) -> tuple[float, str]:
     if not found or not _measures_as_asked(asked, text, language):
         return 0.0, ""
     return (0.85 if asked.counted else 1.0), found[0]
+
+
+def _measures_time(text: str, language: str) -> bool:
+    kinds = {one.unit.dimension for one in quantities(text, language) if one.unit is not None}
+    return bool(kinds & {"time", "months"})
 
 
 def _measures_as_asked(asked: Question, text: str, language: str) -> bool:
@@ -450,7 +507,9 @@ def _counted(text: str, counted: Sequence[str], language: str) -> str:
                 behind = figures(" ".join(said[at + len(run) : at + len(run) + 1]), language)
                 if near or behind:
                     return near[-1] if near else behind[0]
-    return ""
+    head, _, tail = text.rpartition(":")  # "Eggs this week: seven."
+    alone = figures(tail, language) if len(words(tail)) == 1 else []
+    return alone[0] if alone and bag(head, language).says(Term(counted[0], 1.0)) else ""
 
 
 def _same_noun(one: str, other: str) -> bool:
@@ -465,6 +524,8 @@ def _from_tables(asked: Question, reads: Sequence[Read]) -> list[Found]:
         found = found or [one for read in reads for one in read.cells()]
     elif asked.asks is Asks.YES_NO:
         found = []
+    elif asked.sums:
+        found = [one for read in reads if (one := read.column())]
     else:
         found = [one for read in reads for one in read.cells()]
     return sorted(found, key=lambda one: (-round(one.fit, 6), one.passage.number))

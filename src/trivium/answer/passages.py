@@ -11,6 +11,12 @@ from trivium.core.counting import counted
 from trivium.core.results import Result
 from trivium.core.types import Document, Speaker, StoredChunk
 
+# A line of a chat that was kept as text: `[2026-02-03 09:22] Mateo: I do`, `09:22 - Mateo: I do`;
+# but not of a log, where a level follows the time.
+MESSAGE = re.compile(
+    r"\s*[\[(<]?(?P<time>(?:\d[\d./-]+[,T ]+)?\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm])?)[\])>]?"
+    r"\s*(?:-\s*)?<?(?!(?:[A-Z]{4,})\b)(?P<who>[^\W\d][\w.’'-]*(?: [\w.’'-]+){0,2})>?:\s+(?=\S)"
+)
 _DAY = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?")
 _ON_THE_WEB = re.compile(r"https?://")
 
@@ -33,6 +39,10 @@ class Passage:
     def speaker(self, text: str) -> Speaker | None:
         """Who wrote the message that has this text."""
         at = self.citation.text.find(text)
+        if at >= 0 and not self.speakers:
+            start = self.citation.text.rfind("\n", 0, at) + 1
+            said = MESSAGE.match(self.citation.text, start)
+            return Speaker(start, said["who"], said["time"]) if said else None
         begun = [one for one in self.speakers if one.start <= at]
         return begun[-1] if at >= 0 and begun else None
 

@@ -21,6 +21,8 @@ from trivium.text.lexicon.questions import (
     asks,
     framing,
     generic,
+    implied,
+    spans,
     wants_least,
 )
 from trivium.text.normalise import fold, words
@@ -63,6 +65,15 @@ class Question:
     @cached_property
     def whole(self) -> float:
         return sum(term.weight for term in self.terms)
+
+    @property
+    def spans(self) -> bool:
+        return spans(self.text)
+
+    @property
+    def sums(self) -> bool:
+        """Whether it asks what was spent, in all rows of a table that say the rest."""
+        return self.asks is Asks.AMOUNT and bool(measures.SPENT.search(self.text))
 
     @property
     def wants_least(self) -> bool:
@@ -128,7 +139,7 @@ def read(
         weights[HOW[measured]] *= VAGUE
     if kind is Asks.LIST and said:  # steps, effects, types: what kind of things is listed
         weights[said[0]] *= VAGUE
-    common = generic(language)
+    common = generic(language) | (implied(text, kind) if len(said) > 1 else frozenset())
     weights |= {word: weights[word] * VAGUE for word in said if word in common}
     terms = [Term(word, weights[word], firm=word in names, generic=word in common) for word in said]
     terms += [Term(figure, most, figure=True, firm=True) for figure in named]

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from trivium.answer.passages import Passage
+from trivium.answer.passages import MESSAGE, Passage
 from trivium.extract.headers import names_of
 from trivium.text import boundaries
+from trivium.text.lexicon.names import EMAIL, PHONE
 from trivium.text.normalise import words
 
 EMPTY = frozenset({"", "-", "–", "—"})
@@ -23,6 +24,7 @@ MOST_ITEMS = 40
 MOST_IN_NOTE = 2  # blocks of a passage that is a short note: its title and its lines
 FEWEST_IN_SENTENCE = 4  # words
 LONGEST = 400  # characters of a sentence that are compared
+MOST_IN_CONTACT, LONGEST_CONTACT = 10, 80  # lines of a signature, characters of each
 MOST_IN_HEADING = 6  # words: in capitals or each capitalised, they are an unmarked heading
 _BULLET = re.compile(r"^\s*(?:[-*•·◦▪＊]|\(?\d{1,2}[.)]|[a-z][.)])\s+")
 _RUN_IN = re.compile(r"([^\W\d_][\w’'/-]*(?: [\w’'/-]+){0,4}?)[.:] (?=\S)")
@@ -216,33 +218,51 @@ class Sentence:
 
 def sentences(passage: Passage) -> list[Sentence]:
     """Sentences of running text and lists, each short enough to compare; no headings, no rows, no
-    end of a sentence at the start of a chunk, and no numbers of footnotes."""
+    end of a sentence at the start of a chunk, and no numbers of footnotes. In a chat, a message
+    answers the question that another speaker asked right before it."""
     headings = {*passage.citation.headings, passage.citation.title}
     found: list[Sentence] = []
+    asked, asker = "", None
     for at, lines in enumerate(blocks(passage.citation.text)):
         rows = sum(" | " in line for line in lines)
         if rows * 2 >= len(lines):
             continue
+        contact = "\n".join(lines) if _is_contact(lines) else ""
         for line in lines:
-            plain = _FOOTNOTE.sub("", line)
-            cuts = [0, *boundaries.sentences(plain), len(plain)]
+            said = MESSAGE.match(line)
+            plain = _FOOTNOTE.sub("", line[said.end() :] if said else line)
+            cuts = [0, *(() if contact else boundaries.sentences(plain)), len(plain)]
             parts = [_short(" ".join(plain[a:b].split())) for a, b in pairwise(cuts)]
             cut = passage.citation.index > 0 and not passage.speakers  # a message begins by itself
             begun = cut and not at and line is lines[0]
+            speaker = passage.speaker(parts[0])
+            answered = asked if speaker and asker and speaker.author != asker else ""
             found += [
                 Sentence(
                     part,
-                    plain,
+                    contact or plain,
                     tuple(parts[nth + 1 :]),
-                    parts[nth - 1] if nth and parts[nth - 1].endswith("?") else "",
+                    parts[nth - 1] if nth and parts[nth - 1].endswith("?") else answered,
                     parts[nth - 1] if nth else "",
                 )
                 for nth, part in enumerate(parts)
-                if not _is_heading(part, headings)
+                if (said or not _is_heading(part, headings))
                 and len(words(part)) > 1
                 and not (begun and not nth and part[:1].islower())
             ]
+            if not plain.endswith(":"):  # the line above a message that says whose it is
+                asked = parts[-1] if parts[-1].endswith("?") else ""
+                asker = speaker.author if speaker else None
     return found
+
+
+def _is_contact(lines: Sequence[str]) -> bool:
+    """Whether a block is a signature or an address: short lines, one of them with a number."""
+    return (
+        1 < len(lines) <= MOST_IN_CONTACT
+        and all(len(line) <= LONGEST_CONTACT and line[-1] not in ".!?" for line in lines)
+        and any(PHONE.search(line) or EMAIL.search(line) for line in lines)
+    )
 
 
 def _is_heading(part: str, headings: set[str]) -> bool:

@@ -40,6 +40,12 @@ _RECURRING = re.compile(
     r"|vierteljährlich|jährlich)\b",
     re.I,
 )
+_UNTIL = re.compile(
+    r"\b(?:until|till|through|to|by|bis|zum|jusqu[’']au?|hasta(?: el)?|fino al?|até|tot)\s+"
+    r"(?:the\s|zum\s|einschließlich\s)?$"
+    r"|\b(?:expires?|ends?|endet|läuft|expiry|ablauf\w*)\b[^.]{0,20}$",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +126,12 @@ def times(text: str, language: str = "") -> list[str]:
 def recurring(text: str) -> list[str]:
     """Days that come again, as written: "the fifth day", "every Monday"."""
     return [match[0] for match in _RECURRING.finditer(text)]
+
+
+def until(text: str, language: str = "") -> str:
+    """The last day of a span, as written: "until 14 March"; empty if the text has none."""
+    ends = [date.text for date in dates(text, language) if _UNTIL.search(text[: date.start])]
+    return ends[-1] if ends else ""
 
 
 def unmatched(text: str, language: str, among: Sequence[tuple[str, str]]) -> list[str]:

@@ -43,6 +43,11 @@ COSTS = _listed("cost price kosten preis")
 HOW_MUCH = re.compile(
     r"\bhow much (?:is|are|was|were|for|do|does|did)\b|\bwie viel (?:kostet|kosten)\b", re.I
 )
+SPENT = re.compile(
+    r"\bhow much\b.*\b(?:spen[dt]|pay|paid)\b|\bwie ?viel\b.*\b(?:ausgegeben|bezahlt|gezahlt)\b",
+    re.I,
+)
+SUMMED = _listed("amount total sum value betrag summe montant importe importo valor bedrag belopp")
 HOW_MANY = re.compile(r"\bhow many\b|\bwie ?viele\b", re.I)
 COUNTED = re.compile(
     r"\b(?:how many|wie viele|combien d[e’']|cuántos|cuántas|quanti|quante|quantos|quantas"

@@ -30,9 +30,19 @@ _BY = re.compile(
     re.I,
 )
 _FIRST_PERSON = re.compile(
-    r"\b(?:I|I[’'](?:ll|m|ve|d)|we|we[’'](?:ll|re|ve)|my|ich|wir|je|j[’']|nous|yo|nosotros|io|noi"
-    r"|eu|nós|ik|wij|jag|vi|jeg)\b"
+    r"\b(?:I|I[’'](?:ll|m|ve|d)|(?i:we|we[’'](?:ll|re|ve)|my|ich|wir|je|j[’']|nous|yo|nosotros|io|noi"
+    r"|eu|nós|ik|wij|jag|vi|jeg))\b"
 )
+PHONE = re.compile(r"(?:\+|\(0|\b0)\d[\d\s()/.-]{4,}\d|\b\d{3}[ .-]\d{3}[ .-]\d{4}\b")
+EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]*\w")
+_NO_FAX = (PHONE, re.compile(r"\bfax", re.I))
+_FAX = (PHONE, re.compile(r"^(?!.*\bfax)", re.I))
+_MAIL = (EMAIL, re.compile(r"$^"))
+_CONTACTS = {  # by the words that ask for them: what one looks like, and lines of another kind
+    "phone": _NO_FAX, "telephone": _NO_FAX, "mobile": _NO_FAX, "telefon": _NO_FAX,
+    "telefonnummer": _NO_FAX, "handynummer": _NO_FAX, "fax": _FAX, "faxnummer": _FAX,
+    "email": _MAIL, "mail": _MAIL, "mailadresse": _MAIL, "emailadresse": _MAIL,
+}  # fmt: skip
 
 
 @cache
@@ -79,3 +89,13 @@ def agent(text: str) -> str:
 def is_first_person(text: str) -> bool:
     """Whether the speaker says what they themselves do."""
     return bool(_FIRST_PERSON.search(text))
+
+
+def contact(word: str, text: str) -> str | None:
+    """The number or address that a word asks for (`phone`), empty if the text has none; None if the
+    word asks for nothing of the kind. A line that says it is of another kind has none."""
+    if word not in _CONTACTS:
+        return None
+    pattern, other = _CONTACTS[word]
+    found = pattern.search(text)
+    return found[0] if found and not other.search(text) else ""

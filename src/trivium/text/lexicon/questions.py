@@ -241,6 +241,19 @@ ALONE = (
     "|por qué|quién|cómo|quando|dove|perché|chi|come|onde|por quê|quem|como|wanneer|waar|waarom"
     "|hoe|när|var|varför|vem|hur|hvornår|hvor|hvorfor|hvem|hvordan|når"
 )
+# How long something is valid: the verb says no more than the question.
+_SPANS = re.compile(
+    r"^\W*(?:until|till) when\b|^\W*bis wann\b"
+    r"|^\W*(?:how long|wie lange)\b.*\b(?:valid|gilt|gültig)\b"
+    r"|^\W*(?:when|wann)\b.*\b(?:expires?|end|run out|ab|endet)\s*\W*$",
+    re.I,
+)
+_VALID = _listed("valid validity expire expires gilt gultig lauft endet last lasts")
+_EVENTS = _listed("appointment meeting event termin visit")  # that a calendar's entry needn't name
+_LABELS = {  # of a line that answers by itself
+    Asks.WHEN: re.compile(r"(?:when|date|time|starts?|begins?|wann|datum|beginn|zeit): ", re.I),
+    Asks.WHERE: re.compile(r"(?:where|location|place|venue|address|wo|ort|adresse): ", re.I),
+}
 # Names of columns that hold how many there are of something.
 COUNTS = _listed(
     "amount quantity qty count number stock units pieces anzahl menge bestand stuck stuckzahl"
@@ -358,6 +371,23 @@ def begins_with_pronoun(text: str) -> bool:
 def has_pronoun(text: str) -> bool:
     """Whether a sentence speaks of something that another one names."""
     return bool(_PERSONAL.search(text))
+
+
+def spans(text: str) -> bool:
+    """Whether a question asks how long something is valid."""
+    return bool(_SPANS.search(text))
+
+
+def implied(text: str, kind: Asks) -> frozenset[str]:
+    """Words of a question that an answer of its kind needn't say."""
+    if spans(text):
+        return _VALID
+    return _EVENTS if kind in (Asks.WHEN, Asks.WHERE) else frozenset()
+
+
+def is_label(text: str, kind: Asks) -> bool:
+    """Whether a line says by its label that it is of this kind: "When: 4 May"."""
+    return kind in _LABELS and bool(_LABELS[kind].match(text))
 
 
 def wants_least(text: str) -> bool:

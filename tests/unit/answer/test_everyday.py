@@ -1,0 +1,131 @@
+"""Files that people have at home and at work: logs, diaries, permits, chats, calendars, spending,
+mail. Each case was refused or answered wrongly once."""
+
+from dataclasses import replace
+
+import pytest
+from tests.unit.answer.making import passage
+from tests.unit.answer.test_extractive import pick
+
+from trivium.answer.passages import Passage
+from trivium.core.types import Speaker
+
+LOG = passage(
+    1,
+    "2026-03-02 03:00:00 INFO nightly export started\n"
+    "2026-03-02 03:04:12 ERROR nightly export failed: disk full\n"
+    "2026-03-03 03:00:00 INFO nightly export started\n"
+    "2026-03-03 03:02:40 INFO nightly export finished",
+    title="cron.log",
+)
+HENS = passage(
+    2,
+    "June\n\nEggs from the new hens this week: seven. A fox was seen on the 9th.\n\n"
+    'The lettuce bolted. Of the pears the variety "Williams Gold" kept best.',
+    title="Yard 2026",
+    headings=("Yard 2026", "June"),
+)
+PERMIT = passage(
+    3,
+    "Parking permit P-118 for Tarn Street\n\nThe permit was issued on 3 February 2026."
+    " It is for one car and covers the time from 1 March 2026 until 14 March 2027.",
+    title="Parking permit",
+)
+BESCHEID = passage(
+    4,
+    "Bescheid vom 2. Mai 2026\n\nWir bewilligen Ihnen den Zuschuss für die Zeit vom 1. Juni 2026"
+    " bis 31. Mai 2027. Die Auszahlung erfolgt am Monatsende.",
+    title="Bescheid",
+    language="de",
+)
+CHAT = passage(
+    5,
+    "[2026-02-03 09:02] Mateo: the build is on staging\n"
+    "[2026-02-03 09:20] Ines: good. Who tells the customers?\n"
+    "[2026-02-03 09:22] Mateo: I do, by Thursday\n"
+    "[2026-02-03 09:30] Lena: where is the spare projector?\n"
+    "[2026-02-03 09:31] Ines: in the cupboard behind the lift",
+    title="chat",
+)
+VISIT = passage(
+    6,
+    "Dentist, check-up\n\nWhen: 2026-12-04 08:30 to 2026-12-04 09:15\nWhere: Marsh Lane 12\n\n"
+    "Bring the card. No food two hours before.",
+    title="Dentist, check-up",
+    headings=("Dentist, check-up",),
+)
+SPENT = passage(
+    7,
+    "Date | Shop | Category | Amount | Paid by\n"
+    "2026-01-04 | Lidl | Groceries | 64.20 | Tom\n"
+    "2026-01-11 | IKEA | Furniture | 219.00 | Anneke\n"
+    "2026-02-02 | Shell | Fuel | 71.45 | Tom\n"
+    "2026-04-13 | Lidl | Groceries | 58.75 | Anneke\n"
+    "2026-05-02 | IKEA | Lamps | 31.50 | Tom",
+    title="expenses_2026",
+    language="",
+)
+OFFER = replace(
+    passage(
+        8,
+        "Dear Mr Brandt,\n\nthank you for your call. We can do the roof in May and would charge"
+        " £12,400 for it. The gutters are not included. "
+        + "A colleague looked at the house from the street and made drawings of it. "
+        * 6
+        + "\n\nKind regards,\nAnna Lindholm\nLakeside Roofing\nTel. +44 20 7946 0188\n"
+        "anna@lakeside.example",
+        title="Your call",
+    ),
+    speakers=(Speaker(0, "Office", "2026-05-01T09:00:00+01:00"),),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "source", "answer"),
+    [
+        ("When did the nightly export fail?", LOG, "2026-03-02 03:04:12"),
+        ("When was the nightly export finished?", LOG, "2026-03-03 03:02:40"),
+        ("How many eggs did the new hens lay?", HENS, "seven"),
+        ("Which pear variety kept best?", HENS, "Williams Gold"),
+        ("Until when is the parking permit valid?", PERMIT, "14 March 2027"),
+        ("How long is the parking permit valid?", PERMIT, "14 March 2027"),
+        ("When was the parking permit issued?", PERMIT, "3 February 2026"),
+        ("Bis wann gilt der Bescheid?", BESCHEID, "31. Mai 2027"),
+        ("Who tells the customers?", CHAT, "I do, by Thursday"),
+        ("Where is the spare projector?", CHAT, "cupboard behind the lift"),
+        ("When is the dentist?", VISIT, "2026-12-04 08:30"),
+        ("When is my dentist appointment?", VISIT, "2026-12-04 08:30"),
+        ("Where is the dentist?", VISIT, "Marsh Lane 12"),
+        ("How much did we spend at IKEA?", SPENT, "250.50"),
+        ("How much did I spend on fuel?", SPENT, "71.45"),
+        ("How much did Anneke pay at Lidl?", SPENT, "58.75"),
+        ("What is Anna's phone number?", OFFER, "+44 20 7946 0188"),
+        ("What is the email address of Anna Lindholm?", OFFER, "anna@lakeside.example"),
+        ("How much does Lakeside Roofing charge for the roof?", OFFER, "£12,400"),
+    ],
+)
+def test_an_everyday_question(question: str, source: Passage, answer: str) -> None:
+    (told, *_) = pick(question, [source])
+    assert answer in told.text
+
+
+@pytest.mark.parametrize(
+    ("question", "source"),
+    [
+        ("When did the morning import fail?", LOG),
+        ("How many ducks did the new hens see?", HENS),
+        ("Until when is the fishing licence valid?", PERMIT),
+        ("Who waters the plants?", CHAT),
+        ("When is the optician?", VISIT),
+        ("How much did we spend at Tesco?", SPENT),
+        ("What is Peter's phone number?", OFFER),
+        ("What is Anna's fax number?", OFFER),
+    ],
+)
+def test_an_everyday_question_without_an_answer(question: str, source: Passage) -> None:
+    assert pick(question, [source]) == []
+
+
+def test_the_next_message_answers_with_its_speaker() -> None:
+    (told,) = pick("Who tells the customers?", [CHAT])
+    assert (told.text, told.lead) == ("I do, by Thursday", "Mateo, 2026-02-03 09:22")

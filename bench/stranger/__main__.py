@@ -1,0 +1,79 @@
+"""The stranger's protocol of docs/stranger.md: 100 mixed files, 40 searches, 30 questions.
+
+`python -m bench.stranger FOLDER` builds the files and the library in FOLDER (once), then prints what came first
+for each search and the answer to each question, with a verdict by plain comparison. A person reads the answers.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import sys
+from pathlib import Path
+
+from trivium import Library
+
+HERE = Path(__file__).parent
+DATA = HERE.parents[2] / "shared" / "data"
+
+
+def build(folder: Path) -> None:
+    """Our texts with their folders, and the open files that `open_files.txt` names."""
+    shutil.copytree(HERE / "texts", folder / "own")
+    corpora: dict[str, dict[str, str]] = {}
+    for line in (HERE / "open_files.txt").read_text().splitlines():
+        if line.startswith("retrieval/"):
+            name, key = line.split(" ")
+            if name not in corpora:
+                rows = map(json.loads, (DATA / name / "corpus.jsonl").read_text().splitlines())
+                corpora[name] = {r["_id"]: f"{r['title']}\n\n{r['text']}".strip() for r in rows}
+            made = folder / Path(name).name / f"{key}.txt"
+            made.parent.mkdir(parents=True, exist_ok=True)
+            made.write_text(corpora[name][key])
+        else:
+            copied = folder / Path(line).relative_to("documents")
+            copied.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(DATA / line, copied)
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with (HERE / name).open(newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t"))
+
+
+def searches(library: Library) -> None:
+    right = wrong = 0
+    for row in _rows("searches.tsv"):
+        results = library.search(row["query"])
+        first = results.items[0] if results.items else None
+        is_right = first is not None and first.found.document.uri.endswith(row["document"])
+        is_weak = first is None or results.weak or results.is_folded(first)
+        right += is_right
+        wrong += not is_right and not is_weak
+        shown = f"{first.match:.0%} {Path(first.found.document.uri).name}" if first else "nothing"
+        print("right" if is_right else "WRONG", "weak" if is_weak else "    ", row["query"], "→", shown)
+    print(f"right first: {right} of 40; wrong and not weak: {wrong}\n")
+
+
+def questions(library: Library) -> None:
+    right = 0
+    for row in _rows("questions.tsv"):
+        answer = library.ask(row["question"])
+        wanted = row["answer"]
+        said = "(refused)" if answer.refused else answer.text
+        is_right = any(part in said for part in wanted.split("|"))
+        right += is_right
+        print("right" if is_right else "WRONG", row["question"], "→", " ".join(said.split())[:160], f"[{wanted}]")
+    print(f"right answers: {right} of 30")
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1])
+    if not place.exists():
+        build(place / "files")
+        with Library(place / "library") as made:
+            print(made.add(place / "files"))
+    with Library(place / "library") as library:
+        searches(library)
+        questions(library)

@@ -65,14 +65,14 @@ def test_what_the_documents_do_not_hold_is_said_kindly(
     expect(page).to_have_url(re.compile(r"/\?q=which"))
 
 
-def test_a_conversation_is_kept_by_its_name(page: Page, size: str) -> None:
-    name = f"crowns, {size}"
+def test_a_conversation_is_kept_by_itself(page: Page, size: str) -> None:
+    name = f"who raised the drowned crown, {size}?"
     page.goto("/ask")
-    page.get_by_placeholder("optional").fill(name)
-    page.get_by_label("Question").fill("who raised the drowned crown?")
+    page.get_by_label("Question").fill(name)
     page.keyboard.press("Enter")
     expect(page.locator(".turn").first).to_contain_text("Divers")
     expect(page).to_have_url(re.compile("conversation="))
+    expect(page.get_by_role("link", name=name)).to_be_visible()
     page.reload()
     expect(page.get_by_role("heading", name=name)).to_be_visible()
     expect(page.locator(".turn").first).to_contain_text("Divers")

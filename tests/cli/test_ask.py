@@ -36,7 +36,7 @@ def test_an_answer_and_its_citations_for_a_person(trivium: Program, model: Chat)
     assert told.code == 0, told.err
     text, _, below = told.out.partition("\n\n")
     assert text == WRITTEN
-    assert re.fullmatch(r"\[1\] Weapons  .*  ¶ \d+  /.*weapons\.md\n", below)
+    assert re.fullmatch(r"\[1\] Weapons  .*  ¶\d+  /.*weapons\.md\n", below)
     assert "Not supported: “The axe was forged by dragons.”" in told.err
 
 

@@ -129,7 +129,7 @@ def test_for_a_person(trivium: Program) -> None:
     answer = trivium("search", "battleaxe", "-n", "1", "--mode", "fuzzy")
     assert (answer.code, answer.err) == (0, "")
     header, snippet, footer, _, total = answer.out.splitlines()
-    assert re.fullmatch(r" 1\. Weapons  .*default  ¶ 1  \d+%", header)
+    assert re.fullmatch(r" 1\. Weapons  .*default  ¶1  \d+%", header)
     assert "battle axe" in snippet
     assert footer.startswith("    spelling  ")
     assert re.search(r"weapons\.md#\d+$", footer)

@@ -221,7 +221,7 @@ def test_a_search_shows_no_text_that_changed_on_disk(
     assert [result.found.document.id for result in found] == [2]
     assert found.notes == (
         "Passages left out because the stored text has changed on disk: 1, of #1."
-        " `trivium doctor --repair` restores them.",
+        " Repair the library to restore them.",
     )
     library.upkeep.repair()
     found = library.search("lantern")

@@ -23,6 +23,7 @@ FOG = sample(
     "Fog is a cloud that touches the ground. It lifts by noon. <script>alert(1)</script>",
     title="<b>Fog</b>",
 )
+FARES = sample("fares.md", "The crossing costs 12 euros. The pier was there before.", title="Fares")
 QUESTION = "What is fog, a cloud on the ground?"
 
 
@@ -34,7 +35,7 @@ def chat() -> Chat:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory, chat: Chat) -> Iterator[TestClient]:
     with (
-        asked(tmp_path_factory.mktemp("asked"), chat, [FOG]) as library,
+        asked(tmp_path_factory.mktemp("asked"), chat, [FOG, FARES]) as library,
         client(library, furnish=furnish) as opened,
     ):
         yield opened
@@ -145,6 +146,31 @@ def test_a_named_conversation_is_kept_until_it_is_forgotten(page: TestClient, ch
     assert ">weather</a>" in page.get("/ask").text
     page.post("/ask/forget", data={"conversation": "weather"})
     assert ">weather</a>" not in page.get("/ask").text
+
+
+def test_a_conversation_is_saved_under_its_first_question(page: TestClient, chat: Chat) -> None:
+    chat.answer = "Fog is a cloud that touches the ground [1]."
+    for name in (QUESTION, f"{QUESTION} (2)"):
+        told = page.post("/ask", data={"q": QUESTION, "save": "1"}).text
+        assert f'name="conversation" id="conversation" value="{name}"' in told
+        assert f">{name}</a>" in told
+    page.post("/ask", data={"q": "Where is fog?"})
+    assert ">Where is fog?</a>" not in page.get("/ask").text, "nothing is kept unless it is wanted"
+    for name in (QUESTION, f"{QUESTION} (2)"):
+        page.post("/ask/forget", data={"conversation": name})
+
+
+def test_suggested_questions_are_answered_by_what_they_are_made_from(
+    page: TestClient, chat: Chat
+) -> None:
+    """They come after the page, since each is asked first; nobody waits for them."""
+    assert "data-wanted" in page.get("/ask").text
+    told = page.get("/ask", headers={"X-Part": "suggested"}).text
+    questions = [unescape(one) for one in re.findall(r'dir="auto">([^<]+)</a>', told)]
+    assert questions == ["How much does the crossing cost?"]
+    server = page.app.state.server  # type: ignore[attr-defined]
+    *_, last = server.library.ask_stream(questions[0], quoted=True)
+    assert "12 euros" in last.answer.text
 
 
 def test_a_refusal_is_kind(page: TestClient, chat: Chat) -> None:

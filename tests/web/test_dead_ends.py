@@ -122,11 +122,13 @@ def test_a_slip_names_nothing_that_is_hidden(library: Library) -> None:
 
 def test_the_page_and_the_api_say_it(owner: TestClient) -> None:
     page = owner.get("/", params={"q": "crown", "collection": "rulse"}).text
-    assert "Did you mean <code>rules</code>?" in page
+    assert 'Did you mean <a href="/?q=crown&amp;collection=rules"' in page, "one click corrects it"
+    typed = owner.get("/", params={"q": "crown", "where": "type:txet -language:de"}).text
+    assert 'href="/?q=crown&amp;where=type%3Atext%20-language' in typed
     api = owner.post("/v1/search", json={"query": "crown", "collection": "rulse"}).json()
     assert "Did you mean `rules`?" in api["notes"][0]
     listed = owner.get("/documents", params={"where": "type:txet"}).text
-    assert "Did you mean <code>text</code>?" in listed
+    assert 'Did you mean <a href="/documents?where=type%3Atext"' in listed
 
 
 def titles(text: str) -> list[str]:

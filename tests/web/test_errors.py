@@ -25,10 +25,10 @@ def test_a_page_says_what_to_do_on_it(
     assert kind.fix not in answer.text
 
 
-def test_a_program_and_a_script_are_told_each_in_its_way(owner: TestClient) -> None:
-    """The same address: a script shows the problem to a person."""
+def test_neither_a_program_nor_a_script_is_told_a_command(owner: TestClient) -> None:
+    """Who asks over HTTP may sit at another machine. A script shows the problem to a person."""
     gone = "/v1/documents/999"
-    assert owner.get(gone).json()["fix"] == DocumentNotFound.fix
+    assert owner.get(gone).json()["fix"] == ON_PAGE[DocumentNotFound]
     shown = owner.get(gone, headers={"X-Part": "alert"}).json()
     assert shown["fix"] == ON_PAGE[DocumentNotFound]
     assert shown["code"] == "document.not_found"

@@ -166,7 +166,7 @@ def _cited(citation: Citation) -> Text:
     if parts := place_parts(citation):
         line.append(f"  {printable(', '.join(parts))}")
     if citation.paragraph is not None:
-        line.append(f"  ¶ {citation.paragraph}", style="dim")
+        line.append(f"  ¶{citation.paragraph}", style="dim")
     line.append(f"  {printable(citation.link or citation.uri)}", style="dim")
     if citation.seconds and (play := player_command(citation.uri, citation.seconds[0])):
         line.append(f"\n    {printable(play)}", style="dim")

@@ -8,6 +8,7 @@ from trivium.cli.declared import declared
 from trivium.cli.output import Shell, printable, with_shell
 from trivium.cli.progress import stages
 from trivium.operations.searching import Filters
+from trivium.text.titles import file_of
 
 MOST = 50
 
@@ -51,7 +52,8 @@ def contradictions_command(shell: Shell, limit: int, collection: tuple[str, ...]
     for one in found:
         shell.say(printable(f"{one.why}{' (judged by the language model)' if one.judged else ''}"))
         for passage, text in ((one.one, one.first), (one.other, one.second)):
-            place = f"{passage.document.title} #{passage.document.id}"
+            document = passage.document
+            place = f"{document.title} #{document.id}, {file_of(document.uri)}"
             shell.say(printable(f"{place}: {text}"), indent=2)
         shell.say("")
     plural = "" if len(found) == 1 else "s"

@@ -14,6 +14,7 @@ from trivium.cli.search import QueryCommand
 from trivium.operations.quoting import QuoteOptions
 from trivium.operations.searching import Filters
 from trivium.text.times import span
+from trivium.text.titles import file_of
 
 if TYPE_CHECKING:
     from trivium.core.answers import QuotedPlace
@@ -53,7 +54,7 @@ def quote_command(shell: Shell, /, text: tuple[str, ...], limit: int, **filters:
 
 
 def _show(shell: Shell, place: QuotedPlace) -> None:
-    where = [f"{place.title} #{place.document}"]
+    where = [f"{place.title} #{place.document}", file_of(place.uri)]
     if place.pages:
         where.append(
             f"p. {'–'.join(str(page) for page in (place.pages[0], *place.pages[1:][-1:]))}"

@@ -113,7 +113,7 @@ def title_and_place(found: StoredChunk, before: str = "") -> Text:
     if place:
         line.append(f"  {printable(place)}")
     if chunk.paragraph is not None:
-        line.append(f"  ¶ {chunk.paragraph}", style="dim")
+        line.append(f"  ¶{chunk.paragraph}", style="dim")
     return line
 
 
@@ -132,23 +132,15 @@ def highlighted(
     """The part of a passage that covers the query best, with its words marked."""
     from rich.text import Text
 
-    from trivium.text.snippet import snip
+    from trivium.text.snippet import snip, without_headings
 
     width = (console.width - _INDENT - 8) * lines if console.is_terminal else _PIPED * lines // 3
-    body = _without_headings(found.chunk.text, found.chunk.headings)
+    body = without_headings(found.chunk.text, found.chunk.headings)
     cut = snip(printable(body), words, found.document.language, max(width, 60), said)
     shown = Text(cut.text)
     for start, end in cut.marks:
         shown.stylize("bold reverse" if console.no_color else "bold yellow", start, end)
     return shown
-
-
-def _without_headings(text: str, headings: tuple[str, ...]) -> str:
-    """A passage without its leading headings: the line above shows them."""
-    body = text.lstrip()
-    for heading in headings:
-        body = body.removeprefix(heading).lstrip()
-    return body or text
 
 
 def _footer(result: Result) -> Text:

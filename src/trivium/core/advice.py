@@ -1,36 +1,38 @@
-"""Advice on errors for people in a browser: no commands, options or API addresses.
+"""Advice on errors for people in a browser and for programs elsewhere: no commands of a terminal.
 
-An error's own `fix` is for a terminal or a program. Where that doesn't help in a browser, the page
-shows this instead. Knows nothing of pages.
+An error's own `fix` is for a terminal. Where that doesn't help in a browser, the page shows this
+instead, and so does HTTP if the `fix` is a command. Knows nothing of pages.
 """
 
 from __future__ import annotations
+
+import re
 
 from trivium.core import errors
 from trivium.core.errors import TriviumError
 
 ON_PAGE: dict[type[TriviumError], str] = {
     errors.PathNotFound: "Check the spelling: the path must exist on the server's machine.",
-    errors.FileLocked: "Upload it again with its password, under Locked files.",
+    errors.FileLocked: "Upload it again with its password (on the page: under Locked files).",
     errors.FolderEmpty: "Check that its disk is connected. Its documents stay.",
-    errors.DocumentNotFound: "It may have been removed. The page Documents lists all you can see.",
+    errors.DocumentNotFound: "It may have been removed. The list of documents has all you can see.",
     errors.NotEmbedded: "The document has no vectors. Add the file again once a model is set up.",
     errors.TokenRefused: "Ask the owner of this library for a new token.",
-    errors.TokenNotFound: "You may have revoked it already. Reload the page.",
+    errors.TokenNotFound: "You may have revoked it already: see the list of tokens.",
     errors.RequestInvalid: "Go back and correct it.",
     errors.RequestTooLarge: "Send fewer or smaller files at a time.",
     errors.NoSuchRoute: "Check the address, or go to Search.",
     errors.OriginalMissing: (
         "The library didn't keep the file itself. Add the file again to keep it."
     ),
-    errors.ConversationNotFound: "It may have been deleted. Ask lists saved conversations.",
+    errors.ConversationNotFound: "It may have been deleted: see the list of conversations.",
     errors.SourceNotFound: "It is no longer watched. Reload the page.",
     errors.SourceExists: "Choose another name, or remove the old source first.",
     errors.SourceEmpty: "Check the account and the options. Its documents stay.",
     errors.SourcePaused: "Resume it first.",
     errors.EvaluationNotFound: "It may have been removed. Evaluate lists sets and their runs.",
-    errors.JobNotFound: "It may have been cleared. Add lists the newest jobs.",
-    errors.AlertNotFound: "You may have deleted it already. Reload the page.",
+    errors.JobNotFound: "It may have been cleared: see the list of jobs.",
+    errors.AlertNotFound: "You may have deleted it already: see the list of alerts.",
     errors.DatasetInvalid: "Start a new set under another name.",
     errors.RunInvalid: "Choose another run, or run the set again.",
     errors.RateExceeded: "Wait a moment, then try again.",
@@ -60,6 +62,14 @@ ON_PAGE: dict[type[TriviumError], str] = {
         " again."
     ),
 }
+
+
+_COMMAND = re.compile(r"`trivium |(?:^|[\s`(])--\w|your shell|pip install")
+
+
+def over_http(error: TriviumError) -> str:
+    """What a program can do about the error that may run on any machine."""
+    return advice(error) if _COMMAND.search(error.fix) else error.fix
 
 
 def advice(error: TriviumError) -> str:

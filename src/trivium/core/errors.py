@@ -350,7 +350,7 @@ class FileUnreadable(ReadError):
 
 class FileEmpty(ReadError):
     code = "file.empty"
-    fix = "The file has no text to search."
+    fix = "If you can read text in it, save it in another format and add that file."
 
 
 class FileTooLarge(ReadError):

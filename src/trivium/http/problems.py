@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse
 
 from trivium.core import errors
-from trivium.core.advice import advice
+from trivium.core.advice import advice, over_http
 from trivium.core.errors import TriviumError
 from trivium.operations.declaring import faults
 from trivium.text.values import clean_text
@@ -87,7 +87,7 @@ class Problem(BaseModel):
                     "status": 404,
                     "detail": "There is no document #7.",
                     "code": "document.not_found",
-                    "fix": "`trivium list` shows the documents in the library.",
+                    "fix": advice(errors.DocumentNotFound("")),
                     "request_id": "4f1c9a0e5b7d4f6c",
                 }
             ]
@@ -126,7 +126,7 @@ def told(
         status=status or status_of(error),
         detail=clean_text(error.message),
         code=error.code,
-        fix=clean_text(advice(error) if on_page else error.fix),
+        fix=clean_text((advice if on_page else over_http)(error)),
         request_id=scope.get("state", {}).get("request_id", ""),
         errors=details or [],
     )

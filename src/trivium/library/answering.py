@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache
+from time import monotonic
 
 from trivium.answer.agent import Limits
 from trivium.answer.likeness import WordVectors
+from trivium.answer.passages import passage_of
 from trivium.answer.run import Answerer, Inquiry
+from trivium.answer.suggest import candidates
 from trivium.core.answers import Answer, AnswerEvent, Conversation, Depth, Done, KeptTurn, Turn
-from trivium.core.errors import BadSetting, ConversationNotFound
+from trivium.core.errors import BadSetting, ConversationNotFound, LibraryReadOnly
 from trivium.core.results import Results
-from trivium.core.types import OWNER, Where
+from trivium.core.types import OWNER, DocumentId, Where
 from trivium.library.asking import Scope, one_of, request_for
 from trivium.library.documents import Documents
 from trivium.library.history import History
@@ -28,6 +31,10 @@ from trivium.search.request import SearchRequest
 from trivium.text.tokens import Cl100kTokens
 from trivium.text.values import check_text
 
+SUGGESTED = 4  # questions on an empty page
+SECONDS = 8.0  # to look for them; asking one takes .1 to .4
+_SAMPLED = 200  # passages that they are made from
+_NO_CHANGE = 2**62  # after every change: only its number is wanted
 LONGEST_NAME = 200  # characters of a conversation's name
 
 
@@ -40,6 +47,37 @@ class Answering:
     _documents: Documents
     _history: History
     _words: WordVectors = field(default_factory=WordVectors)
+    _suggested: dict[tuple[Where, int], tuple[str, ...]] = field(default_factory=dict)
+
+    def questions(self, within: Where = OWNER, most: int = SUGGESTED) -> tuple[str, ...]:
+        """Questions that this caller's documents answer, of different documents: each was asked,
+        without a language model, and what it was made from answered it. Takes `SECONDS` at most,
+        once for each state of the library."""
+        key = (within, self._backend.documents.changed(_NO_CHANGE, within)[0])
+        if key not in self._suggested:
+            self._suggested.clear()
+            self._suggested[key] = tuple(self._answered(within, most))
+        return self._suggested[key]
+
+    def _answered(self, within: Where, most: int) -> Iterator[str]:
+        until = monotonic() + SECONDS
+        _, ids = self._backend.signals.sample(_SAMPLED, within)
+        chunks = self._backend.documents.chunks(ids, within)
+        made = [one for chunk in chunks for one in candidates(passage_of(1, chunk))]
+        seen: set[DocumentId] = set()
+        # Figures first: a page of definitions would show less of what it can answer.
+        for one in sorted(made, key=lambda one: not any(map(str.isdigit, one.holds))):
+            document = one.passage.citation.document
+            if document in seen:
+                continue
+            if monotonic() > until or len(seen) == most:
+                return
+            *_, last = self.ask_stream(one.question, within=within, depth=Depth.ONCE, quoted=True)
+            assert isinstance(last, Done)
+            cited = {citation.document for citation in last.answer.citations}
+            if not last.answer.refused and one.holds in last.answer.text and document in cited:
+                seen.add(document)
+                yield one.question
 
     def ask(
         self,
@@ -78,6 +116,7 @@ class Answering:
         conversation: str | None = None,
         depth: Depth | str | None = None,
         deep: bool = False,
+        quoted: bool = False,
     ) -> Generator[AnswerEvent, None, None]:
         """Steps, pieces of text and citations as they come; the last event is `Done`.
 
@@ -93,6 +132,7 @@ class Answering:
         plans its searches; without a model, rules split the question.
 
         `deep`: have a cross-encoder read the top results if there is one, as depth `deep` does.
+        `quoted`: without the language model, even if there is one.
 
         `history`: earlier turns, for a question that refers to them. `conversation` names a saved
         one: its turns are the history, and this one is added. Filters apply to citations too.
@@ -100,11 +140,12 @@ class Answering:
         """
         self._model.follow()
         within = self._scope.within(within, filters)
+        generator = None if quoted else self._model.generator
         options = SearchOptions(
             limit=self._model.settings.ask_limit if limit is None else limit,
             by=self._model.settings.ask_by,
             expand=self._model.settings.ask_expand,
-            hyde=self._model.settings.ask_hyde and self._model.generator is not None,
+            hyde=self._model.settings.ask_hyde and generator is not None,
             rerank=self._model.settings.ask_rerank,
         )
         model = self._model.embedder.fingerprint
@@ -121,7 +162,7 @@ class Answering:
             self._searched,
             self._backend,
             self._model.embedder,
-            self._model.generator,
+            generator,
             _tokens().count,
             self._words,
             fitted=model_name(model) == NAME,
@@ -158,7 +199,11 @@ class Answering:
                     # All that was read, cited or not: a model may have used it.
                     used = frozenset(passage.document for passage in answer.passages)
                     turn = KeptTurn(answer.turn, within.audiences, used)
-                    self._backend.conversations.keep(conversation, turn)
+                    try:
+                        self._backend.conversations.keep(conversation, turn)
+                    except LibraryReadOnly as reason:  # the answer is there all the same
+                        unsaved = f"This conversation isn't saved: {reason.message}"
+                        answer = replace(event.answer, notes=(*answer.notes, unsaved))
                     yield Done(answer)
                 else:
                     yield event

@@ -257,7 +257,7 @@ class Documents:
         pairs = dict.fromkeys((min(pair), max(pair)) for pair in found.items())  # each once
         named = ", ".join(f"#{one} and #{other}" for one, other in [*pairs][:_NAMED])
         few = "1 document is" if len(found) == 1 else f"{len(found):,} documents are"
-        return [f"{few} nearly the same as others ({named}); `trivium duplicates` lists all."]
+        return [f"{few} nearly the same as others ({named})."]
 
     def page(
         self,

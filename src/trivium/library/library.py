@@ -212,6 +212,7 @@ class Library:
     quote = _Of("_quoting", Quoting.find)
     ask = _Of("_answering", Answering.ask)
     ask_stream = _Of("_answering", Answering.ask_stream)
+    questions = _Of("_answering", Answering.questions)
 
     # --- for evaluation and tuning
 

@@ -291,13 +291,16 @@ def known(name: str) -> Known | None:
     return _BY_NAME.get(name.lower())
 
 
+_ANOTHER = "Ask the person who runs this server to choose another model."
+
+
 def named(name: str) -> Known:
     found = known(name)
     if found is None:
         raise BadSetting(
             f"Unknown model {name!r}.",
             fix="`trivium models` lists them.",
-            on_page="Ask the person who runs this server to choose another model.",
+            on_page=_ANOTHER,
         )
     return found
 
@@ -308,6 +311,7 @@ def embedding_named(name: str) -> Known:
         raise BadSetting(
             f"{model.name} is a {model.kind} model: it can't embed passages.",
             fix="Choose an embedding model: `trivium models` lists them.",
+            on_page=_ANOTHER,
         )
     return model
 
@@ -318,6 +322,7 @@ def speech_named(name: str) -> Known:
         raise BadSetting(
             f"{model.name} isn't a speech model.",
             fix="Set `audio.model` to tiny.en, small or another that `trivium models` lists.",
+            on_page=_ANOTHER,
         )
     return model
 

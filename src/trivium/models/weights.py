@@ -104,15 +104,13 @@ def _weight_files(folder: Path) -> list[Path]:
 def check(folder: Path) -> None:
     """That a folder holds all an encoder needs."""
     if not folder.is_dir():
-        raise ModelUnavailable(f"There is no model folder {folder.name}.", fix=FIX)
+        raise _unavailable(f"There is no model folder {folder.name}.")
     encoder = encoder_folder(folder)
     missing = [name for name in (CONFIG, TOKENIZER) if not (encoder / name).is_file()]
     if not (encoder / WEIGHTS).is_file() and given_graph(encoder) is None:
         missing.append(f"{WEIGHTS} or {GRAPHS[0]}")
     if missing:
-        raise ModelUnavailable(
-            f"The model folder {folder.name} lacks {', '.join(missing)}.", fix=FIX
-        )
+        raise _unavailable(f"The model folder {folder.name} lacks {', '.join(missing)}.")
 
 
 def verify(folder: Path) -> None:
@@ -184,8 +182,13 @@ def _probe(endpoint: str) -> None:
 
 
 def _nowhere(reason: str) -> ModelUnavailable:
-    return ModelUnavailable(
+    return _unavailable(
         f"The embedding model {NAME} isn't on this machine and couldn't be downloaded"
-        f" ({reason.rstrip('.')}).",
-        fix=FIX,
+        f" ({reason.rstrip('.')})."
+    )
+
+
+def _unavailable(message: str) -> ModelUnavailable:
+    return ModelUnavailable(
+        message, fix=FIX, on_page="Ask the person who runs this server to install the model."
     )

@@ -99,11 +99,11 @@ _TOO_SLOW = "Reranked without the cross-encoder: it judged no result within {sec
 _NOT_RERANKED = "Not reranked: what the reranker needs is spread over all database nodes."
 _CHANGED_TEXT = (
     "Passages left out because the stored text has changed on disk: {count}, of {which}."
-    " `trivium doctor --repair` restores them."
+    " Repair the library to restore them."
 )
 _CHANGED_VECTORS = (
     "Results whose vector has changed on disk, so that the rank by meaning may be wrong: {count}."
-    " `trivium doctor --repair` restores the vectors."
+    " Repair the library to restore the vectors."
 )
 _DEEPEST = 1000  # hits of a signal; any further ones have nothing to do with the query
 

@@ -66,6 +66,14 @@ def snip(
     return Snippet(f"{before}{text[start:end]}{after}", tuple(sorted(marks)))
 
 
+def without_headings(text: str, headings: tuple[str, ...]) -> str:
+    """A passage without its leading headings, where the line above shows them."""
+    body = text.lstrip()
+    for heading in headings:
+        body = body.removeprefix(heading).lstrip()
+    return body or text
+
+
 def _on_one_line(passage: str) -> str:
     """A passage without line breaks, unless it is code. Rows of a table become `Longsword · 15 gp;
     Dagger · 2 gp`: bars would run into each other. One line with a bar alone may be code, and

@@ -52,7 +52,7 @@ async def upload(request: Request, server: Here, caller: Adder) -> Response:
             _given(form, "audience"),
             password=_given(form, "password") or "",
         )
-        for file in files:
+        for file in sorted(files, key=lambda one: one.size or 0):  # many can be searched soon
             take = partial(
                 server.library.uploads.receive_later, caller, file.filename or "", file.file, wanted
             )

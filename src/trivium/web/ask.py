@@ -1,6 +1,7 @@
 """The Ask screen: streams answers to a script, or returns whole ones without script.
 
-Earlier turns travel in the form, so the server keeps nothing of a conversation without a name.
+A conversation is saved under its first question unless the person says no: then earlier turns
+travel in the form, and the server keeps nothing of it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import count, pairwise
+from textwrap import shorten
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Form, Query, Request
@@ -35,19 +37,21 @@ from trivium.core.answers import (
 from trivium.core.errors import ConversationNotFound, RequestInvalid, TriviumError
 from trivium.core.shapes import to_json
 from trivium.http.asked import Here, Reader, Searcher, Server, is_foreign
+from trivium.http.problems import PART
 from trivium.http.streaming import Tell, stream
 from trivium.operations.asking import LONGEST_NAME, EarlierTurn
 from trivium.operations.searching import LONGEST_QUERY, Filters
 from trivium.text import boundaries
 from trivium.text.languages import detect_language
-from trivium.text.snippet import snip
+from trivium.text.snippet import snip, without_headings
 from trivium.text.times import place_parts
-from trivium.web.found import SNIPPET, Piece, without_headings, words_of
+from trivium.web.found import SNIPPET, Piece, words_of
 from trivium.web.found import pieces as cut_at
 from trivium.web.pages import PageRoute, fragment, page
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
+_LONGEST_GIVEN = 70  # characters of a name that a conversation gets by itself
 KEPT_TURNS = 6  # of a conversation without a name: what a follow-up can refer to
 _MOST_COLLECTIONS = 50
 _EARLIER = TypeAdapter(EarlierTurn)
@@ -102,6 +106,7 @@ class AskForm:
     conversation: str
     collections: tuple[str, ...]
     deep: bool = False  # think longer
+    save: bool = False  # a conversation that begins, under a name of its own
 
 
 async def _asked(
@@ -110,13 +115,15 @@ async def _asked(
     conversation: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
     collection: Annotated[list[str] | None, Form(max_length=_MOST_COLLECTIONS)] = None,
     depth: Annotated[Literal["", "deep"], Form()] = "",
+    save: Annotated[Literal["", "1"], Form()] = "",
 ) -> AskForm:
     if not q.strip():
         raise RequestInvalid("You didn't type a question.", fix="Type one.")
     name = conversation.strip()
     said = () if name else tuple(_carried(text) for text in (turn or [])[-KEPT_TURNS:])
     chosen = tuple(one for one in collection or () if one)
-    return AskForm(q.strip(), said, name, chosen, depth == "deep")
+    saved = bool(save) and not name and not said
+    return AskForm(q.strip(), said, name, chosen, depth == "deep", saved)
 
 
 AskedForm = Annotated[AskForm, Depends(_asked)]
@@ -151,6 +158,7 @@ async def show(
 @router.post("/ask")
 async def ask(request: Request, server: Here, caller: Searcher, asked: AskedForm) -> Response:
     """The whole answer in one piece."""
+    asked = await server.read(_named, server, caller, asked)
     before = await server.read(_before, server, caller, asked)
     try:
         events = await _begun(server, caller, asked)
@@ -166,6 +174,7 @@ async def ask_stream(
     request: Request, server: Here, caller: Searcher, asked: AskedForm
 ) -> Response:
     """Streams `step` and `token`, then `done` with the finished turn."""
+    asked = await server.read(_named, server, caller, asked)
     events = await _begun(server, caller, asked)
 
     def work(tell: Tell) -> None:
@@ -178,7 +187,8 @@ async def ask_stream(
                         tell("token", {"text": one.text})
                     case Done():
                         shown = fragment("turn.html", {"turn": _said(one.answer, asked)})
-                        tell("done", {"html": shown, "kind": one.answer.kind})
+                        kind, name = one.answer.kind, asked.conversation
+                        tell("done", {"html": shown, "kind": kind, "conversation": name})
 
     return await stream(server, request, server.asking, work)
 
@@ -190,6 +200,17 @@ async def forget(
     called = caller.conversation(conversation)
     await server.read(server.library.conversations.forget, called, caller.within())
     return RedirectResponse("/ask", 303)
+
+
+def _named(server: Server, caller: Caller, asked: AskForm) -> AskForm:
+    """A conversation that begins is called after its first question."""
+    if not asked.save:
+        return asked
+    kept = server.library.conversations.all(caller.within())
+    taken = {caller.conversation_seen(one.name) for one in kept}
+    name = shorten(asked.question, _LONGEST_GIVEN, placeholder=" …")
+    names = (f"{name} ({n})" if n > 1 else name for n in count(1))
+    return replace(asked, conversation=next(one for one in names if one not in taken))
 
 
 async def _begun(
@@ -323,17 +344,20 @@ async def _page(
     error: TriviumError | None = None,
 ) -> Response:
     within = caller.within()
+    # Only for a script that asks for them when the page is there: they may take seconds.
+    wanted = request.headers.get(PART) == "suggested"
+    questions = await server.asking.run(server.library.questions, within) if wanted else ()
     collections = await server.read(server.library.documents.collections, within)
     kept = await server.read(server.library.conversations.all, within)
     named = [(caller.conversation_seen(one.name), one) for one in kept]
     values: dict[str, Any] = {
         "asked": asked,
         "turns": turns,
+        "questions": questions,
         "collections": collections,
         "conversations": [(name, one) for name, one in named if name is not None],
         "has_model": bool(server.settings.generate_url),
         "seconds": round(server.settings.ask_seconds),
         "longest": LONGEST_QUERY,
-        "longest_name": LONGEST_NAME,
     }
     return page(request, caller, "ask.html", values, error=error)

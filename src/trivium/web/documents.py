@@ -15,6 +15,7 @@ from trivium.http.asked import Here, Reader, Server
 from trivium.http.routes.documents import Filter
 from trivium.text.filters import parse_filter
 from trivium.web.pages import PageRoute, page, query
+from trivium.web.state import corrected
 from trivium.web.wording import type_name
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -44,6 +45,10 @@ class Listed:
         said |= {"sort": "" if self.sort == "-changed" else self.sort}
         pairs = {name: str(value) for name, value in {**said, **changes}.items() if value}
         return f"/documents?{query(pairs)}" if pairs else "/documents"
+
+    def meaning(self, value: str, meant: str) -> str:
+        """The address with a filter's mistyped value corrected."""
+        return self.address(where=corrected(self.where, value, meant))
 
     def sorting(self, column: str) -> str:
         """The address sorted by this column, or reversed if it already is."""

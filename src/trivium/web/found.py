@@ -15,7 +15,7 @@ from trivium.core.types import Signal, StoredChunk
 from trivium.search.multi import shown
 from trivium.search.prefer import day_of
 from trivium.text.query import parse
-from trivium.text.snippet import marks, said_in, snip
+from trivium.text.snippet import marks, said_in, snip, without_headings
 from trivium.text.times import place_parts
 from trivium.text.titles import file_of
 from trivium.web.pages import query
@@ -164,14 +164,6 @@ def byline_of(found: StoredChunk) -> str:
     names = [str(one) for one in (given if isinstance(given, list | tuple) else [given]) if one]
     told = f"{names[0]} et al." if len(names) > _MOST_NAMED else " and ".join(names)
     return ", ".join(str(part) for part in (told, metadata.get("year")) if part)
-
-
-def without_headings(text: str, headings: tuple[str, ...]) -> str:
-    """A passage without its leading headings: the line above shows them."""
-    body = text.lstrip()
-    for heading in headings:
-        body = body.removeprefix(heading).lstrip()
-    return body or text
 
 
 def pieces(text: str, ranges: Iterable[tuple[int, int]]) -> list[Piece]:

@@ -26,7 +26,7 @@ from trivium.http.problems import PART, status_of
 from trivium.text.times import place_parts, span
 from trivium.text.titles import file_of
 from trivium.web.assets import address
-from trivium.web.wording import fact_name, type_name
+from trivium.web.wording import fact_name, slip_of, type_name
 
 THEME = "trivium_theme"  # the cookie of who prefers light or dark, whatever their system does
 _HEADERS = {
@@ -57,7 +57,7 @@ def _templates() -> Environment:
     # A block alone does not see what its template imports, so the macros are everybody's.
     made.globals.update(static=address, query=query, type_name=type_name, fact_name=fact_name)
     made.globals.update(advice=advice, retold=retold, span=span, file_of=file_of)
-    made.globals.update(place_parts=place_parts)
+    made.globals.update(place_parts=place_parts, slip_of=slip_of)
     made.globals.update(pieces=made.get_template("pieces.html").module)
     return made
 

@@ -6,6 +6,7 @@ search, so that you can change your mind. Knows nothing of libraries.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -152,6 +153,12 @@ class SearchState:
         gone: dict[str, tuple[str, ...]] = dict.fromkeys(_FILTERS, ())
         return replace(self, where="", explain=None, **gone).address  # type: ignore[arg-type]
 
+    def meaning(self, value: str, meant: str) -> str:
+        """The same search with a filter's mistyped value corrected."""
+        fixed = {n: tuple(meant if v == value else v for v in getattr(self, n)) for n in _FILTERS}
+        where = corrected(self.where, value, meant)
+        return replace(self, where=where, explain=None, **fixed).address  # type: ignore[arg-type]
+
     def without(self, name: str) -> SearchState:
         """The same search without one label's filter."""
         gone: dict[str, tuple[str, ...]] = {name: ()}
@@ -174,6 +181,12 @@ class SearchState:
 
     def sorted_by_date(self, by_date: bool) -> str:
         return replace(self, by_date=by_date, explain=None).address
+
+
+def corrected(where: str, value: str, meant: str) -> str:
+    """A filter as typed, with a mistyped value replaced."""
+    quoted = f'"{meant}"' if " " in meant else meant
+    return re.sub(rf'"?(?<![\w.-]){re.escape(value)}(?![\w.-])"?', lambda _: quoted, where)
 
 
 def _weights(given: QueryParams) -> dict[Signal, int] | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _TYPES = {
     "pdf": "PDF",
     "markdown": "Markdown",
@@ -100,3 +102,12 @@ _FACTS = {
 def fact_name(given: str) -> str:
     """The display name of an interpretation's field; metadata keep their own names."""
     return _FACTS.get(given, given.removeprefix("metadata."))
+
+
+_SLIP = re.compile(r"(No document has the \w+ `(.+)`\.) Did you mean `(.+)`\?")
+
+
+def slip_of(note: str) -> tuple[str, str, str] | None:
+    """Of a note about a mistyped filter: what it says, the value, and the one that was meant."""
+    found = _SLIP.fullmatch(note)
+    return (found[1], found[2], found[3]) if found else None

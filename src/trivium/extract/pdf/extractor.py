@@ -138,7 +138,7 @@ class PdfExtractor:
 
     def _advice(self, found: Found) -> str:
         if not found.unread:
-            return "The file has no text to search."
+            return FileEmpty.fix
         if self._recognise is not None:
             return f"OCR found no readable text. {found.advice}".rstrip()
         reason = "OCR is off" if self._ocr == "off" else "no OCR program is installed"

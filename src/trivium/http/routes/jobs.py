@@ -17,6 +17,7 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import StreamingResponse
 
 from trivium.core.access import Caller
+from trivium.core.advice import retold
 from trivium.core.errors import JobNotFound, RightMissing, TriviumError
 from trivium.core.shapes import JobAnswer, TaskAnswer, to_json
 from trivium.core.work import Job, TaskState
@@ -92,9 +93,10 @@ async def list_tasks(
         server.library.jobs.tasks, id, states=state, offset=first, limit=limit + 1
     )
     more = str(first + limit) if len(found) > limit else None
+    found = [replace(task, message=retold(task.message)) for task in found[:limit]]
     if not caller.is_owner:  # how long a step took depends on documents that they may not see
         found = [replace(task, seconds={}) for task in found]
-    return Answered(TasksAnswer([TaskAnswer.of(task) for task in found[:limit]], more))
+    return Answered(TasksAnswer([TaskAnswer.of(task) for task in found], more))
 
 
 @router.post("/jobs/{id}/cancel", response_model=JobAnswer, responses=responses(404))

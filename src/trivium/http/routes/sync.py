@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
+from trivium.core.advice import retold
 from trivium.core.shapes import SyncAnswer, SyncFailureAnswer
 from trivium.core.work import KeptSource
 from trivium.http.answers import (
@@ -75,7 +77,10 @@ async def show_sync(server: Here, caller: Owner, name: Name) -> Answered:
 
     def look() -> SyncDetailAnswer:
         sync = server.library.sync
-        failures = [SyncFailureAnswer.of(one) for one in sync.failures(name)]
+        failures = [
+            SyncFailureAnswer.of(replace(one, message=retold(one.message)))
+            for one in sync.failures(name)
+        ]
         return SyncDetailAnswer(sync.told(sync.get(name)), failures)
 
     return Answered(await server.read(look))

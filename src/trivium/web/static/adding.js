@@ -1,5 +1,5 @@
 /**
- * Sends files that you drop on any page, or choose on Add, one by one; a panel shows the progress of
+ * Sends files that you drop on any page, or choose on Add, the smallest first; a panel shows the progress of
  * all of them. On Add the panel is part of the page, elsewhere it sits in a corner while files are added.
  */
 import { alertOf, say } from "./app.js";
@@ -33,15 +33,7 @@ function take(file, name) {
   uploads.push(upload);
   if (file.size > most) fail(upload, `The file is larger than ${size(most)}, the limit.`);
   else if (!file.size) fail(upload, "The file is empty.");
-  else queue(upload);
-}
-
-/** @param {Upload} upload */
-function queue(upload) {
-  upload.sent = 0;
-  upload.ended = false;
-  waiting.push(upload);
-  next();
+  else waiting.push(upload);
 }
 
 /** Show a file that couldn't be sent, why, and a Retry button. @param {Upload} upload @param {string} why */
@@ -54,7 +46,10 @@ function fail(upload, why) {
   row.querySelector(".again")?.addEventListener("click", () => {
     row.remove();
     if (!uploads.includes(upload)) uploads.push(upload);
-    queue(upload);
+    upload.sent = 0;
+    upload.ended = false;
+    waiting.push(upload);
+    next();
   });
   row.querySelector(".dismiss")?.addEventListener("click", () => {
     row.remove();
@@ -67,6 +62,7 @@ function fail(upload, why) {
 
 function next() {
   if (!underway) begun = performance.now();
+  waiting.sort((one, other) => one.file.size - other.file.size); // many can be searched soon
   while (underway < AT_ONCE && waiting.length) send(/** @type {Upload} */ (waiting.shift()));
   tell();
 }
@@ -151,6 +147,7 @@ document.addEventListener("change", (event) => {
     const way = (file.webkitRelativePath || file.name).split("/");
     if (!way.some((part) => part.startsWith("."))) take(file, named(way));
   }
+  next();
   input.value = "";
 });
 
@@ -180,6 +177,7 @@ document.addEventListener("drop", async (event) => {
   } catch {
     alertOf("Couldn't read a folder.", "Choose its files instead.");
   }
+  next();
 });
 
 // A form that only controls jobs: the panel shows what it does.

@@ -30,7 +30,7 @@ export function swap(html) {
  * @param {string} address
  * @param {string} parts names of blocks, separated by spaces
  * @param {{kind?: string, method?: string, body?: BodyInit}} [how]
- * @returns {Promise<Response | null>} null: cancelled, or the server didn't answer
+ * @returns {Promise<Response | null | false>} null: cancelled; false: the server didn't answer
  */
 export async function load(address, parts, how = {}) {
   const kind = how.kind ?? parts;
@@ -58,7 +58,7 @@ export async function load(address, parts, how = {}) {
   } catch (error) {
     if (controller.signal.aborted) return null;
     alertOf("The server doesn't answer.", "Check that it is running, then try again.");
-    return null;
+    return false;
   } finally {
     if (underway.get(kind) === controller) underway.delete(kind);
     if (!underway.size) document.documentElement.removeAttribute("data-busy");

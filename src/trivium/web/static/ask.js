@@ -1,5 +1,5 @@
 /** Asks without leaving the page: shows the answer as it is written, then the finished turn. */
-import { alertOf, clearAlert, say } from "./app.js";
+import { alertOf, clearAlert, load, say } from "./app.js";
 import { attach } from "./player.js";
 import { events, problem } from "./stream.js";
 
@@ -37,7 +37,7 @@ async function answered(turn, data) {
       turn.insertAdjacentHTML("afterend", told.html);
       const made = /** @type {HTMLElement} */ (turn.nextElementSibling);
       turn.remove();
-      return { made, kind: told.kind };
+      return { made, kind: told.kind, conversation: told.conversation };
     }
   }
   throw { detail: "The answer stopped early.", fix: "Ask again." };
@@ -58,10 +58,10 @@ async function ask() {
   question.value = "";
   say("Searching for an answer.");
   try {
-    const { made, kind } = await answered(turn, data);
+    const { made, kind, conversation } = await answered(turn, data);
     say(kind === "refused" ? "No answer found." : "The answer is ready.");
     made.scrollIntoView({ block: "nearest" });
-    settle(String(data.get("conversation") ?? "").trim(), first ? asked : "");
+    settle(conversation, first ? asked : "");
   } catch (error) {
     turn.remove();
     question.value = asked;
@@ -77,6 +77,10 @@ async function ask() {
 
 /** Put the question in the address. @param {string} conversation @param {string} asked */
 function settle(conversation, asked) {
+  /** @type {HTMLInputElement} */ (document.getElementById("conversation")).value = conversation;
+  document.getElementById("save")?.remove();
+  document.getElementById("suggested")?.remove();
+  if (conversation && asked) load(`/ask?${new URLSearchParams({ conversation })}`, "kept");
   const place = new URLSearchParams(conversation ? { conversation } : { q: asked });
   if (conversation || asked) history.replaceState(null, "", `/ask?${place}`);
   question.placeholder = "Ask a follow-up question";
@@ -93,6 +97,7 @@ question.addEventListener("keydown", (event) => {
 });
 stop.addEventListener("click", () => asking?.abort());
 if (form.hasAttribute("data-at-once")) ask();
+else if (document.querySelector("#suggested[data-wanted]")) load("/ask", "suggested");
 
 // A source opens beside the answer if there is room; otherwise its link opens the document.
 const wide = matchMedia("(min-width: 1100px)");

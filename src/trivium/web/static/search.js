@@ -49,7 +49,18 @@ async function search(chosen) {
   }
   const fixed = new FormData(theForm()).get("weights") === "fixed";
   const parts = `completions results facets chosen drawer${fixed ? "" : " weights"}`;
-  if (await load(address, parts, { kind: "search" })) after();
+  shown(await load(address, parts, { kind: "search" }));
+}
+
+/** Results of another query don't stay below a new one that got none. @param {Response | null | false} answer */
+function shown(answer) {
+  if (answer?.ok) return after();
+  if (answer === null) return; // a newer search is on its way
+  const results = /** @type {HTMLElement} */ (document.getElementById("results"));
+  results.dataset.count = "";
+  results.innerHTML = '<div class="empty"><h2>Not searched.</h2></div>';
+  /** @type {HTMLElement} */ (document.getElementById("drawer")).hidden = true;
+  drawn();
 }
 
 function after() {
@@ -68,8 +79,7 @@ function drawn() {
 
 /** Load everything for an address, the form included. @param {string} address */
 async function follow(address) {
-  const answer = await load(address, "searchbox queries facets chosen choices results drawer", { kind: "search" });
-  if (answer) after();
+  shown(await load(address, "searchbox queries facets chosen choices results drawer", { kind: "search" }));
 }
 
 /** Open, change or close the drawer. @param {string | null} rank null: close */
@@ -174,6 +184,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+window.addEventListener("online", () => search(false));
 window.addEventListener("popstate", () => follow(location.pathname + location.search));
 // Files were added while this page was open.
 document.addEventListener("library-changed", () => follow(location.pathname + location.search));

@@ -22,6 +22,7 @@ CHUNKS = "300"
 QUICK: dict[str, tuple[str, ...]] = {
     "bench.damage": ("--flips", "2"),
     "bench.contradictions": (),
+    "bench.stranger": ("--folder", "PLACE/stranger", "--own", "--most", "2"),
     "bench.known_items": ("--data", "DATA", "--sets", "xquad_en", "--sizes", "4,3"),
     "bench.chat": ("--queries", "2", "--data", "DATA"),
     "bench.sync": ("--messages", "60"),

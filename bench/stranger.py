@@ -1,8 +1,8 @@
 """The stranger's protocol of docs/stranger.md: 100 mixed files, 40 searches, 30 questions.
 
-`python -m bench.stranger FOLDER` builds the files and the library in FOLDER (once), then prints what
-came first for each search and the answer to each question, with a verdict by plain comparison. A
-person reads the answers.
+`python -m bench.stranger --folder FOLDER` builds files and library there (once), then prints what
+came first for each search and the answer to each question, with a verdict by plain comparison.
+A person reads the answers.
 """
 
 from __future__ import annotations
@@ -10,26 +10,26 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-import sys
+from argparse import ArgumentParser
 from pathlib import Path
 
 from trivium import Library
 
-HERE = Path(__file__).parent
-DATA = HERE.parents[2] / "shared" / "data"
+HERE = Path(__file__).parent / "stranger_files"
+DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
-def build(folder: Path) -> None:
-    """Our texts with their folders, and the open files that `open_files.txt` names."""
+def build(folder: Path, data: Path | None) -> None:
+    """Our texts with their folders, and the open files that `open_files.txt` names, if wanted."""
     own = folder / "own"
     shutil.copytree(HERE / "texts", own)
     (own / "work/payments/retry.py.sample").rename(own / "work/payments/retry.py")
     corpora: dict[str, dict[str, str]] = {}
-    for line in (HERE / "open_files.txt").read_text().splitlines():
+    for line in (HERE / "open_files.txt").read_text().splitlines() if data else ():
         if line.startswith("retrieval/"):
             name, key = line.split(" ")
             if name not in corpora:
-                rows = map(json.loads, (DATA / name / "corpus.jsonl").read_text().splitlines())
+                rows = map(json.loads, (data / name / "corpus.jsonl").read_text().splitlines())
                 corpora[name] = {r["_id"]: f"{r['title']}\n\n{r['text']}".strip() for r in rows}
             made = folder / Path(name).name / f"{key}.txt"
             made.parent.mkdir(parents=True, exist_ok=True)
@@ -37,7 +37,7 @@ def build(folder: Path) -> None:
         else:
             copied = folder / Path(line).relative_to("documents")
             copied.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(DATA / line, copied)
+            shutil.copyfile(data / line, copied)
 
 
 def _rows(name: str) -> list[dict[str, str]]:
@@ -45,9 +45,9 @@ def _rows(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(lines, delimiter="\t"))
 
 
-def searches(library: Library) -> None:
+def searches(library: Library, most: int) -> None:
     right = wrong = 0
-    for row in _rows("searches.tsv"):
+    for row in _rows("searches.tsv")[:most]:
         results = library.search(row["query"])
         first = results.items[0] if results.items else None
         is_right = first is not None and row["document"] in first.found.document.uri
@@ -65,9 +65,9 @@ def searches(library: Library) -> None:
     print(f"right first: {right} of 40; wrong and not weak: {wrong}\n")
 
 
-def questions(library: Library) -> None:
+def questions(library: Library, most: int) -> None:
     right = 0
-    for row in _rows("questions.tsv"):
+    for row in _rows("questions.tsv")[:most]:
         answer = library.ask(row["question"])
         wanted = row["answer"]
         said = "(refused)" if answer.refused else answer.text
@@ -83,12 +83,21 @@ def questions(library: Library) -> None:
     print(f"right answers: {right} of 30")
 
 
+def main() -> None:
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, required=True, help="where files and library are")
+    parser.add_argument("--data", type=Path, default=DATA, help="the shared data")
+    parser.add_argument("--own", action="store_true", help="only the texts written for this")
+    parser.add_argument("--most", type=int, default=40, help="searches and questions")
+    given = parser.parse_args()
+    if not given.folder.exists():
+        build(given.folder / "files", None if given.own else given.data)
+        with Library.open(given.folder / "library") as made:
+            made.add(given.folder / "files")
+    with Library.open(given.folder / "library") as library:
+        searches(library, given.most)
+        questions(library, given.most)
+
+
 if __name__ == "__main__":
-    place = Path(sys.argv[1])
-    if not place.exists():
-        build(place / "files")
-        with Library.open(place / "library") as made:
-            print(len(made.add(place / "files").outcomes), "outcomes")
-    with Library.open(place / "library") as library:
-        searches(library)
-        questions(library)
+    main()

@@ -19,13 +19,14 @@ HERE = Path(__file__).parent / "stranger_files"
 DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
-def build(folder: Path, data: Path | None) -> None:
+def build(folder: Path, data: Path, *, own: bool) -> None:
     """Our texts with their folders, and the open files that `open_files.txt` names, if wanted."""
-    own = folder / "own"
-    shutil.copytree(HERE / "texts", own)
-    (own / "work/payments/retry.py.sample").rename(own / "work/payments/retry.py")
+    texts = folder / "own"
+    shutil.copytree(HERE / "texts", texts)
+    (texts / "work/payments/retry.py.sample").rename(texts / "work/payments/retry.py")
     corpora: dict[str, dict[str, str]] = {}
-    for line in (HERE / "open_files.txt").read_text().splitlines() if data else ():
+    opened = [] if own else (HERE / "open_files.txt").read_text().splitlines()
+    for line in opened:
         if line.startswith("retrieval/"):
             name, key = line.split(" ")
             if name not in corpora:
@@ -91,7 +92,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=40, help="searches and questions")
     given = parser.parse_args()
     if not given.folder.exists():
-        build(given.folder / "files", None if given.own else given.data)
+        build(given.folder / "files", given.data, own=given.own)
         with Library.open(given.folder / "library") as made:
             made.add(given.folder / "files")
     with Library.open(given.folder / "library") as library:

@@ -1,5 +1,6 @@
 """Sources that a library keeps in step: what a run, a pause, a removal and `verify` do."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -542,6 +543,23 @@ def test_a_mailbox_that_is_added_and_synced_gives_each_mail_once(tmp_path: Path)
                 uris = [one.uri for one in library.documents.all()]
                 assert [one[:10] for one in uris] == ["mbox:mine/", "mbox:mine/"]
                 library.add(box.parent)
+
+
+def test_an_unpacked_export_that_is_added_and_synced_gives_each_message_once(
+    tmp_path: Path,
+) -> None:
+    export = tmp_path / "export"
+    (export / "general").mkdir(parents=True)
+    (export / "users.json").write_text('[{"id": "U1", "name": "ada"}]')
+    said = [{"user": "U1", "text": "The lamp.", "ts": "1451865600.000100"}]
+    (export / "general" / "2016-01-04.json").write_text(json.dumps(said))
+    with Library(open_memory(), TOY, Settings()) as library:
+        library.sync.add(KeptSource("chat", "slack-export", {"path": str(export)}))
+        for _ in range(2):
+            library.add(export)
+            library.sync.run("chat")
+            (document,) = library.documents.all()
+            assert document.uri.startswith("slack-export:chat/")
 
 
 def test_a_source_reads_the_same_folder_wherever_it_runs(

@@ -97,10 +97,12 @@ def _twin(source: KeptSource, uri: str) -> str:
     """The beginning of the uris under which a source shows a file, if it reads the file; else
     empty."""
     place = kinds.place_of(source.kind, source.options)
-    if place and uri == place:
-        return source.uri_prefix.removesuffix("/")
     inside = uri.removeprefix(f"{place}{os.sep}")
-    return source.uri_prefix + inside.replace(os.sep, "/") if place and inside != uri else ""
+    if not place or (inside == uri != place):
+        return ""
+    if uri == place or kinds.kind_of(source.kind).takes_all:
+        return source.uri_prefix.removesuffix("/")
+    return source.uri_prefix + inside.replace(os.sep, "/")
 
 
 def synced(backend: Backend, collection: str, uris: Sequence[str]) -> set[str]:
@@ -110,12 +112,12 @@ def synced(backend: Backend, collection: str, uris: Sequence[str]) -> set[str]:
         return set()
     sources = [one for one in backend.sources.all() if one.collection == collection]
     twins = [(uri, twin) for one in sources for uri in uris if (twin := _twin(one, uri))]
-    known = backend.documents.find_all([twin for _, twin in twins], collection) if twins else {}
-    return {
-        uri
-        for uri, twin in twins
-        if twin in known or backend.documents.below(f"{twin}/", collection)
+    wanted = list(dict.fromkeys(twin for _, twin in twins))
+    known = backend.documents.find_all(wanted, collection) if wanted else {}
+    shown = {
+        twin for twin in wanted if twin in known or backend.documents.below(f"{twin}/", collection)
     }
+    return {uri for uri, twin in twins if twin in shown}
 
 
 class Readers:

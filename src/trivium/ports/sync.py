@@ -170,3 +170,4 @@ class SourceKind:
     # file below it was also added as it is, the source's documents, whose ids begin with the file's
     # path below it, take its place.
     files: Sequence[str] = ()
+    takes_all: bool = False  # everything below what it reads is part of what it shows

@@ -206,4 +206,5 @@ KIND = SourceKind(
     },
     required=("path",),
     files=("path",),
+    takes_all=True,
 )

@@ -541,4 +541,5 @@ KIND = SourceKind(
     secrets=("key",),
     own=(URL, "https://api.zotero.org"),
     files=("path", "storage", "attachments"),
+    takes_all=True,
 )

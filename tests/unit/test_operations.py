@@ -202,3 +202,8 @@ def test_reranking_is_on_off_or_deep(given: object) -> None:
 def test_nothing_else_is_taken_for_reranking(given: object) -> None:
     with pytest.raises(ValidationError):
         TypeAdapter(Search).validate_python({"query": "x", "rerank": given})
+
+
+def test_query_strings_are_declared_as_bodies_are() -> None:
+    routes = (PACKAGE / "http" / "routes").glob("*.py")
+    assert not [path.name for path in routes if "Query(" in path.read_text()]

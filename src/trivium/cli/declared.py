@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field
 from enum import EnumType
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import click
 
-from trivium.cli.output import pairs
+from trivium.cli.output import pair, pairs
 from trivium.core.conditions import MetaScalar
 from trivium.core.modes import Signal
 from trivium.operations.declaring import DEFAULTS, Option, kinds_of, option_of, options_of, shown
@@ -79,6 +79,8 @@ def _reader(kind: Any) -> Callable[..., Any] | None:
     if get_origin(kind) not in (dict, Mapping):
         return None
     key, value = get_args(kind)
+    if get_origin(value) is Annotated and get_args(value)[0] is str:
+        return texts
     if key is Signal:
         return _weights
     if any(get_origin(one) is list for one in get_args(value)):
@@ -96,6 +98,10 @@ def _usual(option: Option) -> str:
         return ""
     value = shown(DEFAULTS[option.setting])
     return f"  [setting {option.setting}{': ' + value if value else ''}]"
+
+
+def texts(_ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    return dict(pair(value, param) for value in values)
 
 
 def _several(

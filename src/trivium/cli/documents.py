@@ -12,6 +12,7 @@ import click
 
 from trivium.cli.declared import declared
 from trivium.cli.output import EMPTY, Shell, printable, with_shell
+from trivium.operations.listing import OfVersion
 from trivium.operations.searching import Filters
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def document_as_json(document: Document) -> dict[str, object]:
 @click.argument("document")
 @click.option("--text", "whole", is_flag=True, help="Print only the full text.")
 @click.option("--chunks", is_flag=True, help="Print the passages.")
-@click.option("--interpretation", type=int, metavar="N", help="Show this interpretation (version).")
+@declared(OfVersion)
 @click.option("--original", is_flag=True, help="Write the original file.")
 @with_shell
 def show_command(

@@ -6,21 +6,22 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trivium.cli.declared import declared
 from trivium.cli.output import Shell, printable, shared_options, with_shell
 from trivium.core.counting import counted
 from trivium.core.pace import time_left
 from trivium.core.shapes import JobAnswer, TaskAnswer
+from trivium.operations.listing import ListJobs
 
 if TYPE_CHECKING:
     from trivium.core.work import Job, Task
     from trivium.library import Library
 
-LISTED = 20  # jobs, unless more are asked for
 MOST_TASKS = 50  # rows of `show`; --json lists all
 
 
 @click.group("jobs", invoke_without_command=True)
-@click.option("--limit", type=int, default=LISTED, show_default=True, help="How many to list.")
+@declared(ListJobs, only=("limit",))
 @shared_options
 @click.pass_context
 def jobs_command(ctx: click.Context, limit: int) -> None:

@@ -16,66 +16,37 @@ import click
 
 from trivium import __version__
 from trivium.cli.output import Shell, shared_options
-from trivium.operations.catalogue import OPERATIONS
+from trivium.operations.catalogue import LINES
 
-_LINES = {operation.command: operation.says for operation in OPERATIONS.values()}
-# Each group, and in it each command: its name, the module it lives in, and its line in
-# `trivium --help`, which is read without loading anything.
 GROUPS = {
-    "Start here": {
-        "add": ("add", _LINES["add"]),
-        "search": ("search", _LINES["search"]),
-        "ask": ("ask", _LINES["ask"]),
-        "serve": ("serve", "Open the library in a browser; serve HTTP and MCP."),
-    },
-    "Documents": {
-        "list": ("documents", _LINES["list"]),
-        "show": ("documents", _LINES["show"]),
-        "quote": ("quote", _LINES["quote"]),
-        "similar": ("similar", _LINES["similar"]),
-        "duplicates": ("duplicates", "List documents that are nearly the same."),
-        "contradictions": ("contradictions", "List passages that may disagree with each other."),
-        "collections": ("collections", _LINES["collections"]),
-        "remove": ("documents", _LINES["remove"]),
-        "conversations": ("conversations", "List, show or delete saved conversations."),
-    },
-    "Keeping up": {
-        "watch": ("watch", "Watch folders and follow every change in them."),
-        "sync": ("sync", "Sync Slack, notes, mail, feeds and other services."),
-        "jobs": ("jobs", "List jobs; watch, cancel, retry or resume them."),
-        "worker": ("worker", "Run jobs that other processes have queued."),
-        "alert": ("alert", "Save searches and learn when something new matches."),
-    },
-    "Versions": {
-        "history": ("history", _LINES["history"]),
-        "diff": ("history", _LINES["diff"]),
-        "restore": ("history", _LINES["restore"]),
-        "prune": ("history", "Delete old interpretations for good."),
-    },
-    "Sharing": {
-        "token": ("token", "Create, list and revoke access tokens."),
-        "slack": ("slack", "Answer questions in a Slack workspace, with citations."),
-        "copy": ("care", "Copy a library between folders and databases."),
-        "library": ("library", "Show where the rows are; spread them over nodes."),
-        "mcp": ("mcp", "Serve an AI assistant that starts this program."),
-    },
-    "Upkeep": {
-        "log": ("log", "Show what people search for and don't find."),
-        "config": ("config", _LINES["config"]),
-        "doctor": ("doctor", "Check versions, model, indexes and archive; repair them."),
-        "models": ("models", "List models, download one, see which one the library uses."),
-        "reembed": ("reembed", "Change the embedding model while the library stays in use."),
-        "backup": ("care", "Write the library to one file."),
-        "recover": ("care", "Restore a library from a backup."),
-        "compact": ("care", "Rewrite the library without removed documents."),
-    },
-    "Measuring": {
-        "eval": ("evaluate", _LINES["eval"]),
-        "judge": ("judge", "Say which results are relevant, or generate queries."),
-        "tune": ("tune", "Fit the fusion to judged queries and test whether it helps."),
-    },
+    "Start here": ("add", "search", "ask", "serve"),
+    "Documents": (
+        "list",
+        "show",
+        "quote",
+        "similar",
+        "duplicates",
+        "contradictions",
+        "collections",
+        "remove",
+        "conversations",
+    ),
+    "Keeping up": ("watch", "sync", "jobs", "worker", "alert"),
+    "Versions": ("history", "diff", "restore", "prune"),
+    "Sharing": ("token", "slack", "copy", "library", "mcp"),
+    "Upkeep": ("log", "config", "doctor", "models", "reembed", "backup", "recover", "compact"),
+    "Measuring": ("eval", "judge", "tune"),
 }
-COMMANDS = {name: told for group in GROUPS.values() for name, told in group.items()}
+# A command is in the file of its name, but for these.
+_ELSEWHERE = {
+    "documents": ("list", "show", "remove"),
+    "history": ("diff", "restore", "prune"),
+    "care": ("copy", "backup", "recover", "compact"),
+    "evaluate": ("eval",),
+}
+COMMANDS = {name: name for group in GROUPS.values() for name in group} | {
+    name: file for file, names in _ELSEWHERE.items() for name in names
+}
 FIRST = f"""Trivium {__version__}: search your own documents by meaning, words and spelling at once.
 
   trivium add ~/Documents      add files and folders
@@ -111,7 +82,7 @@ class Program(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"trivium.cli.{COMMANDS[cmd_name][0]}")
+        module = importlib.import_module(f"trivium.cli.{COMMANDS[cmd_name]}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
 
@@ -131,7 +102,7 @@ class Program(click.Group):
         widest = max(map(len, COMMANDS))
         for group, commands in GROUPS.items():
             with formatter.section(group):
-                rows = [(f"{name:<{widest}}", line) for name, (_, line) in commands.items()]
+                rows = [(f"{name:<{widest}}", LINES[name]) for name in commands]
                 formatter.write_dl(rows)  # padded, so that the columns of all groups line up
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trivium.cli.declared import declared
+from trivium.cli.declared import declared, texts
 from trivium.cli.output import Shell, logged, printable, shared_options, with_shell
 from trivium.core.shapes import SyncAnswer, SyncFailureAnswer, SyncRunAnswer
-from trivium.operations.adding import AddSync
+from trivium.operations.adding import AddSync, RunSync
+from trivium.operations.listing import RemoveSync, VerifySync
 
 if TYPE_CHECKING:
     from trivium.core.work import SyncRun
@@ -70,23 +71,16 @@ def kinds_command(shell: Shell) -> None:
 @sync_command.command("add")
 @click.argument("kind")
 @click.argument("place", required=False)
-@click.option(
-    "--name", help="Name of the source. Default: the kind, or the folder's or file's name."
-)
-@click.option("--option", "options", metavar="KEY=VALUE", multiple=True, help="Repeatable.")
+@declared(AddSync, only=("name", "options"))
 @click.option(
     "--secret",
     "secrets",
     metavar="KEY=PLACE",
     multiple=True,
+    callback=texts,
     help="Where to find a secret: env:NAME or file:PATH. Default: env:TRIVIUM_KIND_KEY, if set.",
 )
-@declared(AddSync, only=("collection", "category"))
-@click.option(
-    "--audience",
-    help="Who can see the items, if the source doesn't say. Default: `all` for public sources, and"
-    " the source's name as a label for others.",
-)
+@declared(AddSync, only=("collection", "category", "audience"))
 @click.option(
     "--every", default="", metavar="PERIOD", help="How often `trivium serve` runs it: 10m, 1h, 1d."
 )
@@ -101,8 +95,8 @@ def add_command(
     kind: str,
     place: str | None,
     name: str | None,
-    options: tuple[str, ...],
-    secrets: tuple[str, ...],
+    options: dict[str, str],
+    secrets: dict[str, str],
     collection: str,
     category: str | None,
     audience: str | None,
@@ -128,8 +122,7 @@ def add_command(
 
     shell = ctx.ensure_object(Shell)
     known = kinds.kind_of(kind)
-    given = _pairs(options, "--option")
-    named = _pairs(secrets, "--secret")
+    given, named = dict(options), dict(secrets)
     if place is not None:
         meant = [*known.required, *(one for one in ("path",) if one in known.options)]
         if not meant:
@@ -204,19 +197,9 @@ def _called(kind: str, place: str) -> str:
     return short[:64] or kind
 
 
-def _pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
-    found = {}
-    for value in values:
-        key, sign, rest = value.partition("=")
-        if not sign or not key:
-            raise click.UsageError(f"{option} takes KEY=VALUE.")
-        found[key.strip()] = rest
-    return found
-
-
 @sync_command.command("run")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--full", is_flag=True, help="Read everything again, not only what changed.")
+@declared(RunSync)
 @click.option("--dry-run", "dry", is_flag=True, help="Show what would change, and change nothing.")
 @click.option(
     "--compare",
@@ -357,7 +340,7 @@ def _row(told: SyncAnswer, run: SyncRun) -> tuple[str, ...]:
 
 @sync_command.command("verify")
 @click.argument("name")
-@click.option("--ids", is_flag=True, help="Compare only which items exist, not their contents.")
+@declared(VerifySync)
 @with_shell
 def verify_command(shell: Shell, name: str, ids: bool) -> None:
     """Compare a source with the library item by item, and list every difference with its reason.
@@ -408,7 +391,7 @@ def _said(shell: Shell, told: SyncAnswer, done: str) -> None:
 
 @sync_command.command("remove")
 @click.argument("name")
-@click.option("--keep-documents", is_flag=True, help="Keep its documents in the library.")
+@declared(RemoveSync)
 @with_shell
 def remove_command(shell: Shell, name: str, keep_documents: bool) -> None:
     """Remove a source and its documents."""

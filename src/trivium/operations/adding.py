@@ -81,16 +81,24 @@ class AddSync(LabelOptions):
 
     name: Annotated[
         str, Carried(str, min_length=1, max_length=64, pattern=r"^[a-z0-9][a-z0-9._-]*$")
-    ] = option("Name of the source.", required=True)
+    ] = option(
+        "Name of the source. The terminal's default: the kind, or the folder's or file's name.",
+        required=True,
+    )
     kind: str = option(
         "Kind of the source, such as slack.", required=True, min_length=1, max_length=64
     )
-    options: Mapping[Text, _Line] = option("Options of its kind.", {}, max_length=50)
+    options: Mapping[Text, _Line] = option(
+        "Options of its kind.", {}, flags=("--option",), metavar="KEY=VALUE", max_length=50
+    )
     secrets: Mapping[Text, _Line] = option(
         "Each secret, or name:NAME of one in sync.secrets.", {}, max_length=10
     )
     collection: Text = like(LabelOptions, "collection", "default")
-    audience: Text | None = option("Who can see the items, if the source doesn't say.")
+    audience: Text | None = option(
+        "Who can see the items, if the source doesn't say. Default: `all` for public sources, and"
+        " the source's name as a label for others."
+    )
     every: int = option("Seconds between runs; 0: only on request.", 0, ge=0, le=31_536_000)
 
 

@@ -110,3 +110,33 @@ OPERATIONS: Mapping[str, Operation] = {
         ("list_presets", "List the presets: settings of known systems.", "token"),
     )
 }
+
+# Commands that are no single operation of a request: groups, and what only a terminal can do.
+_COMMANDS = {
+    "serve": "Open the library in a browser; serve HTTP and MCP.",
+    "duplicates": "List documents that are nearly the same.",
+    "contradictions": "List passages that may disagree with each other.",
+    "conversations": "List, show or delete saved conversations.",
+    "watch": "Watch folders and follow every change in them.",
+    "sync": "Sync Slack, notes, mail, feeds and other services.",
+    "jobs": "List jobs; watch, cancel, retry or resume them.",
+    "worker": "Run jobs that other processes have queued.",
+    "alert": "Save searches and learn when something new matches.",
+    "prune": "Delete old interpretations for good.",
+    "token": "Create, list and revoke access tokens.",
+    "slack": "Answer questions in a Slack workspace, with citations.",
+    "copy": "Copy a library between folders and databases.",
+    "library": "Show where the rows are; spread them over nodes.",
+    "mcp": "Serve an AI assistant that starts this program.",
+    "log": "Show what people search for and don't find.",
+    "doctor": "Check versions, model, indexes and archive; repair them.",
+    "models": "List models, download one, see which one the library uses.",
+    "reembed": "Change the embedding model while the library stays in use.",
+    "backup": "Write the library to one file.",
+    "recover": "Restore a library from a backup.",
+    "compact": "Rewrite the library without removed documents.",
+    "judge": "Say which results are relevant, or generate queries.",
+    "tune": "Fit the fusion to judged queries and test whether it helps.",
+}
+# Of each command, its line in `trivium --help`, which is read without loading anything.
+LINES = {one.command: one.says for one in OPERATIONS.values()} | _COMMANDS

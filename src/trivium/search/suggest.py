@@ -14,6 +14,7 @@ from typing import Literal
 
 from trivium.core.results import Suggestion
 from trivium.core.types import Phrase, Probe, Query, Signal, Spelled, Term, Where
+from trivium.operations.listing import LONGEST_TYPED
 from trivium.ports import Backend
 from trivium.search.correct import Taught, correct
 from trivium.text.normalise import words
@@ -21,7 +22,6 @@ from trivium.text.query import parse
 from trivium.text.stems import content_words
 
 _LAST = re.compile(r"[^\s\"()]+\Z")
-LONGEST = 500  # typed characters to look at, from the end
 _LANGUAGES = ("en", "de")  # function words of these say nothing about a topic
 _CONSIDERED = 4  # completions to try per suggestion; each costs a search for one passage
 
@@ -35,7 +35,7 @@ def suggest(
 ) -> tuple[Suggestion, ...]:
     """The typed text with its last word completed, or, if there is no completion, with the likely
     spelling. Empty if no passage has such a word together with one typed before it."""
-    found = _LAST.search(typed[-LONGEST:])
+    found = _LAST.search(typed[-LONGEST_TYPED:])
     split = words(found[0]) if found else []
     if not found or not split:
         return ()

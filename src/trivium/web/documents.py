@@ -12,7 +12,7 @@ from starlette.responses import Response
 from trivium.core.errors import BadFilter
 from trivium.core.types import AllOf, Compare, Condition, Document, Where
 from trivium.http.asked import Here, Reader, Server
-from trivium.http.routes.documents import Filter
+from trivium.operations.searching import LONGEST_FILTER
 from trivium.text.filters import parse_filter
 from trivium.web.pages import PageRoute, page, query
 from trivium.web.state import corrected
@@ -67,7 +67,7 @@ async def documents(
     caller: Reader,
     find: Annotated[str, Query(max_length=200)] = "",
     collection: Annotated[str, Query(max_length=200)] = "",
-    where: Filter = "",
+    where: Annotated[str, Query(max_length=LONGEST_FILTER)] = "",
     sort: Order = "-changed",
     at: Annotated[int, Query(ge=0, le=_MOST_SORTED)] = 0,
     removed: bool = False,

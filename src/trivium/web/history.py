@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Depends, Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from trivium.core.history import Difference, Interpretation
 from trivium.core.types import Document, Where
 from trivium.http.asked import Here, Keeper, Reader, Server
-from trivium.http.routes.documents import Id, Number
+from trivium.http.declared import in_query
+from trivium.http.routes.documents import Id
+from trivium.operations.listing import Diff
 from trivium.web.pages import PageRoute, page
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -51,19 +53,18 @@ async def history(
     server: Here,
     caller: Reader,
     id: Id,  # noqa: A002
-    old: Number = None,
-    new: Number = None,
+    asked: Annotated[Diff, Depends(in_query(Diff))],
 ) -> Response:
     """Every interpretation, and a comparison of two, by default the last two."""
-    view = await server.read(_look, server, id, caller.within(), old, new)
+    view = await server.read(_look, server, id, caller.within(), asked)
     return page(request, caller, "history.html", {"view": view})
 
 
-def _look(server: Server, id_: int, within: Where, old: int | None, new: int | None) -> View:
+def _look(server: Server, id_: int, within: Where, asked: Diff) -> View:
     found = server.library.documents.get(id_, within)
     past = server.library.history.of(id_, within)
     several = len(past) > 1
-    difference = server.library.history.diff(id_, old, new, within) if several else None
+    difference = server.library.history.diff(id_, asked.old, asked.new, within) if several else None
     return View(found, past[::-1], difference)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Request
 from starlette.responses import PlainTextResponse, Response
 
 from trivium.core.errors import RequestInvalid
@@ -27,41 +27,34 @@ from trivium.http.declared import in_query
 from trivium.http.problems import responses
 from trivium.http.routes.search import answer
 from trivium.library import Library
+from trivium.operations.listing import Diff, ListDocuments, OfVersion, PageOfList, ShowPassage
 from trivium.operations.managing import Restore
-from trivium.operations.searching import LONGEST_FILTER, MOST_RESULTS, Filters, Similar
+from trivium.operations.searching import Filters, Similar
 
 router = APIRouter(prefix="/v1", tags=["documents"])
 
-_MOST_AROUND = 5
 _LARGEST = 2**53  # ids that any JSON reader keeps exactly
 Id = Annotated[int, Path(ge=1, le=_LARGEST, description="The document's id.")]
-PageLimit = Annotated[int, Query(ge=1, le=MOST_RESULTS)]
-Cursor = Annotated[str, Query(max_length=20, description="`next_cursor` from the previous page.")]
-Number = Annotated[
-    int | None, Query(ge=1, le=2**31, description="Number of an interpretation (version).")
-]
-Filter = Annotated[
-    str, Query(max_length=LONGEST_FILTER, description="Filter, e.g. `year>=2020 type:pdf`.")
-]
+Page = Annotated[PageOfList, Depends(in_query(PageOfList))]
+Version = Annotated[OfVersion, Depends(in_query(OfVersion))]
 
 
 @router.get("/documents", response_model=DocumentsAnswer, responses=responses())
 async def list_documents(
-    server: Here, caller: Reader, where: Filter = "", cursor: Cursor = "", limit: PageLimit = 50
+    server: Here, caller: Reader, asked: Annotated[ListDocuments, Depends(in_query(ListDocuments))]
 ) -> Answered:
     """List documents by id, a page at a time."""
     call = partial(
         server.library.documents.all,
         caller.within(),
-        where=where,
-        after=after(cursor),
-        limit=limit + 1,
+        where=asked.where,
+        after=after(asked.cursor),
+        limit=asked.limit + 1,
     )
-    found = await server.read(call)
-    more = len(found) > limit
-    listed = found[:limit]
-    told = [DocumentAnswer.of(one) for one in listed]
-    return Answered(DocumentsAnswer(told, str(listed[-1].id) if more else None))
+    documents = await server.read(call)
+    listed = documents[: asked.limit]
+    more = str(listed[-1].id) if len(documents) > asked.limit else None
+    return Answered(DocumentsAnswer([DocumentAnswer.of(one) for one in listed], more))
 
 
 def after(cursor: str) -> int:
@@ -93,15 +86,15 @@ async def read_text(
     caller: Reader,
     request: Request,
     id: Id,  # noqa: A002
-    interpretation: Number = None,
+    asked: Version,
 ) -> Response:
     """Get the text of a document, now or in an earlier interpretation (version)."""
     library, within = server.library, caller.within()
     found = await server.read(library.documents.get, id, within)
-    etag = tag(found, "text", interpretation or found.interpretation)
+    etag = tag(found, "text", asked.interpretation or found.interpretation)
     if not_modified(request, etag):
         return Response(status_code=304, headers=etag.headers)
-    told = await server.read(library.documents.text, id, within, interpretation)
+    told = await server.read(library.documents.text, id, within, asked.interpretation)
     return PlainTextResponse(told.encode("utf-8", "replace"), headers=etag.headers)
 
 
@@ -110,15 +103,14 @@ async def list_passages(
     server: Here,
     caller: Reader,
     id: Id,  # noqa: A002
-    cursor: Cursor = "",
-    limit: PageLimit = 50,
+    asked: Page,
 ) -> Answered:
     """List the passages of a document in order, a page at a time."""
-    first = after(cursor)
-    found = await server.read(server.library.documents.passages, id, caller.within())
-    more = len(found) > first + limit
-    told = [ChunkAnswer.of(one) for one in found[first : first + limit]]
-    return Answered(PassagesAnswer(id, told, str(first + limit) if more else None))
+    first = after(asked.cursor)
+    passages = await server.read(server.library.documents.passages, id, caller.within())
+    end = first + asked.limit
+    listed = [ChunkAnswer.of(passage) for passage in passages[first:end]]
+    return Answered(PassagesAnswer(id, listed, str(end) if len(passages) > end else None))
 
 
 @router.get(
@@ -129,17 +121,15 @@ async def show_passage(
     caller: Reader,
     id: Id,  # noqa: A002
     index: Annotated[int, Path(ge=0, le=2**31)],
-    around: Annotated[
-        int, Query(ge=0, le=_MOST_AROUND, description="Number of neighbours on each side.")
-    ] = 0,
+    asked: Annotated[ShowPassage, Depends(in_query(ShowPassage))],
 ) -> Answered:
     """Get one passage, counted from 0, with its neighbours."""
     call = partial(
         server.library.documents.passage,
         id,
         index,
-        before=around,
-        after=around,
+        before=asked.around,
+        after=asked.around,
         within=caller.within(),
     )
     found, neighbours = await server.read(call)
@@ -187,11 +177,12 @@ async def diff(
     server: Here,
     caller: Reader,
     id: Id,  # noqa: A002
-    old: Number = None,
-    new: Number = None,
+    asked: Annotated[Diff, Depends(in_query(Diff))],
 ) -> Answered:
     """Compare two interpretations; without numbers, the last two."""
-    found = await server.read(server.library.history.diff, id, old, new, caller.within())
+    found = await server.read(
+        server.library.history.diff, id, asked.old, asked.new, caller.within()
+    )
     return Answered(
         DiffAnswer(
             document=id,

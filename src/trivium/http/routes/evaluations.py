@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Request
 from starlette.responses import StreamingResponse
 
 from trivium.core.errors import DocumentNotFound
@@ -24,18 +24,18 @@ from trivium.http.answers import (
     WholeRunAnswer,
 )
 from trivium.http.asked import Here, Owner, Server
+from trivium.http.declared import in_query
 from trivium.http.problems import responses
 from trivium.http.streaming import LONGEST_SECONDS, Tell, described, stream
 from trivium.library import Library
+from trivium.operations.listing import CompareRuns, ListJudgments
 from trivium.operations.managing import GenerateEvaluation, Judge, RunEvaluation
-from trivium.operations.searching import LONGEST_QUERY
 
 router = APIRouter(prefix="/v1", tags=["evaluations"])
 
 _OFTEN = 0.1  # seconds between two events about progress
 Name = Annotated[str, Path(min_length=1, max_length=100)]
 RunId = Annotated[str, Path(min_length=1, max_length=100)]
-_Asked = Annotated[str, Query(min_length=1, max_length=LONGEST_QUERY)]
 
 
 def _judged_sets(server: Server) -> JudgedSets:
@@ -127,21 +127,23 @@ async def compare_runs(
     server: Here,
     caller: Owner,
     name: Name,
-    run: Annotated[str, Query(min_length=1, max_length=100, description="Id of the newer run.")],
-    against: Annotated[
-        str, Query(min_length=1, max_length=100, description="Id of the older run.")
-    ],
+    asked: Annotated[CompareRuns, Depends(in_query(CompareRuns))],
 ) -> Answered:
     """Compare two saved evaluations, and say whether the difference may be chance."""
-    found = await server.read(_judged_sets(server).compared, name, run, against)
+    found = await server.read(_judged_sets(server).compared, name, asked.run, asked.against)
     return Answered(WholeComparison.of(found))
 
 
 @router.get(
     "/evaluations/{name}/judgments", response_model=JudgmentsAnswer, responses=responses(404)
 )
-async def list_judgments(server: Here, caller: Owner, name: Name, query: _Asked) -> Answered:
-    return Answered(await server.read(_judged, server, name, query))
+async def list_judgments(
+    server: Here,
+    caller: Owner,
+    name: Name,
+    asked: Annotated[ListJudgments, Depends(in_query(ListJudgments))],
+) -> Answered:
+    return Answered(await server.read(_judged, server, name, asked.query))
 
 
 @router.post(

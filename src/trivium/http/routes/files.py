@@ -11,7 +11,7 @@ from threading import Event
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Request
 from pydantic import TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
@@ -24,14 +24,16 @@ from trivium.core.types import Metadata, MetaScalar
 from trivium.http.answers import AddedAnswer, Answered, OutcomeAnswer, TakenAnswer
 from trivium.http.asked import Adder, Here, Reader, Server
 from trivium.http.caching import not_modified, tag
+from trivium.http.declared import in_query
 from trivium.http.leaving import while_there
 from trivium.http.problems import responses
-from trivium.http.routes.documents import Id, Number
+from trivium.http.routes.documents import Id, Version
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library import Report
 from trivium.library.uploads import Wanted, safe_name
 from trivium.operations.adding import AddUrl, LabelOptions
 from trivium.operations.declaring import option_of, options_of
+from trivium.operations.listing import ShowPage, Upload
 from trivium.operations.searching import MOST_NAMES
 
 router = APIRouter(prefix="/v1", tags=["files"])
@@ -39,7 +41,6 @@ UPLOADS = frozenset({"/v1/documents", "/add"})  # routes that take a whole file;
 OVERHEAD = 1 << 20  # bytes of a request beside the file
 
 _FIELD_BYTES = 64 << 10
-_WIDTH = Query(ge=50, le=3000, description="Width of the picture, in pixels.")
 # Whatever a file holds, a browser shows it as nothing of ours and runs nothing of it.
 _HARMLESS = {"Content-Security-Policy": "sandbox; default-src 'none'"}
 _METADATA: TypeAdapter[dict[str, MetaScalar | list[MetaScalar]]] = TypeAdapter(
@@ -81,9 +82,7 @@ async def add(
     server: Here,
     caller: Adder,
     request: Request,
-    wait: Annotated[
-        bool, Query(description="Wait until the file is added; false: return a job at once.")
-    ] = True,
+    asked: Annotated[Upload, Depends(in_query(Upload))],
 ) -> Answered:
     """Add a file. A file with the same name becomes a new version. Labels you don't give come from
     the token: its own audience sees what it adds."""
@@ -93,7 +92,7 @@ async def add(
         if not isinstance(file, UploadFile):
             raise RequestInvalid("body.file: the form has no file.")
         wanted, name = _wanted(form), file.filename or ""
-        if not wait:
+        if not asked.wait:
             take = partial(server.library.uploads.receive_later, caller, name, file.file, wanted)
             job = await server.read(take)
             server.wake()
@@ -239,9 +238,9 @@ async def download_original(
     caller: Reader,
     request: Request,
     id: Id,  # noqa: A002
-    interpretation: Number = None,
+    asked: Version,
 ) -> Response:
-    library, within = server.library, caller.within()
+    library, within, interpretation = server.library, caller.within(), asked.interpretation
     found = await server.read(library.documents.get, id, within)
     etag = tag(found, "original", interpretation or found.interpretation)
     if not_modified(request, etag):
@@ -257,10 +256,10 @@ async def download_original(
         # Chrome plays QuickTime files under the name of MP4, which is nearly the same.
         media_type = "video/mp4" if found.media_type == "video/quicktime" else found.media_type
         headers["Accept-Ranges"] = "bytes"
-        asked = _RANGE.fullmatch(request.headers.get("range", ""))
-        if asked is not None and interpretation is None:
-            start = int(asked[1])
-            end = min(int(asked[2]) + 1 if asked[2] else found.size, start + _PART, found.size)
+        bounds = _RANGE.fullmatch(request.headers.get("range", ""))
+        if bounds is not None and interpretation is None:
+            start = int(bounds[1])
+            end = min(int(bounds[2]) + 1 if bounds[2] else found.size, start + _PART, found.size)
             if start >= found.size:
                 return Response(status_code=416, headers={"Content-Range": f"bytes */{found.size}"})
             data = await server.read(library.history.part, id, start, end, within)
@@ -295,18 +294,13 @@ async def show_page(
     request: Request,
     id: Id,  # noqa: A002
     page: Annotated[int, Path(ge=1, le=100_000, description="Page number, from 1.")],
-    width: Annotated[int, _WIDTH] = 1000,
-    passage: Annotated[
-        int | None, Query(ge=0, le=2**31, description="Number of a passage to mark.")
-    ] = None,
+    asked: Annotated[ShowPage, Depends(in_query(ShowPage))],
 ) -> Response:
     """Get a page of a PDF or scan as a picture, optionally with a passage marked."""
     library, within = server.library, caller.within()
     found = await server.read(library.documents.get, id, within)
-    etag = tag(found, "page", page, width, passage)
+    etag = tag(found, "page", page, asked.width, asked.passage)
     if not_modified(request, etag):
         return Response(status_code=304, headers=etag.headers)
-    drawn = await server.read(
-        library.documents.page, id, page, width=width, passage=passage, within=within
-    )
+    drawn = await server.read(library.documents.page, id, page, **vars(asked), within=within)
     return Response(drawn, media_type="image/png", headers={**etag.headers, **_HARMLESS})

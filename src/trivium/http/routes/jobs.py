@@ -13,18 +13,19 @@ from time import monotonic
 from typing import Annotated
 
 import anyio
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Request
 from starlette.responses import StreamingResponse
 
 from trivium.core.access import Caller
 from trivium.core.advice import retold
 from trivium.core.errors import JobNotFound, RightMissing, TriviumError
 from trivium.core.shapes import JobAnswer, TaskAnswer, to_json
-from trivium.core.work import Job, TaskState
+from trivium.core.work import Job
 from trivium.http.answers import Answered, JobsAnswer, TasksAnswer
 from trivium.http.asked import Anyone, Here, Owner, Server
+from trivium.http.declared import in_query
 from trivium.http.problems import responses
-from trivium.http.routes.documents import Cursor, PageLimit, after
+from trivium.http.routes.documents import after
 from trivium.http.streaming import (
     HEADERS,
     LONGEST_SECONDS,
@@ -38,7 +39,7 @@ from trivium.http.streaming import (
     event,
     failure,
 )
-from trivium.operations.searching import MOST_RESULTS
+from trivium.operations.listing import ListJobs, ListTasks
 
 router = APIRouter(prefix="/v1", tags=["jobs"])
 
@@ -49,10 +50,9 @@ Number = Annotated[int, Path(ge=1, le=2**53)]
 async def list_jobs(
     server: Here,
     caller: Owner,
-    ended: Annotated[bool, Query(description="Include finished jobs.")] = True,
-    limit: Annotated[int, Query(ge=1, le=MOST_RESULTS)] = 50,
+    asked: Annotated[ListJobs, Depends(in_query(ListJobs))],
 ) -> Answered:
-    found = await server.read(server.library.jobs.all, ended=ended, limit=limit)
+    found = await server.read(server.library.jobs.all, ended=asked.ended, limit=asked.limit)
     return Answered(JobsAnswer([JobAnswer.of(job) for job in found]))
 
 
@@ -82,21 +82,19 @@ async def list_tasks(
     server: Here,
     caller: Anyone,
     id: Number,  # noqa: A002
-    state: Annotated[list[TaskState] | None, Query(max_length=5)] = None,
-    cursor: Cursor = "",
-    limit: PageLimit = 50,
+    asked: Annotated[ListTasks, Depends(in_query(ListTasks))],
 ) -> Answered:
     """List the documents of a job in order, a page at a time."""
-    first = after(cursor)
+    first, limit = after(asked.cursor), asked.limit
     await _seen(server, caller, id)
-    found = await server.read(
-        server.library.jobs.tasks, id, states=state, offset=first, limit=limit + 1
+    tasks = await server.read(
+        server.library.jobs.tasks, id, states=asked.state, offset=first, limit=limit + 1
     )
-    more = str(first + limit) if len(found) > limit else None
-    found = [replace(task, message=retold(task.message)) for task in found[:limit]]
+    more = str(first + limit) if len(tasks) > limit else None
+    tasks = [replace(task, message=retold(task.message)) for task in tasks[:limit]]
     if not caller.is_owner:  # how long a step took depends on documents that they may not see
-        found = [replace(task, seconds={}) for task in found]
-    return Answered(TasksAnswer([TaskAnswer.of(task) for task in found], more))
+        tasks = [replace(task, seconds={}) for task in tasks]
+    return Answered(TasksAnswer([TaskAnswer.of(task) for task in tasks], more))
 
 
 @router.post("/jobs/{id}/cancel", response_model=JobAnswer, responses=responses(404))

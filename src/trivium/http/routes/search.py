@@ -5,16 +5,17 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends
 
 from trivium.core.answers import Quotation
 from trivium.core.results import Results
 from trivium.http.answers import Answered, CollectionsAnswer, SearchAnswer, SuggestAnswer
 from trivium.http.asked import Here, Reader, Searcher
+from trivium.http.declared import in_query
 from trivium.http.problems import responses
+from trivium.operations.listing import Suggest
 from trivium.operations.quoting import Quote
 from trivium.operations.searching import Search
-from trivium.search.suggest import LONGEST
 
 router = APIRouter(prefix="/v1", tags=["search"])
 
@@ -53,11 +54,10 @@ async def quote(server: Here, caller: Searcher, body: Quote) -> Answered:
 async def suggest(
     server: Here,
     caller: Reader,
-    q: Annotated[str, Query(max_length=LONGEST, description="The text typed so far.")],
-    limit: Annotated[int, Query(ge=1, le=20)] = 8,
+    asked: Annotated[Suggest, Depends(in_query(Suggest))],
 ) -> Answered:
     """Suggest completions, in words of documents that the caller may see."""
-    call = partial(server.library.suggest, q, limit, caller.within())
+    call = partial(server.library.suggest, asked.q, asked.limit, caller.within())
     return Answered(SuggestAnswer(await server.read(call)))
 
 

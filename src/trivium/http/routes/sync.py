@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Depends, Path
 
 from trivium.core.advice import retold
 from trivium.core.shapes import SyncAnswer, SyncFailureAnswer
@@ -23,8 +23,10 @@ from trivium.http.answers import (
     VerifiedAnswer,
 )
 from trivium.http.asked import Here, Owner, Server
+from trivium.http.declared import in_query
 from trivium.http.problems import responses
 from trivium.operations.adding import AddSync, RunSync
+from trivium.operations.listing import RemoveSync, VerifySync
 from trivium.sources import kinds as known
 
 router = APIRouter(prefix="/v1", tags=["sync"])
@@ -122,10 +124,10 @@ async def verify_sync(
     server: Here,
     caller: Owner,
     name: Name,
-    ids: Annotated[bool, Query(description="Compare only which items exist.")] = False,
+    asked: Annotated[VerifySync, Depends(in_query(VerifySync))],
 ) -> Answered:
     """Compare the source with the library item by item. Changes nothing."""
-    act = partial(server.library.sync.verify, name, ids_only=ids, longest_wait=LONGEST_WAIT)
+    act = partial(server.library.sync.verify, name, ids_only=asked.ids, longest_wait=LONGEST_WAIT)
     found = await server.read(act)
     rows = [DifferenceAnswer(one.item, one.kind, one.reason) for one in found.differences]
     return Answered(VerifiedAnswer(name, found.compared, rows))
@@ -136,9 +138,9 @@ async def remove_sync(
     server: Here,
     caller: Owner,
     name: Name,
-    keep_documents: Annotated[bool, Query(description="Keep its documents.")] = False,
+    asked: Annotated[RemoveSync, Depends(in_query(RemoveSync))],
 ) -> Answered:
-    act = partial(server.library.sync.remove, name, keep_documents=keep_documents)
+    act = partial(server.library.sync.remove, name, keep_documents=asked.keep_documents)
     return Answered(RemovedSyncAnswer(name, await server.read(act)))
 
 

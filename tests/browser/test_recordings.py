@@ -9,7 +9,7 @@ from time import monotonic
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.browser.conftest import PATIENCE, serving
+from tests.browser.conftest import PATIENCE, SIZES, serving
 from tests.browser.looking import assert_accessible
 from tests.cli.program import call
 from tests.recordings.making import CLIP, STARTS
@@ -41,6 +41,9 @@ def test_a_hit_plays_from_its_second(page: Page, size: str) -> None:
     page.locator(".result-link").first.click()
     media = page.locator("#media")
     expect(media).to_be_visible()
+    box = media.bounding_box()
+    assert box is not None
+    assert 0 <= box["x"] <= box["x"] + box["width"] <= SIZES[size][0]
     start = float(media.get_attribute("data-start") or 0)
     assert start == pytest.approx(STARTS[2], abs=1.0)
     _until(page, f"{NOW} >= {start} && {MARKED} !== ''")

@@ -10,9 +10,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from email.parser import BytesParser
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from io import BytesIO
 from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
@@ -24,6 +25,7 @@ from openai.types.audio import TranscriptionVerbose
 from tests.recordings.making import CLIP, RATE, encoded, samples
 
 from trivium.config import Settings
+from trivium.core.access import LOCAL_OWNER
 from trivium.core.types import Extraction, Labels
 from trivium.core.work import JobState, Task, TaskState
 from trivium.ingest.outcomes import Dropped, Steps
@@ -72,6 +74,19 @@ def test_video_sound_and_subtitles_of_one_name_are_one_document(
     assert place.seconds == (1.0, 1.0)
     citation = library.ask("What is wet?").citations[0]
     assert citation.seconds == (1.0, 9.0)
+
+
+def test_a_sound_of_another_length_is_no_part_of_the_video_of_its_name(
+    library: Library, tmp_path: Path
+) -> None:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    short = encoded("wav", "pcm_s16le", samples()[:, : 3 * RATE])
+    for name, data in (("talk.mkv", CLIP.read_bytes()), ("talk.wav", short)):
+        (folder / name).write_bytes(data)
+        (folder / name).with_suffix(".srt").write_text(SRT)
+    library.add(folder)
+    assert sorted(Path(one.uri).name for one in library.documents.all()) == ["talk.mkv", "talk.wav"]
 
 
 def test_the_same_name_in_another_folder_is_another_document(
@@ -306,14 +321,34 @@ def test_a_recording_waits_for_nobody_and_can_be_cancelled_and_resumed(tmp_path:
         # (It is known, so that it needs no process to read it: tests share one.)
         other = library.jobs.enqueue(library.folders.source([note]), Labels())
         until(lambda: library.jobs.get(other.id).state is JobState.DONE)
+        # Another process may write meanwhile, and so may other threads of this one.
+        elsewhere = open_embedded(tmp_path / "library")
+        with closing(elsewhere), elsewhere.writer.writing(patience=60):
+            pass
+        library.documents.remove([str(note)])
         piece = talk.heard()
         worker.join()
         assert library.jobs.get(job.id).state is JobState.CANCELLED
-        assert [one.uri for one in library.documents.all()] == [str(note)]
+        assert not library.documents.all()
         talk.save(piece)
         assert library.jobs.retry(job.id) == 1
         library.jobs.work(job.id)
         talk.check(library)
+
+
+def test_uploads_that_are_done_are_dropped_while_a_recording_is_heard(tmp_path: Path) -> None:
+    talk = Talk(tmp_path)
+    with Library(open_embedded(tmp_path / "library"), TOY, talk.settings) as library:
+        spool = library.backend.spool
+        library.uploads.receive_later(LOCAL_OWNER, "note.txt", BytesIO(b"A note."))
+        job = library.jobs.enqueue(library.folders.source([talk.file]), Labels())
+        worker = Thread(target=library.jobs.work_next, daemon=True)
+        worker.start()
+        until(lambda: bool(library.jobs.tasks(job.id)[0].heard) and not spool.sizes())
+        assert library.jobs.get(job.id).state is JobState.RUNNING
+        library.jobs.cancel(job.id)
+        talk.heard()
+        worker.join()
 
 
 def until(holds: Callable[[], bool]) -> None:

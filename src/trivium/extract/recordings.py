@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+ONLY_LENGTH = Enclosed("only length", b"")  # as a part: nothing is to be heard
 RATE = 16_000  # samples a second, as Whisper takes them
 PIECE = 120  # seconds heard at once, and at most lost when a process is killed: some 10 s of work
 SLACK = 20  # of them, at the end of which the quietest moment is where to cut
@@ -156,7 +157,8 @@ class RecordingExtractor:
         return is_recording(blob)
 
     def extract(self, blob: Blob) -> Extraction:
-        subtitles = next((part for part in blob.parts if part.name != HEARD), None)
+        about = (HEARD, ONLY_LENGTH.name)
+        subtitles = next((part for part in blob.parts if part.name not in about), None)
         try:
             return self._extract(blob, subtitles)
         except (FormatUnknown, FileDamaged):
@@ -172,6 +174,8 @@ class RecordingExtractor:
     def _extract(self, blob: Blob, subtitles: Enclosed | None) -> Extraction:
         with _opened(blob) as container:
             about = _About(container, blob)
+            if blob.parts == (ONLY_LENGTH,):
+                return Extraction("", (), about.title, about.media_type, metadata=about.metadata)
             segments, language, by = self._said(blob, container, about, subtitles)
         if self._remote and not segments:
             return Extraction("", (), about.title, about.media_type)

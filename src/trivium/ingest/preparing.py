@@ -66,6 +66,7 @@ from trivium.ingest.outcomes import (
 from trivium.ingest.recordings import (
     TRANSCRIBED_BY,
     heard_before,
+    is_same_talk,
     parts_beside,
     recording_beside,
 )
@@ -260,12 +261,19 @@ class Preparer:
                 alike[document.seen_hash].append(document)
         synced = self._synced([one.item.uri for one in left])
         for one in left:
-            if one.item.uri in synced or recording_beside(one.item) is not None:
+            if one.item.uri in synced or self._is_of_recording(one):
                 one.found = Covered(one.item, one.before)
         left = [one for one in left if one.found is None]
         unsettled = [one for one in left if not one.anew]
         self._each(unsettled, Step.REGISTER, lambda one: self._recall(one, labels, alike))
         self._each(left, Step.REGISTER, self._adopt)
+
+    def _is_of_recording(self, one: Preparation) -> bool:
+        """Whether it is the sound or the subtitles of a recording that lies beside it."""
+        recording = recording_beside(one.item)
+        if recording is None or one.blob is None or not has_ending(one.item.name):
+            return recording is not None
+        return is_same_talk(self._read, one.blob, recording, self._max_bytes)
 
     def _recall(
         self, one: Preparation, labels: Labels, alike: Mapping[str, Sequence[Document]]

@@ -16,12 +16,13 @@ from time import time
 
 from trivium.core.errors import FileUnreadable, ModelError, ReadError
 from trivium.core.types import Enclosed, Extraction, StoredChunk
-from trivium.extract.recordings import AUDIO, VIDEO, is_recording, piece_line
+from trivium.extract.recordings import AUDIO, ONLY_LENGTH, VIDEO, is_recording, piece_line
 from trivium.extract.subtitles import ENDINGS as SUBTITLES
 from trivium.models.transcriptions import Transcriptions
 from trivium.ports import HEARD, Blob, Reader, SourceItem, Transcribed
 
 TRANSCRIBED_BY = "transcribed_by"  # metadata: which model heard it
+_APART, _APART_SHARE = 3.0, 0.02  # seconds, and of its length, by which the same talk may differ
 _MOST_SUBTITLES = 20 << 20  # bytes
 _KEPT_DAYS = 30  # that what was heard of an unfinished file is kept
 
@@ -45,9 +46,11 @@ class RecordingReading:
         self._service = service
 
     def __call__(self, blobs: Sequence[Blob]) -> list[Extraction | ReadError]:
-        others = [blob for blob in blobs if not is_recording(blob)]
+        hears = [is_recording(blob) and ONLY_LENGTH not in blob.parts for blob in blobs]
+        others = [blob for blob, heard in zip(blobs, hears, strict=True) if not heard]
         read = iter(self._read(others) if others else ())
-        return [self._heard(blob) if is_recording(blob) else next(read) for blob in blobs]
+        together = zip(blobs, hears, strict=True)
+        return [self._heard(blob) if heard else next(read) for blob, heard in together]
 
     def _heard(self, blob: Blob) -> Extraction | ReadError:
         if any(part.name == HEARD for part in blob.parts):  # of an earlier version of the document
@@ -140,6 +143,22 @@ def recording_beside(item: SourceItem) -> SourceItem | None:
         before = AUDIO[: next(at for at, e in enumerate(AUDIO) if name.endswith(e))]
         return _beside(item, (*VIDEO, *before))
     return None
+
+
+def is_same_talk(read: Reader, sound: Blob, video: SourceItem, max_bytes: int) -> bool:
+    """Whether a sound lasts as long as the video of its name; else the name decides."""
+    if isinstance(video.content, Extraction) or video.size > max_bytes:
+        return True
+    blobs = (sound, Blob(video.name, video.content()))
+    read_both = read([replace(blob, parts=(ONLY_LENGTH,)) for blob in blobs])
+    if any(isinstance(one, ReadError) for one in read_both):
+        return True
+    first, second = (
+        float(str(one.metadata.get("duration", 0)))
+        for one in read_both
+        if isinstance(one, Extraction)
+    )
+    return not first or not second or abs(first - second) <= max(_APART, _APART_SHARE * second)
 
 
 def _beside(item: SourceItem, endings: Sequence[str]) -> SourceItem | None:

@@ -203,7 +203,11 @@ class Pipeline:
     def _take_next(self) -> Iterator[Outcome]:
         """What another thread is done with, unless nothing comes for a while."""
         try:
-            event = self._events.get(timeout=OFTEN)
+            if self._in_flight.are_recordings and self._events.empty():
+                self._backend.writer.rest(OFTEN)  # it takes hours: others may write meanwhile
+                event = self._events.get_nowait()
+            else:
+                event = self._events.get(timeout=OFTEN)
         except queue.Empty:
             return
         if isinstance(event, BaseException):

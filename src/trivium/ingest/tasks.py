@@ -174,6 +174,11 @@ class InFlightDocuments:
         return not self._here
 
     @property
+    def are_recordings(self) -> bool:
+        """Nothing else is being worked on."""
+        return all(flight.is_recording for flight in self.all())
+
+    @property
     def is_tied(self) -> bool:
         """Some wait for others, and nothing is being worked on."""
         return bool(self._waiting) and not self._here

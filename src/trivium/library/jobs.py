@@ -310,16 +310,23 @@ class Jobs:
         """Run the queue for a while, beside other workers, and delete the uploads that are done
         with. False: there is nothing to do now, or another thread or process does it."""
         sent = self._upload_keys()
-        worked = self._work_next()
-        if worked:
-            for key in sent - self._upload_keys():
+
+        def drop_done() -> None:
+            nonlocal sent
+            left = self._upload_keys()
+            for key in sent - left:
                 self._backend.spool.drop(spool_name(key))  # a removed document leaves nothing
+            sent = left
+
+        worked = self._work_next(drop_done)
+        if worked:
+            drop_done()
         return worked
 
     def _upload_keys(self) -> set[bytes]:
         return {one.key for one in self._backend.jobs.retryable(UPLOAD)}
 
-    def _work_next(self) -> bool:
+    def _work_next(self, on_look: Callable[[], None]) -> bool:
         open_ = self._backend.jobs.all(ended=False, limit=2)  # one may be a change of the model
         if self._halt.is_set() or all(job.kind == REEMBED for job in open_):
             return False
@@ -331,7 +338,9 @@ class Jobs:
                 if not self._backend.queue.is_waiting():
                     return False  # other workers have it, and the caller pauses
                 with self._worker() as worker:
-                    run = self._run(worker, lambda one: tallies[one.job].take(one), notes.append)
+                    run = self._run(
+                        worker, lambda one: tallies[one.job].take(one), notes.append, on_look
+                    )
                     run.work_off(None)
         except LibraryBusy:
             return False
@@ -378,12 +387,18 @@ class Jobs:
             yield worker
 
     def _run(
-        self, worker: str, on_outcome: Callable[[Outcome], None], on_note: Callable[[str], None]
+        self,
+        worker: str,
+        on_outcome: Callable[[Outcome], None],
+        on_note: Callable[[str], None],
+        on_look: Callable[[], None] = lambda: None,
     ) -> WorkerRun:
         self._model.follow()  # the model may be another than when the library was opened
         embedder, settings = self._model.embedder, self._model.settings
         self._backend.models.describe(embedder.fingerprint, description(settings))
-        return WorkerRun(self._backend, worker, embedder, settings, on_outcome, on_note, self._halt)
+        return WorkerRun(
+            self._backend, worker, embedder, settings, on_outcome, on_note, self._halt, on_look
+        )
 
     def _work_on(self, worker: str, job: Job, source: Source, tally: Tally) -> float:
         """What only this process can offer."""

@@ -220,9 +220,10 @@ class WorkerRun:
         on_outcome: Callable[[Outcome], None],
         on_note: Callable[[str], None],
         halt: Event,
+        on_look: Callable[[], None],
     ) -> None:
         """`worker`: its name, under which it holds a lease. `halt`: once set, no further document
-        is begun."""
+        is begun. `on_look`: now and then, while a document takes long."""
         self._backend = backend
         self._worker = worker
         self._embedder = embedder
@@ -230,6 +231,7 @@ class WorkerRun:
         self._on_outcome = on_outcome
         self._on_note = on_note
         self._halt = halt
+        self._on_look = on_look
         self._embedding = Embedding(backend, embedder, token_embedder_for(settings, embedder))
 
     @property
@@ -275,11 +277,14 @@ class WorkerRun:
         pipeline = Pipeline(
             self._backend, self._embedding, readers=threads, records=records, on_note=self._on_note
         )
+
+        def further(hears: bool) -> Iterator[Offer]:
+            self._on_look()
+            return feed.beside() if hears else more()
+
         try:
             with pipeline, readers:  # the readers end first, then the threads that wait for them
-                for outcome in pipeline.run(
-                    offers, lambda hears: (feed.beside if hears else more)()
-                ):
+                for outcome in pipeline.run(offers, further):
                     self._on_outcome(outcome)
             if not self._halt.is_set():
                 self._embed_missing(feed.unembedded)

@@ -218,6 +218,11 @@ class Writer(Protocol):
         backend's own). On leaving, everything written can be found. You can nest it."""
         ...
 
+    def rest(self, seconds: float) -> None:
+        """Wait, within `writing`, for what takes long: other threads and processes may write
+        meanwhile. What was written before can be found."""
+        ...
+
     def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
         """Store every document of the batch. Each becomes a new active interpretation and hides the
         one before it at the same moment. `model` names the embedder of the vectors; raises

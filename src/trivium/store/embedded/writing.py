@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Condition
+from time import sleep
 from typing import TypeVar
 
 import numpy as np
@@ -62,6 +64,7 @@ class Writing:
         self._snapshots = snapshots
         self._writers = threading.RLock()
         self._depth = 0
+        self._lease = ExitStack()
 
     @contextmanager
     def writing(
@@ -71,7 +74,10 @@ class Writing:
             if self._depth:
                 yield
                 return
-            with self._leases.hold(WRITER, DOING, waiting=waiting, patience=patience):
+            with ExitStack() as self._lease:
+                self._lease.enter_context(
+                    self._leases.hold(WRITER, DOING, waiting=waiting, patience=patience)
+                )
                 self._depth = 1
                 try:
                     self._recover()
@@ -83,6 +89,21 @@ class Writing:
                 finally:
                     self._depth = 0
                     self._snapshots.forget()
+
+    def rest(self, seconds: float) -> None:
+        if not self._depth:
+            sleep(seconds)
+            return
+        self._settle()
+        lease = self._lease
+        lease.close()
+        self._depth = 0
+        Condition(self._writers).wait(seconds)  # which lets go of it, however often it is held
+        while not self._depth:
+            with suppress(LibraryBusy):
+                lease.enter_context(self._leases.hold(WRITER, DOING))
+                self._lease, self._depth = lease, 1
+        self._recover()
 
     @contextmanager
     def _turn(self, patience: float | None) -> Iterator[None]:
@@ -173,6 +194,9 @@ class FolderChanges:
         self, waiting: Waiting | None = None, patience: float | None = None
     ) -> AbstractContextManager[None]:
         return self.turns.writing(waiting, patience)
+
+    def rest(self, seconds: float) -> None:
+        self.turns.rest(seconds)
 
     def together(self) -> AbstractContextManager[None]:
         return self.turns.writing()

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import takewhile
+from time import sleep
 from zlib import crc32
 
 import numpy as np
@@ -61,6 +62,9 @@ class PostgresChanges:
             self.snapshots.forget()
         if not depth:
             self.tidy()
+
+    def rest(self, seconds: float) -> None:
+        sleep(seconds)
 
     def tidy(self) -> None:
         """Delete the vectors of removed chunks, and merge rows of words if there are many."""

@@ -42,6 +42,8 @@ class Changes(Protocol):
         self, waiting: Waiting | None = None, patience: float | None = None
     ) -> AbstractContextManager[None]: ...
 
+    def rest(self, seconds: float) -> None: ...
+
     def together(self) -> AbstractContextManager[None]:
         """Around changes that follow each other in one call."""
         ...
@@ -74,6 +76,7 @@ class SqlWriter:
         self._names = Names(engine)
         self._removal = Removal(engine)
         self.writing = changes.writing
+        self.rest = changes.rest
         self.restore = changes.restore
 
     def put(self, batch: Sequence[Processed], model: str) -> list[Document]:

@@ -18,6 +18,7 @@ from hashlib import sha256
 from html import unescape
 from io import BytesIO
 from pathlib import Path
+from time import time
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
@@ -216,8 +217,10 @@ def test_signing_in_searching_and_out(
     assert library.tokens.all() == []
     place = unescape(out.text.partition("0;url=")[2].partition('"')[0])
     assert urlsplit(place).path == "/oauth2/end_session"
-    asked = {"client_id": "trivium", "post_logout_redirect_uri": f"{HERE}/login"}
-    assert dict(parse_qsl(urlsplit(place).query)) == asked
+    asked = dict(parse_qsl(urlsplit(place).query))
+    hint = jwt.decode(asked.pop("id_token_hint"), options={"verify_signature": False})
+    assert hint["sub"] == "anna"
+    assert asked == {"client_id": "trivium", "post_logout_redirect_uri": f"{HERE}/login"}
     assert httpx2.get(place, trust_env=False).status_code == 200, "the provider asks whether"
     browser.cookies.set(COOKIE, kept[0].partition("=")[2].partition(";")[0])
     assert browser.get("/").headers["location"].startswith("/login")
@@ -245,6 +248,104 @@ def test_a_person_stays_the_same_and_the_owner_ends_sessions(
     for session in (one, two):
         library.tokens.revoke(session.id)
     assert browser.get("/").headers["location"].startswith("/login")
+
+
+def test_an_expired_session_is_renewed_with_the_groups_of_now(
+    browser: TestClient, library: Library, between: _Between
+) -> None:
+    """Without a question (`prompt=none`), if the provider still knows the person. A revoked session
+    is not."""
+    _sign_in(browser, "ben")
+    (session,) = library.tokens.all()
+    over = replace(session, expires_at="2026-01-01T00:00:00Z")
+    library.backend.tokens.keep(over)
+    again = browser.get("/?q=crown")
+    assert again.headers["location"] == "/login/start?next=%2F%3Fq%3Dcrown&renew=1"
+    sent = browser.get(again.headers["location"]).headers["location"]
+    assert parse_qs(urlsplit(sent).query)["prompt"] == ["none"]
+    refused = _approved(sent, "ben")
+    assert refused["error"] == "login_required", "this provider keeps no sessions of its own"
+    asked = browser.get("/login/done", params=refused)
+    assert asked.headers["location"] == "/login?next=%2F%3Fq%3Dcrown"
+    between.claims = {"groups": ["masters"]}
+    knows = sent.replace("&prompt=none", "")  # as if it did
+    done = browser.get("/login/done", params=_approved(knows, "ben"))
+    assert 'url=/?q=crown"' in done.text
+    now = [one for one in library.tokens.all() if not one.is_over()]
+    assert [one.audiences for one in now] == [{"dm-only"}]
+    library.tokens.revoke(now[0].id)
+    assert browser.get("/").headers["location"].startswith("/login?")
+
+
+# --- back-channel logout (OpenID Connect Back-Channel Logout 1.0)
+
+_LOGOUT = {"http://schemas.openid.net/event/backchannel-logout": {}}
+
+
+def _logout_token(between: _Between, issuer: str, **changed: Any) -> str:
+    now = int(time())
+    claims = {"iss": issuer, "aud": "trivium", "iat": now, "exp": now + 120, "jti": "1"}
+    claims |= {"events": _LOGOUT, "sub": "ben", **changed}
+    claims = {name: value for name, value in claims.items() if value is not None}
+    return jwt.encode(claims, between.key, "RS256", headers={"kid": between.kid})
+
+
+def test_the_provider_ends_sessions(
+    browser: TestClient, library: Library, between: _Between, settings: Settings
+) -> None:
+    """By its own id of one (`sid`), or all of a person (`sub`)."""
+    for person, sid in (("ben", "one"), ("ben", "two"), ("ben", None), ("anna", "three")):
+        between.claims = {"sid": sid}
+        _sign_in(browser, person)
+        browser.cookies.clear()
+    _, token = library.tokens.create(audiences=[], name="program")
+
+    def end(**changed: Any) -> list[str]:
+        sent = _logout_token(between, settings.signin_issuer, **changed)
+        answer = browser.post("/login/ended", data={"logout_token": sent})
+        assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
+        return sorted(kept.name.partition("@")[0] for kept in library.tokens.all())
+
+    assert end(sub=None, sid="unknown") == ["anna", "ben", "ben", "ben", "program"]
+    assert end(sub=None, sid="one") == ["anna", "ben", "ben", "program"]
+    assert end(sub="ben", sid="three") == ["anna", "ben", "program"], "of the one without an id"
+    assert end() == ["anna", "program"]
+    assert library.tokens.caller(token).name == "program"
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"iss": "https://evil.example"}, "issuer"),
+        ({"aud": "another"}, "Audience"),
+        ({"iat": None}, "iat"),
+        ({"iat": 10**11}, "iat"),
+        ({"exp": 1_000_000_000}, "expired"),
+        ({"exp": None, "iat": 1_000_000_000}, "too old"),
+        ({"jti": None}, "jti"),
+        ({"events": None}, "no logout"),
+        ({"events": {"other": {}}}, "no logout"),
+        ({"events": {next(iter(_LOGOUT)): 1}}, "no logout"),
+        ({"sub": None}, "neither"),
+        ({"nonce": "1"}, "nonce"),
+    ],
+)
+def test_logout_tokens_that_end_nothing(
+    settings: Settings, between: _Between, changed: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(SignInRefused, match=said):
+        Provider(settings).ended(_logout_token(between, settings.signin_issuer, **changed))
+
+
+def test_whoever_has_no_key_of_the_provider_ends_nothing(
+    browser: TestClient, library: Library, between: _Between, settings: Settings
+) -> None:
+    _sign_in(browser, "ben")
+    sent = _logout_token(replace(between, key=_key()), settings.signin_issuer)
+    for forged in (sent, "nonsense", ""):
+        answer = browser.post("/login/ended", data={"logout_token": forged})
+        assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
+    assert len(library.tokens.all()) == 1
 
 
 def test_a_token_that_someone_pasted_outlives_signing_out(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from trivium.core.errors import BadSetting, RightMissing, TokenRefused
+from trivium.core.errors import BadSetting, RightMissing, SessionExpired, TokenRefused
 from trivium.core.types import EVERYONE, AllOf, Condition, Where
 
 PREFIX = "trv"
@@ -74,6 +74,7 @@ class AccessToken:
     created_at: str
     expires_at: str = ""  # ISO 8601; empty: never
     person: str = ""  # whose session it is, by an id; empty: a token for programs
+    session: str = ""  # the provider's own id for it, hashed; empty: it gave none
     quota: Quota = Quota()
 
     @property
@@ -170,6 +171,7 @@ def mint(
     rights: Iterable[Right | str] = (Right.SEARCH,),
     expires: str = "",
     person: str = "",
+    session: str = "",
     quota: Quota | None = None,
     now: datetime | None = None,
 ) -> tuple[AccessToken, str]:
@@ -190,6 +192,7 @@ def mint(
         created_at=_stamp(moment),
         expires_at=_stamp(moment + period(expires)) if expires else "",
         person=person,
+        session=session,
         quota=quota or Quota(),
     )
     if not kept.rights:
@@ -217,7 +220,8 @@ def caller_of(text: str, kept: AccessToken | None, now: datetime | None = None) 
     if not found or not kept or not right:
         raise TokenRefused("The token is unknown or was revoked.")
     if kept.is_over(now):
-        raise TokenRefused(f"The token expired at {kept.expires_at}.")
+        refused = SessionExpired if kept.person else TokenRefused
+        raise refused(f"The token expired at {kept.expires_at}.")
     return kept.caller
 
 

@@ -14,6 +14,7 @@
      │   ├─ DocumentNotFound       document.not_found
      │   ├─ NotEmbedded            document.not_embedded
      │   ├─ TokenRefused           token.refused
+     │   │   └─ SessionExpired     session.expired
      │   ├─ TokenNotFound          token.not_found
      │   ├─ RightMissing           token.right_missing
      │   ├─ SignInRefused          signin.refused
@@ -179,6 +180,13 @@ class NotEmbedded(InputError):
 class TokenRefused(InputError):
     code = "token.refused"
     fix = "Ask the owner of the library for a new token (`trivium token create`)."
+
+
+class SessionExpired(TokenRefused):
+    """The page renews a session that ended so."""
+
+    code = "session.expired"
+    fix = "Sign in again."
 
 
 class TokenNotFound(InputError):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus, urlencode, urlsplit
 
@@ -28,6 +28,13 @@ if TYPE_CHECKING:
     from jwt import PyJWKSet
 
 DONE = "/login/done"  # where the provider sends people back to
+ENDED = "/login/ended"  # where it says that it has ended a session
+_LOGOUT = "http://schemas.openid.net/event/backchannel-logout"
+_LOGOUT_SECONDS = 120  # the longest that a logout token should live, by its specification
+# What a provider answers if a person would have to do something, which we asked it not to.
+_NOT_SILENTLY = frozenset(
+    f"{what}_required" for what in ("login", "interaction", "consent", "account_selection")
+)
 _ALL = "*"  # in `signin.groups`: whoever signs in; or every label
 # Signed with a key that only the provider has. Never `none`, nor a secret that two sides share.
 _ALGORITHMS = frozenset(
@@ -60,6 +67,8 @@ class Person:
     id: str  # the same at every sign-in, and of no other provider's person
     name: str
     grant: Grant
+    session: str  # the provider's id for it, hashed; empty: it gave none
+    id_token: str  # tells the provider who signs out
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +149,9 @@ class Provider:
         self._found: tuple[float, dict[str, Any]] | None = None
         self._keys: tuple[float, PyJWKSet] | None = None
 
-    def address(self, attempt: Attempt) -> str:
-        """Where to send the browser. Raises SignInAway."""
+    def address(self, attempt: Attempt, *, silently: bool = False) -> str:
+        """Where to send the browser. `silently`: to come back at once, signed in or not. Raises
+        SignInAway."""
         asked = {
             "response_type": "code",
             "client_id": self._client,
@@ -151,17 +161,19 @@ class Provider:
             "nonce": attempt.part("nonce"),
             "code_challenge": attempt.challenge,
             "code_challenge_method": "S256",
-        }
+        } | ({"prompt": "none"} if silently else {})
         base = self._endpoint("authorization_endpoint")
         return f"{base}{'&' if '?' in base else '?'}{urlencode(asked)}"
 
-    def farewell(self) -> str:
+    def farewell(self, id_token: str = "") -> str:
         """Where to send a browser so that the provider ends its own session (RP-Initiated Logout);
         empty: it doesn't offer that, or is away."""
         with suppress(SignInAway):
             if isinstance(place := self._configuration().get("end_session_endpoint"), str):
                 back = self._redirect.removesuffix(DONE) + "/login"
                 asked = {"client_id": self._client, "post_logout_redirect_uri": back}
+                if id_token:
+                    asked["id_token_hint"] = id_token
                 return f"{place}{'&' if '?' in place else '?'}{urlencode(asked)}"
         return ""
 
@@ -180,7 +192,32 @@ class Provider:
             raise SignInRefused("The provider sent no code.", fix=_AGAIN)
         given = self._exchanged(answer["code"], attempt)
         claims = self._checked(given.get("id_token"), attempt)
-        return self._person(claims, given.get("access_token"))
+        return self._person(claims, given.get("access_token"), given["id_token"])
+
+    @staticmethod
+    def needs_person(answer: Mapping[str, str]) -> bool:
+        """Whether the provider couldn't sign someone in silently."""
+        return answer.get("error") in _NOT_SILENTLY
+
+    def ended(self, logout_token: str) -> tuple[str, str]:
+        """The person and session that the provider has ended, one of them may be empty (OpenID
+        Connect Back-Channel Logout 1.0, 2.6). Raises SignInRefused, SignInAway."""
+        claims = self._claims(logout_token, "logout token", ("iat", "jti"))
+        events, about = claims.get("events"), [claims.get(one) for one in ("sub", "sid")]
+        if not isinstance(events, dict) or not isinstance(events.get(_LOGOUT), dict):
+            raise SignInRefused("The logout token reports no logout.")
+        if "nonce" in claims:  # then it is an ID token
+            raise SignInRefused("The logout token has a nonce.")
+        if "exp" not in claims and time() - claims["iat"] > _LOGOUT_SECONDS + _LEEWAY:
+            raise SignInRefused("The logout token is too old.")
+        if not any(isinstance(one, str) and one for one in about):
+            raise SignInRefused("The logout token names neither a person nor a session.")
+        return self._id(about[0]), self._id(about[1], "sid\n")
+
+    def _id(self, given: object, kind: str = "") -> str:
+        """The same at every sign-in, and of no other provider."""
+        unique = f"{self._issuer}\n{kind}{given}"
+        return hashlib.sha256(unique.encode()).hexdigest()[:24] if given else ""
 
     def _exchanged(self, code: str, attempt: Attempt) -> dict[str, Any]:
         """Tokens for a code."""
@@ -208,10 +245,21 @@ class Provider:
 
     def _checked(self, token: object, attempt: Attempt) -> dict[str, Any]:
         """The claims of an ID token that is for us, now, and for this attempt."""
-        import jwt
-
         if not isinstance(token, str):
             raise SignInRefused("The provider sent no ID token.", fix=_AGAIN)
+        claims = self._claims(token, "ID token", ("exp", "iat", "sub"))
+        if not hmac.compare_digest(str(claims.get("nonce", "")), attempt.part("nonce")):
+            raise SignInRefused("The ID token belongs to another attempt to sign in.", fix=_AGAIN)
+        audience = claims["aud"]
+        several = isinstance(audience, list) and len(audience) > 1
+        if claims.get("azp", None if several else self._client) != self._client:
+            raise SignInRefused("The ID token was made for another program.", fix=_AGAIN)
+        return claims
+
+    def _claims(self, token: str, what: str, required: tuple[str, ...]) -> dict[str, Any]:
+        """Of a token that the provider has made for us and that hasn't expired."""
+        import jwt
+
         try:
             header = jwt.get_unverified_header(token)
             claims: dict[str, Any] = jwt.decode(
@@ -221,19 +269,14 @@ class Provider:
                 audience=self._client,
                 issuer=self._issuer,
                 leeway=_LEEWAY,
-                options={"require": ["exp", "iat", "sub", "aud", "iss"]},
+                options={"require": [*required, "aud", "iss"]},
             )
         except jwt.PyJWTError as reason:
-            raise SignInRefused(f"The ID token can't be trusted: {reason}.", fix=_AGAIN) from reason
-        if not hmac.compare_digest(str(claims.get("nonce", "")), attempt.part("nonce")):
-            raise SignInRefused("The ID token belongs to another attempt to sign in.", fix=_AGAIN)
-        audience = claims["aud"]
-        several = isinstance(audience, list) and len(audience) > 1
-        if claims.get("azp", None if several else self._client) != self._client:
-            raise SignInRefused("The ID token was made for another program.", fix=_AGAIN)
+            said = f"The {what} can't be trusted: {reason}."
+            raise SignInRefused(said, fix=_AGAIN) from reason
         return claims
 
-    def _person(self, claims: Mapping[str, Any], access_token: object) -> Person:
+    def _person(self, claims: Mapping[str, Any], access_token: object, id_token: str) -> Person:
         about, groups = dict(claims), self._groups_in(claims)
         place = self._configuration().get("userinfo_endpoint")
         if groups is None and place and isinstance(access_token, str):
@@ -254,8 +297,8 @@ class Provider:
                 " `signin.groups`.",
                 on_page="Ask the person who runs this server to let your group in.",
             )
-        unique = f"{self._issuer}\n{claims['sub']}"
-        return Person(hashlib.sha256(unique.encode()).hexdigest()[:24], name, grant)
+        session = self._id(claims.get("sid"), "sid\n")
+        return Person(self._id(claims["sub"]), name, grant, session, id_token)
 
     def _groups_in(self, claims: Mapping[str, Any]) -> list[str] | None:
         """None: the claims don't say."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 
 from trivium.core.access import AccessToken, Caller, Quota, Right, caller_of, mint, token_id
 from trivium.core.errors import TokenNotFound, TokenRefused
@@ -11,6 +12,7 @@ from trivium.ports import AccessTokens
 from trivium.text.values import check_text
 
 _SESSIONS = 20  # of one person at a time
+_RENEWED = timedelta(days=1)  # the page renews sessions that expired within the last day
 
 
 class Tokens:
@@ -26,13 +28,15 @@ class Tokens:
         expires: str = "",
         name: str = "",
         person: str = "",
+        session: str = "",
         quota: Quota | None = None,
     ) -> tuple[AccessToken, str]:
         """Create a token; returns it with its secret text, which you can't get again.
 
         `audiences`: labels besides `all`; None: all labels, as the owner has. `collections`: only
         these; None: all. `expires`: 12h, 30d, 8w. `person`: whose session this is, by an id that
-        stays the same; a person's sessions share conversations, uploads and quotas.
+        stays the same; a person's sessions share conversations, uploads and quotas. `session`:
+        the provider's id for it.
         """
         audiences = None if audiences is None else tuple(audiences)
         collections = None if collections is None else tuple(collections)
@@ -45,6 +49,7 @@ class Tokens:
             rights=rights,
             expires=expires,
             person=person,
+            session=session,
             quota=quota,
         )
         if person:
@@ -53,10 +58,11 @@ class Tokens:
         return kept, text
 
     def _end_old_sessions(self, person: str) -> None:
-        """Those that are over, of everyone, and the oldest of a person with many."""
+        """Those that were over a day ago, of everyone, and the oldest of a person with many."""
         sessions = [token for token in self._kept.all() if token.person]
         theirs = [one for one in sessions if one.person == person and not one.is_over()]
-        for token in [one for one in sessions if one.is_over()] + theirs[: 1 - _SESSIONS]:
+        old = [one for one in sessions if one.is_over(datetime.now(UTC) - _RENEWED)]
+        for token in old + theirs[: 1 - _SESSIONS]:
             self._kept.forget(token.id)
 
     def all(self) -> list[AccessToken]:
@@ -76,6 +82,18 @@ class Tokens:
                 self._kept.forget(kept.id)
                 return True
         return False
+
+    def end_sessions(self, person: str, session: str) -> int:
+        """End those that the provider has ended: one session, or all of a person; one of the two
+        may be empty. Also a person's sessions of which the provider gave no id."""
+        ended = [
+            token.id
+            for token in self._kept.all()
+            if token.person
+            and person in ("", token.person)
+            and (session in ("", token.session) or (person and not token.session))
+        ]
+        return sum(map(self._kept.forget, ended))
 
     def caller(self, token: str) -> Caller:
         """The caller with this token. Raises TokenRefused."""

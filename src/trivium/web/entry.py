@@ -13,18 +13,21 @@ from urllib.parse import quote, unquote
 
 from anyio import to_thread
 from fastapi import APIRouter, Form, Query, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from trivium.core.errors import SignInRefused, TokenRefused
 from trivium.http.asked import COOKIE, Here, Server, is_foreign
-from trivium.http.signin import DONE, Attempt
-from trivium.web.pages import THEME, PageRoute, back_to, page
+from trivium.http.signin import DONE, ENDED, Attempt
+from trivium.web.pages import THEME, PageRoute, back_to, page, query
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 _LONGEST_TOKEN = 200
 _ATTEMPT = "trivium_attempt"  # the cookie of who is at the provider just now
 _ATTEMPT_SECONDS = 600  # to type a password and a second factor
+_ID_TOKEN = "trivium_id_token"  # the cookie for signing out; browsers keep 4 KB of one
+_LONGEST_ID_TOKEN = 3_900
+_LONGEST_LOGOUT_TOKEN = 20_000
 _A_YEAR = 365 * 86_400
 Address = Annotated[str, Query(max_length=20_000)]
 AddressField = Annotated[str, Form(max_length=20_000)]
@@ -60,9 +63,11 @@ async def enter(
     return answer
 
 
-def _keep(answer: Response, request: Request, token: str) -> None:
+def _keep(
+    answer: Response, request: Request, token: str, name: str = COOKIE, path: str = "/"
+) -> None:
     answer.set_cookie(
-        COOKIE, token, path="/", httponly=True, samesite="strict", secure=_is_https(request)
+        name, token, path=path, httponly=True, samesite="strict", secure=_is_https(request)
     )
 
 
@@ -73,13 +78,19 @@ def _is_https(request: Request) -> bool:
 
 
 @router.get("/login/start")
-async def start(request: Request, server: Here, next: Address = "/") -> Response:  # noqa: A002
+async def start(
+    request: Request,
+    server: Here,
+    next: Address = "/",  # noqa: A002
+    renew: bool = False,
+) -> Response:
     """Send the browser to the provider. Another site's page may not: it could sign people in as
-    someone else."""
+    someone else. `renew`: a session has expired; its person needn't notice."""
     if server.provider is None or is_foreign(request):
         return RedirectResponse("/login", 303)
     attempt = Attempt()
-    answer = RedirectResponse(await server.fetching.run(server.provider.address, attempt), 303)
+    address = partial(server.provider.address, attempt, silently=renew)
+    answer = RedirectResponse(await server.fetching.run(address), 303)
     answer.set_cookie(
         _ATTEMPT,
         f"{attempt.secret}.{quote(back_to(next), safe='')}",
@@ -101,6 +112,8 @@ async def done(request: Request, server: Here) -> Response:
         raise SignInRefused(
             "You didn't begin to sign in here, or it took too long.", fix="Sign in again."
         )
+    if server.provider.needs_person(request.query_params):
+        return RedirectResponse(f"/login?{query({'next': back_to(unquote(following))})}", 303)
     finish = partial(server.provider.person, dict(request.query_params), Attempt(secret))
     person = await server.fetching.run(finish)
     create = partial(
@@ -110,14 +123,35 @@ async def done(request: Request, server: Here) -> Response:
         expires=server.settings.signin_expires,
         name=person.name,
         person=person.id,
+        session=person.session,
     )
     _, token = await server.fetching.run(create)
     answer = page(
         request, None, "leading_on.html", {"next": back_to(unquote(following)), "did": "Signed in"}
     )
     _keep(answer, request, token)
+    if len(person.id_token) <= _LONGEST_ID_TOKEN:
+        _keep(answer, request, person.id_token, _ID_TOKEN, "/logout")
     answer.delete_cookie(_ATTEMPT, path="/login")
     return answer
+
+
+@router.post(ENDED)
+async def ended(
+    server: Here,
+    logout_token: Annotated[str, Form(max_length=_LONGEST_LOGOUT_TOKEN)] = "",
+) -> Response:
+    """The provider says that it has ended a session (OpenID Connect Back-Channel Logout 1.0)."""
+    headers = {"Cache-Control": "no-store"}
+    try:
+        if server.provider is None:
+            raise SignInRefused("This server has no sign-in provider.")
+        about = await server.fetching.run(server.provider.ended, logout_token)
+    except SignInRefused as error:
+        told = {"error": "invalid_request", "error_description": error.message}
+        return JSONResponse(told, 400, headers)
+    await server.fetching.run(server.library.tokens.end_sessions, *about)
+    return Response(status_code=200, headers=headers)
 
 
 @router.post("/logout")
@@ -127,10 +161,12 @@ async def leave(request: Request, server: Here) -> Response:
     ended = await server.fetching.run(server.library.tokens.end_session, token)
     answer: Response = RedirectResponse("/login", 303)
     if ended and server.provider is not None:
-        place = await server.fetching.run(server.provider.farewell)
+        id_token = request.cookies.get(_ID_TOKEN, "")
+        place = await server.fetching.run(server.provider.farewell, id_token)
         if place:  # from a page: a browser follows no form to another site (form-action)
             answer = page(request, None, "leading_on.html", {"next": place, "did": "Signed out"})
     answer.delete_cookie(COOKIE, path="/")
+    answer.delete_cookie(_ID_TOKEN, path="/logout")
     return answer
 
 

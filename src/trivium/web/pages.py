@@ -20,7 +20,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from trivium.core.access import Caller, Right
 from trivium.core.advice import advice, retold
-from trivium.core.errors import RequestInvalid, TokenRefused, TriviumError
+from trivium.core.errors import RequestInvalid, SessionExpired, TokenRefused, TriviumError
 from trivium.http.asked import COOKIE
 from trivium.http.problems import PART, status_of
 from trivium.text.times import place_parts, span
@@ -128,7 +128,10 @@ def failed(request: Request, error: TriviumError) -> Response:
     """An error as a page. Asks callers without access for a token first."""
     whole = PART not in request.headers
     if isinstance(error, TokenRefused) and whole and request.method == "GET":
-        answer = RedirectResponse(f"/login?{query({'next': here(request)})}", 303)
+        place, following = "/login", {"next": here(request)}
+        if isinstance(error, SessionExpired) and request.app.state.server.provider:
+            place, following = "/login/start", {**following, "renew": "1"}
+        answer = RedirectResponse(f"{place}?{query(following)}", 303)
         if COOKIE in request.cookies:
             answer.delete_cookie(COOKIE, path="/")
         return answer

@@ -19,7 +19,7 @@ from trivium.core.errors import LibraryTooNew
 from trivium.store.sql.statements import insert_all, set_setting, setting
 from trivium.store.sql.tables import counters, documents, jobs, metadata
 
-SCHEMA = 25  # one more with every change of the tables
+SCHEMA = 26  # one more with every change of the tables
 _COUNTERS = ("document", "interpretation", "chunk", "sequence", "job", "task", "term")
 
 

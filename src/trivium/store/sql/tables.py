@@ -352,6 +352,7 @@ access_tokens = Table(
     Column("created_at", Bytewise, nullable=False),
     Column("expires_at", Bytewise, nullable=False),  # empty: never
     Column("person", Bytewise, nullable=False, server_default=text("''")),  # empty: no session
+    Column("session", Bytewise, nullable=False, server_default=text("''")),  # the provider's
     Column("quota", JSON(none_as_null=True)),
 )
 

@@ -48,6 +48,7 @@ def _values(token: AccessToken) -> dict[str, Any]:
         "created_at": token.created_at,
         "expires_at": token.expires_at,
         "person": token.person,
+        "session": token.session,
         "quota": None if token.quota == Quota() else asdict(token.quota),
     }
 
@@ -63,5 +64,6 @@ def _token(row: Any) -> AccessToken:
         created_at=row["created_at"],
         expires_at=row["expires_at"],
         person=row["person"],
+        session=row["session"],
         quota=Quota(**(row["quota"] or {})),
     )

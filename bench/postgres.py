@@ -19,17 +19,18 @@ import json
 import multiprocessing
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 import numpy as np
-from sqlalchemy import Engine, TextClause, create_engine, make_url, text
+from sqlalchemy import Connection, Engine, TextClause, create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
 from bench.build import Place, build, place, prepare
@@ -65,7 +66,7 @@ _SPELLING = """
   SELECT id, row_number() OVER (ORDER BY word_similarity(:query, text) DESC) AS place
   FROM {table} WHERE :query <% text AND shard < :shards
   ORDER BY word_similarity(:query, text) DESC LIMIT 50"""
-_BY_HAND = {"two legs": (_MEANING, _WORDS), "three legs": (_MEANING, _WORDS, _SPELLING)}
+BY_HAND = {"two legs": (_MEANING, _WORDS), "three legs": (_MEANING, _WORDS, _SPELLING)}
 _BY_HAND_INDEXES = (
     "hnsw (vector halfvec_ip_ops) WITH (m = 16, ef_construction = 100)",
     "gin (words)",
@@ -135,12 +136,12 @@ def speed(settings: Settings, address: str, asked: argparse.Namespace) -> dict[s
     found: dict[str, Any] = {"chunks": asked.chunks, **surroundings()}
     found["copy_seconds"] = copied(at, there)
     if not asked.no_folder:
-        with _opened(at.library) as folder:
+        with opened(at.library) as folder:
             found["folder"] = _measured(folder, settings, at, ask)
-    with _opened(there) as library:
+    with opened(there) as library:
         found["postgres"] = _measured(library, settings, at, ask)
-    engine = _engine(address)
-    legs = dict(list(_BY_HAND.items())[:1]) if asked.two_legs else _BY_HAND
+    engine = engine_of(address)
+    legs = dict(list(BY_HAND.items())[:1]) if asked.two_legs else BY_HAND
     found["by_hand"] = _by_hand(engine, at, asked.data, ask, legs)
     found["megabytes"] = sizes(engine, f"bench_{asked.chunks}")
     engine.dispose()
@@ -151,15 +152,17 @@ def speed(settings: Settings, address: str, asked: argparse.Namespace) -> dict[s
 
 def drop(address: str, chunks: int) -> None:
     """Remove the library and the table by hand."""
-    engine = _engine(address)
+    engine = engine_of(address)
     with engine.begin() as connection:
         connection.execute(text(f"DROP SCHEMA IF EXISTS bench_{chunks} CASCADE"))
         connection.execute(text(f"DROP TABLE IF EXISTS by_hand_{chunks}"))
     engine.dispose()
 
 
-def _engine(address: str) -> Engine:
-    return create_engine(make_url(address).set(drivername="postgresql+psycopg"))
+def engine_of(address: str) -> Engine:
+    """A thread of `by_hand` keeps its connection."""
+    url = make_url(address).set(drivername="postgresql+psycopg")
+    return create_engine(url, pool_size=50)
 
 
 def copied(at: Place, there: DatabaseAddress) -> float:
@@ -172,12 +175,12 @@ def copied(at: Place, there: DatabaseAddress) -> float:
 
 
 def _is_there(at: Place, there: DatabaseAddress) -> bool:
-    with _opened(there) as library:
+    with opened(there) as library:
         return bool(library.upkeep.health()["chunks"] == at.chunks)
 
 
 @contextmanager
-def _opened(where: Path | DatabaseAddress) -> Iterator[Backend]:
+def opened(where: Path | DatabaseAddress) -> Iterator[Backend]:
     backend = open_backend(where, BackendOptions())
     try:
         yield backend
@@ -264,28 +267,43 @@ def _by_hand(
     spelling = any(_SPELLING in legs for legs in ways.values())
     made = make_by_hand(engine, at.chunks, data, spelling=spelling)
     found: dict[str, Any] = {"build_seconds": made}
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(text("SET hnsw.iterative_scan = relaxed_order"))
-        connection.execute(text("SET hnsw.ef_search = 400"))
-        connection.execute(text(f"SET statement_timeout = '{_PATIENCE}s'"))
-        for share, (name, legs) in product(SHARES, ways.items()):
-            statement = _joined(table, legs)
-
-            def run(i: int, shards: float = share * SHARDS, statement: Any = statement) -> None:
-                probe = ask.probes[i]
-                assert probe.vector is not None
-                told = "[" + ",".join(map(str, probe.vector.tolist())) + "]"
-                values = {"query": ask.queries[i], "shards": shards, "vector": told}
-                with suppress(OperationalError):  # out of patience
-                    connection.execute(statement, values).all()
-
-            run(0)
-            rest = list(range(warm_up(ask.queries), len(ask.queries)))
-            took = asdict(measure(run, rest, ask.seconds))
-            _say("by hand", share, name, took)
-            found.setdefault(f"{share:.1%}", {})[name] = took
+    for share, (name, legs) in product(SHARES, ways.items()):
+        run = by_hand(engine, at, legs, share)
+        run(0)
+        rest = list(range(warm_up(ask.queries), len(ask.queries)))
+        took = asdict(measure(run, rest, ask.seconds))
+        _say("by hand", share, name, took)
+        found.setdefault(f"{share:.1%}", {})[name] = took
     found["megabytes"] = _megabytes(engine, table)
     return found
+
+
+def by_hand(
+    engine: Engine, at: Place, legs: tuple[str, ...], share: float
+) -> Callable[[int], object]:
+    """A search by hand, for any thread: each has its own connection."""
+    statement, mine = _joined(f"by_hand_{at.chunks}", legs), threading.local()
+    queries, vectors = at.prepared.queries, at.prepared.query_vectors
+
+    def connection() -> Connection:
+        if not hasattr(mine, "connection"):
+            opened = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            for told in (
+                "hnsw.iterative_scan = relaxed_order",
+                "hnsw.ef_search = 400",
+                f"statement_timeout = '{_PATIENCE}s'",
+            ):
+                opened.execute(text(f"SET {told}"))
+            mine.connection = opened
+        return cast(Connection, mine.connection)
+
+    def run(i: int) -> None:
+        told = "[" + ",".join(map(str, vectors[i].tolist())) + "]"
+        values = {"query": queries[i], "shards": share * SHARDS, "vector": told}
+        with suppress(OperationalError):  # out of patience
+            connection().execute(statement, values).all()
+
+    return run
 
 
 def _joined(table: str, legs: tuple[str, ...]) -> TextClause:
@@ -402,7 +420,7 @@ def judged(settings: Settings, address: str, files: Path) -> Iterator[Library]:
         with Library(backend, local_embedder_for(settings), settings) as library:
             yield library
     finally:
-        engine = _engine(address)
+        engine = engine_of(address)
         with engine.begin() as connection:
             connection.execute(text(f"DROP SCHEMA IF EXISTS {schema} CASCADE"))
         engine.dispose()
@@ -424,7 +442,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     for where in ("folder", "postgres", "by_hand"):
         for share in (f"{share:.1%}" for share in SHARES):
             runs = found.get(where, {}).get(share, {})
-            for run in (name for name in (*RUNS, *_BY_HAND) if name in runs):
+            for run in (name for name in (*RUNS, *BY_HAND) if name in runs):
                 took, recall = runs[run], runs.get("recall", "") if run == "vector" else ""
                 yield (
                     f"{where:<10}{share:>8}  {run:<11}{took['p50']:>7.1f}{took['p95']:>8.1f}"

@@ -66,6 +66,8 @@ SHOWN = {
     "bench.large #nodes": "graph_seconds",
     "bench.postgres": "three legs",
     "bench.postgres #quality": "scifact",
+    "bench.team": "| by hand, 1 % |",
+    "bench.team #upkeep": "failed: none",
     "bench.citus": "Citus",  # where none is named, it says so
     "bench.citus #speed": "Citus",
     "bench.citus #watch": "Citus",

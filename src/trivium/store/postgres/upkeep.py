@@ -97,10 +97,19 @@ class PostgresUpkeep:
     def examine(self, hash_of: Hash | None = None) -> list[Finding]:
         self.check_there()
         looked = self._examination
-        found = [Finding("database", True, "The database answers.")]
+        found = [Finding("database", True, self._described())]
         found += [*looked.rows(), *self._indexes()]
         found += looked.archive(looked.orphans())
         return [*found, *looked.passages(hash_of)] if hash_of else found
+
+    def _described(self) -> str:
+        with self._engine.connect() as connection:
+            if connection.scalar(text("SHOW data_checksums")) == "on":
+                return "The database answers and verifies its pages (data checksums)."
+        return (
+            "The database answers. Its data checksums are off, so nobody notices vectors that change"
+            " on its disk: stop the server and run `pg_checksums --enable`."
+        )
 
     def _indexes(self) -> Iterator[Finding]:
         yield from self._examination.indexes(self.health())

@@ -1,0 +1,311 @@
+"""Many clients search a library in PostgreSQL: alone, beside SQL by hand, and beside upkeep.
+
+    python -m bench.team --server postgresql://… --chunks 100000
+    python -m bench.team --server postgresql://… --chunks 100000 --upkeep compact,reembed
+
+The first prints milliseconds with one client, searches a second with eight threads in one process
+and with four in each of two, and the processor time of a search in our processes and in the
+server's: without a filter, with one that lets 1 % pass, and of SQL written by hand (one statement,
+meaning and words, without spelling).
+
+The second runs upkeep in a process of its own while clients search, and prints the longest search
+beside it, and of the same clients for ten seconds before. `compact` has words of a removed document
+to leave out, so it rebuilds the indexes; `reembed` gives every passage another vector (its own,
+turned) and switches, twice: there and back. Needs the library that the first form makes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import multiprocessing
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter, process_time, sleep
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Engine, make_url, text
+
+from bench.build import Place, build, place, prepare
+from bench.corpus import DATA, load_corpus
+from bench.ours import Precomputed
+from bench.postgres import BY_HAND, LIMIT, by_hand, copied, drop, engine_of, make_by_hand, opened
+from bench.rows import SHARDS
+from bench.surroundings import surroundings
+from bench.timing import measure, percentile, throughput
+from trivium.config import Settings, load
+from trivium.core.errors import ModelChanged, TriviumError
+from trivium.core.places import DatabaseAddress
+from trivium.core.types import OWNER, Compare, Where
+from trivium.ingest.reembed import Reembedder
+from trivium.library.asking import request_for
+from trivium.library.assembly import local_embedder_for
+from trivium.operations.searching import SearchOptions
+from trivium.ports import Backend
+from trivium.search.run import Searcher
+from trivium.testing.samples import put, sample
+
+FEW = Where(None, Compare("metadata.shard", "lt", 0.01 * SHARDS))
+_TURNED = "turned"  # the other model: the same vectors, turned by one place
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--server", default="", help="address of a database that may be written to")
+    parser.add_argument("--chunks", type=int, default=100_000)
+    parser.add_argument("--seconds", type=float, default=30.0, help="for each measurement")
+    parser.add_argument("--upkeep", default="", help="compact, reembed")
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--drop", action="store_true", help="remove what was made, at the end")
+    asked = parser.parse_args()
+    address = asked.server or os.environ.get("TRIVIUM_TEST_POSTGRES", "")
+    if not address:
+        from tests import postgres
+
+        address = postgres.address()
+    settings, corpus = load().settings, load_corpus(asked.data)
+    at = place(settings, corpus, asked.chunks)
+    prepare(at, corpus, settings)
+    if not at.built.exists():
+        build(at, corpus, settings)
+    there = f"{address}?schema=bench_{asked.chunks}"
+    copied(at, DatabaseAddress(there))
+    print(json.dumps(surroundings()))
+    if asked.upkeep:
+        for name in asked.upkeep.split(","):
+            for line in beside(name, there, at, settings, asked.seconds):
+                print(line, flush=True)
+    else:
+        for line in clients(address, there, at, settings, asked):
+            print(line, flush=True)
+    if asked.drop:
+        drop(address, asked.chunks)
+
+
+# --- many clients ---------------------------------------------------------------------------------
+
+
+def clients(
+    address: str, there: str, at: Place, settings: Settings, asked: argparse.Namespace
+) -> Iterator[str]:
+    engine = engine_of(address)
+    make_by_hand(engine, at.chunks, asked.data)
+    yield "| 100 % / 1 % pass | p50 / p95, 1 client | a second, 8 | 2 x 4 | own ms | server ms |"
+    yield "|---|---|---|---|---|---|"
+    with opened(DatabaseAddress(there)) as library:
+        runs = {
+            "Trivium, all": _searches(library, at, settings, OWNER),
+            "Trivium, 1 %": _searches(library, at, settings, FEW),
+            "by hand, all": by_hand(engine, at, BY_HAND["two legs"], 1.0),
+            "by hand, 1 %": by_hand(engine, at, BY_HAND["two legs"], 0.01),
+        }
+        all_ = list(range(len(at.prepared.queries)))
+        for name, run in runs.items():
+            for number in all_:
+                run(number)
+            alone = measure(run, all_, asked.seconds)
+            used, served = process_time(), _served(engine)
+            eight = throughput(run, all_, 8, asked.seconds)
+            own = (process_time() - used) / eight.calls * 1e3
+            server = (_served(engine) - served) / eight.calls * 1e3
+            two = "-"
+            if name.startswith("Trivium"):
+                two = f"{_two_processes(there, at, name, asked.seconds):.0f}"
+            yield (
+                f"| {name} | {alone.p50} / {alone.p95} | {eight.per_second:.0f} | {two}"
+                f" | {own:.1f} | {server:.1f} |"
+            )
+    yield f"cores busy with other work: {alone.others}"
+    engine.dispose()
+
+
+def _searches(
+    library: Backend, at: Place, settings: Settings, where: Where
+) -> Callable[[int], object]:
+    library.signals.refresh()
+    model, queries = local_embedder_for(settings), at.prepared.queries
+    searcher = Searcher(library, Precomputed(model, queries, at.prepared.query_vectors))
+    options = SearchOptions(limit=LIMIT)
+    return lambda i: searcher.search(
+        request_for(settings, model.fingerprint, (queries[i],), where, options)
+    )
+
+
+def _served(engine: Engine) -> float:
+    """Processor seconds of the server's processes, if it runs here: of all with its parent."""
+    with engine.connect() as connection:
+        own = connection.scalar(text("SELECT pg_backend_pid()"))
+    stat = Path(f"/proc/{own}/stat")
+    if make_url(engine.url).host not in ("127.0.0.1", "localhost") or not stat.exists():
+        return 0.0
+    parent, seconds = _fields(stat)[1], 0.0
+    for other in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            values = _fields(other)
+        except OSError:  # gone
+            continue
+        if values[1] == parent:
+            seconds += (int(values[11]) + int(values[12])) / os.sysconf("SC_CLK_TCK")
+    return seconds
+
+
+def _fields(stat: Path) -> list[str]:
+    return stat.read_text().rpartition(")")[2].split()
+
+
+def _two_processes(there: str, at: Place, name: str, seconds: float) -> float:
+    """Searches a second of four threads in each."""
+    context = multiprocessing.get_context("spawn")
+    with context.Manager() as manager, context.Pool(2) as pool:
+        ready = manager.Barrier(2)
+        return sum(pool.starmap(_share, [(there, at, name, seconds, ready)] * 2))
+
+
+def _share(there: str, at: Place, name: str, seconds: float, ready: Any) -> float:
+    with opened(DatabaseAddress(there)) as library:
+        where = OWNER if name.endswith("all") else FEW
+        run, all_ = _searches(library, at, load().settings, where), at.prepared.queries
+        for number in range(len(all_)):
+            run(number)
+        ready.wait()
+        return throughput(run, range(len(all_)), 4, seconds).per_second
+
+
+# --- beside upkeep --------------------------------------------------------------------------------
+
+
+class _Clients:
+    """Two threads that search on and on, and say how long each search took."""
+
+    def __init__(self, library: Backend, at: Place, settings: Settings) -> None:
+        self._library, self._at, self._settings = library, at, settings
+        self._model = library.models.manifest().model
+        self._taken: list[tuple[float, float]] = []  # when it began, seconds
+        self.failed: Counter[str] = Counter()
+        self._over = threading.Event()
+
+    @contextmanager
+    def searching(self) -> Iterator[None]:
+        threads = [threading.Thread(target=self._search, args=(n,)) for n in range(2)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self._over.set()
+            for thread in threads:
+                thread.join()
+
+    def _search(self, at: int) -> None:
+        run, model = self._run(), self._model
+        while not self._over.is_set():
+            begun = perf_counter()
+            try:
+                if model != self._model:
+                    run, model = self._run(), self._model
+                run(at % len(self._at.prepared.queries))
+            except ModelChanged:  # a server loads the other model then
+                self._model = self._library.models.manifest().model
+                continue
+            except TriviumError as error:
+                self.failed[error.code] += 1
+            self._taken.append((begun, perf_counter() - begun))
+            at += 2
+
+    def _run(self) -> Callable[[int], object]:
+        model, prepared = local_embedder_for(self._settings), self._at.prepared
+        vectors, name = prepared.query_vectors, model.fingerprint
+        if self._model == _TURNED:
+            vectors, name = np.roll(vectors, 1, axis=1), _TURNED
+        embedder = Precomputed(model, prepared.queries, vectors)
+        embedder.fingerprint = name
+        searcher, options = Searcher(self._library, embedder), SearchOptions(limit=LIMIT)
+        return lambda i: searcher.search(
+            request_for(self._settings, name, (prepared.queries[i],), OWNER, options)
+        )
+
+    def between(self, first: float, last: float) -> str:
+        took = sorted(s * 1e3 for begun, s in list(self._taken) if first <= begun + s <= last)
+        if not took:
+            return f"no search ended in {last - first:.0f} s"
+        return f"{len(took)} | {percentile(took, 0.5):.0f} | {took[-1]:,.0f}"
+
+
+def beside(name: str, there: str, at: Place, settings: Settings, seconds: float) -> Iterator[str]:
+    """The searches before upkeep and beside it."""
+    context = multiprocessing.get_context("spawn")
+    yield f"| {name} | seconds | searches | p50 ms | longest ms |"
+    yield "|---|---|---|---|---|"
+    with opened(DatabaseAddress(there)) as library:
+        asking = _Clients(library, at, settings)
+        library.signals.refresh()
+        with asking.searching():
+            sleep(min(10.0, seconds))
+            begun = perf_counter()
+            yield f"| before | {min(10.0, seconds):.0f} | {asking.between(0, begun)} |"
+            for step in _STEPS[name]:
+                begun = perf_counter()
+                working = context.Process(target=step, args=(there,))
+                working.start()
+                working.join()
+                assert working.exitcode == 0, step.__name__
+                sleep(min(3.0, seconds))  # every process reads again what changed
+                took = perf_counter() - begun
+                yield f"| {step.__name__} | {took:.0f} | {asking.between(begun, begun + took)} |"
+    yield f"failed: {dict(asking.failed) or 'none'}"
+
+
+def compact(there: str) -> None:
+    """With words of a removed document to leave out."""
+    with opened(DatabaseAddress(there)) as library:
+        (made,) = put(library, sample("bench/removed.md", "A lantern that goes away again."))
+        with library.writer.writing():
+            library.writer.remove([made])
+        library.upkeep.compact()
+
+
+def reembed(there: str) -> None:
+    _reembedded(there, _TURNED, 1)
+
+
+def reembed_back(there: str) -> None:
+    _reembedded(there, local_embedder_for(load().settings).fingerprint, -1)
+
+
+_STEPS: dict[str, tuple[Callable[[str], None], ...]] = {
+    "compact": (compact,),
+    "reembed": (reembed, reembed_back),
+}
+
+
+def _reembedded(there: str, model: str, by: int) -> None:
+    with opened(DatabaseAddress(there)) as library:
+        manifest = library.models.manifest()
+        turning = _Turning(library, manifest.model, model, manifest.dimensions, by)
+        Reembedder(library, turning, {}).run()
+
+
+class _Turning:
+    """Embeds a text as the vector that another model has for it, turned."""
+
+    def __init__(self, library: Backend, old: str, new: str, dimensions: int, by: int) -> None:
+        self._library, self._old, self._by = library, old, by
+        self.fingerprint, self.dimensions = new, dimensions
+
+    def embed_documents(self, texts: Sequence[str]) -> Any:
+        hashes = [hashlib.blake2b(one.encode(), digest_size=16).hexdigest() for one in texts]
+        known = self._library.models.known(self._old, hashes)
+        return np.stack([np.roll(known[one], self._by) for one in hashes])
+
+    def embed_query(self, _text: str) -> Any:
+        raise NotImplementedError("only passages are embedded")
+
+
+if __name__ == "__main__":
+    main()

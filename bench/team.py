@@ -49,7 +49,7 @@ from trivium.library.assembly import local_embedder_for
 from trivium.operations.searching import SearchOptions
 from trivium.ports import Backend
 from trivium.search.run import Searcher
-from trivium.testing.samples import put, sample
+from trivium.testing.samples import sample
 
 FEW = Where(None, Compare("metadata.shard", "lt", 0.01 * SHARDS))
 _TURNED = "turned"  # the other model: the same vectors, turned by one place
@@ -264,9 +264,10 @@ def beside(name: str, there: str, at: Place, settings: Settings, seconds: float)
 def compact(there: str) -> None:
     """With words of a removed document to leave out."""
     with opened(DatabaseAddress(there)) as library:
-        (made,) = put(library, sample("bench/removed.md", "A lantern that goes away again."))
+        made = sample("bench/removed.md", "A lantern that goes away again.", embedded=False)
         with library.writer.writing():
-            library.writer.remove([made])
+            (document,) = library.writer.put([made], library.models.manifest().model)
+            library.writer.remove([document.id])
         library.upkeep.compact()
 
 

@@ -107,8 +107,8 @@ class PostgresUpkeep:
             if connection.scalar(text("SHOW data_checksums")) == "on":
                 return "The database answers and verifies its pages (data checksums)."
         return (
-            "The database answers. Its data checksums are off, so nobody notices vectors that change"
-            " on its disk: stop the server and run `pg_checksums --enable`."
+            "The database answers. Its data checksums are off, so nobody notices vectors that"
+            " change on its disk: stop the server and run `pg_checksums --enable`."
         )
 
     def _indexes(self) -> Iterator[Finding]:

@@ -3,7 +3,8 @@
     python docs/pictures/take.py http://127.0.0.1:8420 EMPTY_ADDRESS after
 
 The first server has the sample library (`trivium add examples/documents tests/browser/files`), the
-second an empty one. Files are `SCREEN-after.webp`; README's are `search.png` and `explain.png`.
+second an empty one. Files are `SCREEN-after.webp`, at other widths `SCREEN-1024-after.webp` and
+`SCREEN-390-after.webp`; README's are `search.png` and `explain.png`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 HERE = Path(__file__).parent
-WIDE, PHONE = (1440, 900), (390, 844)
+WIDE, NARROW, PHONE = (1440, 900), (1024, 768), (390, 844)
 SHOWN = 1000  # pixels of width in the picture of a wide screen: readable, and about 30 kB
 QUALITY = 70
 
@@ -56,7 +57,8 @@ def opened(page: Page) -> None:
 def asked(page: Page) -> None:
     page.goto("/ask?q=who raised the drowned crown")
     page.locator(".citations").wait_for()
-    if page.locator("#source").count():
+    width = (page.viewport_size or {}).get("width", 0)
+    if width >= WIDE[0] and page.locator("#source").count():  # beside the answer if there is room
         page.locator(".answer-text .cite").first.click()
         page.locator("#source-text mark").first.wait_for()
     page.wait_for_timeout(500)
@@ -83,6 +85,14 @@ def at(address: str) -> Callable[[Page], None]:
     return go
 
 
+def suggested(page: Page) -> None:
+    page.goto("/ask")
+    if page.locator("#suggested").count():
+        page.locator("#suggested a").first.wait_for()
+
+
+# Those that change their layout with the width.
+AT_EVERY_WIDTH = ("results", "explained", "document", "ask", "documents", "settings")
 SCREENS: dict[str, Callable[[Page], None]] = {
     "results": results,
     "explained": explained,
@@ -90,7 +100,9 @@ SCREENS: dict[str, Callable[[Page], None]] = {
     "mistyped": mistyped,
     "document": opened,
     "ask": asked,
+    "suggested": suggested,
     "documents": at("/documents"),
+    "settings": at("/settings"),
     "tokens": at("/settings/tokens"),
     "evaluate": at("/evaluate"),
     "queries": at("/settings/queries"),
@@ -105,7 +117,9 @@ def main(address: str, empty: str, when: str) -> None:
         take(browser, empty, "empty", at("/"), when, WIDE)
         for name, go in SCREENS.items():
             take(browser, address, name, go, when, WIDE)
-        take(browser, address, "phone", results, when, PHONE)
+        for size in (NARROW, PHONE):
+            for name in AT_EVERY_WIDTH:
+                take(browser, address, f"{name}-{size[0]}", SCREENS[name], when, size)
         for_readme(browser, address)
         browser.close()
 
@@ -122,7 +136,6 @@ def take(
     context = browser.new_context(
         base_url=address,
         viewport={"width": width, "height": height},
-        color_scheme="dark" if size == PHONE else "light",
     )
     page = context.new_page()
     try:
@@ -130,10 +143,10 @@ def take(
         if page.locator("h1", has_text="Not found").count():
             return  # the screen is new
         picture = Image.open(io.BytesIO(page.screenshot()))
-        if width > SHOWN:
-            picture = picture.resize(
-                (SHOWN, round(height * SHOWN / width)), Image.Resampling.LANCZOS
-            )
+        if width >= SHOWN:
+            shown = SHOWN if width > NARROW[0] else SHOWN * 3 // 4
+            size = (shown, round(height * shown / width))
+            picture = picture.resize(size, Image.Resampling.LANCZOS)
         picture.save(HERE / f"{name}-{when}.webp", quality=QUALITY, method=6)
         print(name, (HERE / f"{name}-{when}.webp").stat().st_size)
     finally:

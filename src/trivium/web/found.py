@@ -21,6 +21,7 @@ from trivium.text.titles import file_of
 from trivium.web.pages import query
 
 SNIPPET = 320  # characters: three lines of 75 on a wide screen, with room to breathe
+_PLACES = 4  # of further passages that are named before they are opened
 _MOST_NAMED = 2  # authors in a byline
 CODE = "text/x-source"
 Piece = tuple[str, bool]  # some text, and whether it is marked
@@ -76,6 +77,12 @@ class Group:
     def day(self) -> date:
         """When the best passage was written, as far as we know."""
         return day_of(self.best.result.found)
+
+    @property
+    def places(self) -> str:
+        """Where the others are, the best first; they open below."""
+        said = [*dict.fromkeys(card.place.replace(" · ", " ") for card in self.more if card.place)]
+        return ", ".join(said[:_PLACES]) + (", …" if len(said) > _PLACES else "")
 
     def holds(self, rank: int | None) -> bool:
         return any(card.result.rank == rank for card in self.more)

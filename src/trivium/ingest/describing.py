@@ -7,7 +7,7 @@ to the model unopened. If the model fails, only the picture's own text counts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from trivium.core.errors import FileEmpty, ModelError, ReadError
@@ -28,14 +28,13 @@ RULES = (
 )
 
 
+@dataclass(eq=False)
 class Describing:
     """Reads files as the reader it is given does, and pictures with a model's words too."""
 
-    def __init__(self, read: Reader, generator: Generator, reader: str) -> None:
-        """`reader`: the name of the picture extractor, for pictures without text."""
-        self._read = read
-        self._generator = generator
-        self._reader = reader
+    _read: Reader
+    _generator: Generator
+    _reader: str  # the name of the picture extractor, for pictures without text
 
     def __call__(self, blobs: Sequence[Blob]) -> list[Extraction | ReadError]:
         return [self._seen(*each) for each in zip(blobs, self._read(blobs), strict=True)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import time
 
@@ -27,23 +27,15 @@ _MOST_SUBTITLES = 20 << 20  # bytes
 _KEPT_DAYS = 30  # that what was heard of an unfinished file is kept
 
 
+@dataclass(eq=False)
 class RecordingReading:
     """Reads recordings by `hear`, everything else by `read`."""
 
-    def __init__(
-        self,
-        read: Reader,
-        hear: Reader,
-        model: str,
-        folder: Path,
-        service: Transcriptions | None = None,
-    ) -> None:
-        """`folder`: where what was heard of unfinished recordings is saved."""
-        self._read = read
-        self._hear = hear
-        self._model = model
-        self._folder = folder
-        self._service = service
+    _read: Reader
+    _hear: Reader
+    _model: str
+    _folder: Path  # what was heard of unfinished recordings
+    _service: Transcriptions | None = None
 
     def __call__(self, blobs: Sequence[Blob]) -> list[Extraction | ReadError]:
         hears = [is_recording(blob) and ONLY_LENGTH not in blob.parts for blob in blobs]

@@ -8,7 +8,7 @@ switch. Knows stores and models only through their ports.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 
 from trivium.core.types import ChunkId
@@ -44,22 +44,16 @@ class Progress:
         return (self.total - self.done) / self.rate if self.rate else None
 
 
+@dataclass(eq=False)
 class Reembedder:
-    def __init__(
-        self,
-        backend: Backend,
-        embedder: Embedder,
-        settings: Mapping[str, str],
-        *,
-        token_embedder: TokenEmbedder | None = None,
-        on_progress: Callable[[Progress], None] = lambda progress: None,
-    ) -> None:
-        """`settings` say how to load the embedder, for the manifest."""
-        self._backend = backend
-        self._embedder = embedder
-        self._settings = settings
-        self._token_embedder = token_embedder
-        self._on_progress = on_progress
+    _backend: Backend
+    _embedder: Embedder
+    _settings: Mapping[str, str]  # how to load the embedder, for the manifest
+    _: KW_ONLY
+    token_embedder: TokenEmbedder | None = None
+    on_progress: Callable[[Progress], None] = lambda progress: None
+
+    def __post_init__(self) -> None:
         self._size = BatchSize(BATCH, MOST)
         self._done = 0
         self._total = 0
@@ -104,8 +98,8 @@ class Reembedder:
         texts = {one.hash: one.text for one in batch}
         given = list(texts.values())
         started = perf_counter()
-        if self._token_embedder is not None:
-            vectors, packed = self._token_embedder.embed_with_tokens(given)
+        if self.token_embedder is not None:
+            vectors, packed = self.token_embedder.embed_with_tokens(given)
         else:
             vectors, packed = self._embedder.embed_documents(given), [b""] * len(given)
         self._size.learn(len(batch), perf_counter() - started)
@@ -119,5 +113,5 @@ class Reembedder:
     def _tell(self, *, switched: bool = False) -> Progress:
         total = max(self._total, self._done)
         told = Progress(self._done, total, perf_counter() - self._started, switched)
-        self._on_progress(told)
+        self.on_progress(told)
         return told

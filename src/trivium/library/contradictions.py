@@ -50,11 +50,13 @@ class Contradiction:
     judged: bool  # by a language model, too
 
 
+@dataclass(eq=False)
 class Contradictions:
-    def __init__(self, model: CurrentModel, searching: Searching, documents: Documents) -> None:
-        self._model = model
-        self._searching = searching
-        self._documents = documents
+    _model: CurrentModel
+    _searching: Searching
+    _documents: Documents
+
+    def __post_init__(self) -> None:
         self._naming: dict[str, list[StoredChunk]] = {}  # of one run
 
     def find(

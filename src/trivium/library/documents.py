@@ -65,11 +65,13 @@ class Alike:
     similarity: float  # 0 to 1
 
 
+@dataclass(eq=False)
 class Documents:
-    def __init__(self, backend: Backend, model: CurrentModel, scope: Scope) -> None:
-        self._backend = backend
-        self._model = model
-        self._scope = scope
+    _backend: Backend
+    _model: CurrentModel
+    _scope: Scope
+
+    def __post_init__(self) -> None:
         self._painting: Sandbox | None = None
         self._painting_lock = Lock()  # of making the sandbox
 

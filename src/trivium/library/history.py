@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from difflib import unified_diff
 
@@ -19,11 +20,11 @@ _AROUND = 3  # unchanged lines around each change, as people are used to
 _COMPARED = ("title", "media_type", "language", "size", "content_hash", "fingerprint", "chunks")
 
 
+@dataclass(eq=False)
 class History:
-    def __init__(self, backend: Backend, model: CurrentModel, documents: Documents) -> None:
-        self._backend = backend
-        self._model = model
-        self._documents = documents
+    _backend: Backend
+    _model: CurrentModel
+    _documents: Documents
 
     def of(self, document: DocumentId | str, within: Where = OWNER) -> list[Interpretation]:
         """Every stored interpretation of a document, the active one last."""

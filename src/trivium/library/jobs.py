@@ -117,11 +117,13 @@ class Tally:
         )  # fmt: skip
 
 
+@dataclass(eq=False)
 class Jobs:
-    def __init__(self, backend: Backend, model: CurrentModel, documents: Documents) -> None:
-        self._backend = backend
-        self._model = model
-        self._documents = documents
+    _backend: Backend
+    _model: CurrentModel
+    _documents: Documents
+
+    def __post_init__(self) -> None:
         self._turns = BoundedSemaphore(_RUNS)
         self._halt = Event()  # set: no further document is begun
 

@@ -9,7 +9,7 @@ import json
 import logging
 import sys
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from secrets import token_hex
@@ -51,17 +51,17 @@ class LogMode(StrEnum):
     FULL = "full"  # each time, with the token that asked
 
 
+@dataclass(eq=False)
 class Queries:
     """The log. `mode`: what it keeps, `most` entries of `days` (0: no limit) at most. A query typed
     letter by letter counts once."""
 
-    def __init__(
-        self, backend: Backend, mode: LogMode, most: int = 100_000, days: int = 365
-    ) -> None:
-        self._backend = backend
-        self.mode = mode
-        self._most = most
-        self._days = days
+    _backend: Backend
+    mode: LogMode
+    _most: int = 100_000
+    _days: int = 365
+
+    def __post_init__(self) -> None:
         self._since_trimmed = _TRIMMED_AFTER  # entries: the first flush trims
         self._typed: dict[str, tuple[float, LoggedQuery]] = {}  # by caller: the last, unsettled
         self._pending: list[LoggedQuery] = []  # so that no search waits for the database
@@ -162,14 +162,14 @@ def _is_one(before: str, after: str) -> bool:
     return after.startswith(before) or before.startswith(after)
 
 
+@dataclass(eq=False)
 class Alerts:
     """Saved searches. A document that is added or changed after one was made, and matches it above
     the floor (`search.floor`), is a hit."""
 
-    def __init__(self, backend: Backend, searching: Searching, documents: Documents) -> None:
-        self._backend = backend
-        self._searching = searching
-        self._documents = documents
+    _backend: Backend
+    _searching: Searching
+    _documents: Documents
 
     def add(self, query: str, *, webhook: str = "") -> Alert:
         check_text("query", query)

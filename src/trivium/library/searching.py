@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import Lock
 
 from trivium.core.results import Results, Suggestion
@@ -28,15 +28,15 @@ from trivium.search.decide import Heard
 from trivium.search.request import MODES
 
 
+@dataclass(eq=False)
 class Searching:
-    def __init__(
-        self, backend: Backend, model: CurrentModel, scope: Scope, documents: Documents
-    ) -> None:
-        self._backend = backend
-        self._model = model
-        self._scope = scope
-        self._documents = documents
-        self._views = PastViews(backend, model)
+    _backend: Backend
+    _model: CurrentModel
+    _scope: Scope
+    _documents: Documents
+
+    def __post_init__(self) -> None:
+        self._views = PastViews(self._backend, self._model)
         self._past = Lock()  # a view that one thread searches must not be closed by another
 
     def search(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from trivium.core.counting import counted
@@ -35,11 +36,11 @@ class _Archived:
         yield SourceItem(self._uri, name_of(self._uri), lambda: self._data, len(self._data))
 
 
+@dataclass(eq=False)
 class Upkeep:
-    def __init__(self, backend: Backend, model: CurrentModel, jobs: Jobs) -> None:
-        self._backend = backend
-        self._model = model
-        self._jobs = jobs
+    _backend: Backend
+    _model: CurrentModel
+    _jobs: Jobs
 
     def check_there(self) -> None:
         """Raises LibraryNotFound where the library's folder was moved or deleted meanwhile."""

@@ -50,20 +50,13 @@ class Wanted:
     password: str = field(default="", repr=False)  # of the file; used once
 
 
+@dataclass(eq=False)
 class Uploads:
-    def __init__(
-        self,
-        backend: Backend,
-        model: CurrentModel,
-        documents: Documents,
-        jobs: Jobs,
-        quotas: Quotas,
-    ) -> None:
-        self._quotas = quotas
-        self._backend = backend
-        self._model = model
-        self._documents = documents
-        self._jobs = jobs
+    _backend: Backend
+    _model: CurrentModel
+    _documents: Documents
+    _jobs: Jobs
+    _quotas: Quotas
 
     def receive(
         self,

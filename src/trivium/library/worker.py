@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from threading import Event
 from time import monotonic
@@ -210,29 +210,21 @@ def _labels(kept: Mapping[str, Any]) -> Labels:
 _SETTLE = 5.0  # seconds between two entries about vectors that were missing
 
 
+@dataclass(eq=False)
 class WorkerRun:
-    def __init__(
-        self,
-        backend: Backend,
-        worker: str,
-        embedder: Embedder,
-        settings: Settings,
-        on_outcome: Callable[[Outcome], None],
-        on_note: Callable[[str], None],
-        halt: Event,
-        on_look: Callable[[], None],
-    ) -> None:
-        """`worker`: its name, under which it holds a lease. `halt`: once set, no further document
-        is begun. `on_look`: now and then, while a document takes long."""
-        self._backend = backend
-        self._worker = worker
-        self._embedder = embedder
-        self._settings = settings
-        self._on_outcome = on_outcome
-        self._on_note = on_note
-        self._halt = halt
-        self._on_look = on_look
-        self._embedding = Embedding(backend, embedder, token_embedder_for(settings, embedder))
+    _backend: Backend
+    _worker: str  # its name, under which it holds a lease
+    _embedder: Embedder
+    _settings: Settings
+    _on_outcome: Callable[[Outcome], None]
+    _on_note: Callable[[str], None]
+    _halt: Event  # once set, no further document is begun
+    _on_look: Callable[[], None]  # now and then, while a document takes long
+
+    def __post_init__(self) -> None:
+        self._embedding = Embedding(
+            self._backend, self._embedder, token_embedder_for(self._settings, self._embedder)
+        )
 
     @property
     def embedding_seconds(self) -> float:

@@ -65,13 +65,13 @@ class _Told(Generic[T]):
             self._below[above].discard(id_)
 
 
+@dataclass(eq=False)
 class Verifying:
     """Compares one source with the library."""
 
-    def __init__(self, backend: Backend, source: KeptSource, opened: SyncSource) -> None:
-        self._backend = backend
-        self._source = source
-        self._opened = opened
+    _backend: Backend
+    _source: KeptSource
+    _opened: SyncSource
 
     def verify(self, wait: Callable[[Wait], None], *, ids_only: bool) -> Verified:
         source, opened = self._source, self._opened

@@ -52,21 +52,16 @@ CHECKSUMS = (
 )
 
 
+@dataclass(eq=False)
 class EmbeddedSignals:
-    def __init__(
-        self,
-        folder: Path,
-        engine: Engine,
-        indexes: Indexes,
-        snapshots: Snapshots,
-        writing: Writing,
-    ) -> None:
-        self._folder = folder
-        self._engine = engine
-        self._indexes = indexes
-        self._snapshots = snapshots
-        self._writing = writing
-        self._vectors = SqlVectors(engine)
+    _folder: Path
+    _engine: Engine
+    _indexes: Indexes
+    _snapshots: Snapshots
+    _writing: Writing
+
+    def __post_init__(self) -> None:
+        self._vectors = SqlVectors(self._engine)
         self._planned = PlannedSignals(self._postings)
 
     def search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:

@@ -4,6 +4,7 @@ meanwhile."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -30,27 +31,19 @@ from trivium.store.sql.models import SqlModels
 from trivium.store.sql.tables import embeddings
 
 
+@dataclass(eq=False)
 class EmbeddedUpkeep:
-    def __init__(
-        self,
-        folder: Path,
-        engine: Engine,
-        checks: Checks,
-        models: SqlModels,
-        writing: Writing,
-        indexes: Indexes,
-        snapshots: Snapshots,
-        originals: KeptOriginals,
-    ) -> None:
-        self._folder = folder
-        self._engine = engine
-        self._checks = checks
-        self._models = models
-        self._writing = writing
-        self._indexes = indexes
-        self._snapshots = snapshots
-        self._originals = originals
-        self._examination = Examination(checks, models, originals)
+    _folder: Path
+    _engine: Engine
+    _checks: Checks
+    _models: SqlModels
+    _writing: Writing
+    _indexes: Indexes
+    _snapshots: Snapshots
+    _originals: KeptOriginals
+
+    def __post_init__(self) -> None:
+        self._examination = Examination(self._checks, self._models, self._originals)
 
     def meters(self) -> Meters:
         return Meters()

@@ -44,24 +44,18 @@ DOING = "writing to this library"
 _DEAD = 0.3  # share of vectors without an active chunk at which they are rewritten
 
 
+@dataclass(eq=False)
 class Writing:
     """Threads of one process take turns too."""
 
-    def __init__(
-        self,
-        folder: Path,
-        leases: Leases,
-        feed: Feed,
-        staging: Staging,
-        indexes: Indexes,
-        snapshots: Snapshots,
-    ) -> None:
-        self._folder = folder
-        self._leases = leases
-        self._feed = feed
-        self._staging = staging
-        self._indexes = indexes
-        self._snapshots = snapshots
+    _folder: Path
+    _leases: Leases
+    _feed: Feed
+    _staging: Staging
+    _indexes: Indexes
+    _snapshots: Snapshots
+
+    def __post_init__(self) -> None:
         self._writers = threading.RLock()
         self._depth = 0
         self._lease = ExitStack()
@@ -226,14 +220,12 @@ class FolderChanges:
         discard(self.folder)
 
 
+@dataclass(eq=False)
 class FolderVectors:
-    def __init__(
-        self, folder: Path, indexes: Indexes, snapshots: Snapshots, writing: Writing
-    ) -> None:
-        self._folder = folder
-        self._indexes = indexes
-        self._snapshots = snapshots
-        self._writing = writing
+    _folder: Path
+    _indexes: Indexes
+    _snapshots: Snapshots
+    _writing: Writing
 
     def holds_all(self) -> bool:
         return self.held() == len(self._snapshots.active_chunks())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from trivium.core.counting import counted
 from trivium.core.errors import OriginalDamaged, OriginalMissing
@@ -17,11 +18,11 @@ SETTLED_SECONDS = 3600.0
 _RESTORE = "`trivium restore '#{}' --original` reads a document again from its original."
 
 
+@dataclass(eq=False)
 class Examination:
-    def __init__(self, checks: Checks, models: SqlModels, originals: KeptOriginals) -> None:
-        self._checks = checks
-        self._models = models
-        self._originals = originals
+    _checks: Checks
+    _models: SqlModels
+    _originals: KeptOriginals
 
     def rows(self) -> Iterator[Finding]:
         wrong = self._checks.contradictions()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from itertools import takewhile
 from typing import Any
@@ -63,27 +64,19 @@ _SENDERS = 16  # asked at once
 MOST_LOST = 2  # workers that ended while they had a task, after which it is not tried again
 
 
+@dataclass(eq=False)
 class SqlQueue:
-    def __init__(
-        self,
-        engine: Engine,
-        leases: Leases,
-        *,
-        most: int | None = None,
-        losses: int = MOST_LOST,
-        listening: Callable[[Callable[[], None]], AbstractContextManager[None]] | None = None,
-    ) -> None:
-        """`most`: tasks that a worker may claim at once if others want some too. `losses`: workers
-        that may die with a task before it is set aside."""
-        self._engine = engine
-        self._losses = losses
-        self._leases = leases
-        self._most = most
-        self._listening = listening
-        self._turn = 0  # which sender is first
+    _engine: Engine
+    _leases: Leases
+    _: KW_ONLY
+    most: int | None = None  # tasks that a worker may claim at once if others want some too
+    losses: int = MOST_LOST  # workers that may die with a task before it is set aside
+    listening: Callable[[Callable[[], None]], AbstractContextManager[None]] = lambda wake: (
+        nullcontext()
+    )
 
-    def listening(self, wake: Callable[[], None]) -> AbstractContextManager[None]:
-        return self._listening(wake) if self._listening else nullcontext()
+    def __post_init__(self) -> None:
+        self._turn = 0  # which sender is first
 
     # --- offering: by any process
 
@@ -134,10 +127,10 @@ class SqlQueue:
             if row.worker not in dead and not row.lasting:
                 continue  # its worker alone knows its documents
             if row.lasting:
-                _lose(connection, row.id, (tasks.c.job == row.id) & left, losses=self._losses)
+                _lose(connection, row.id, (tasks.c.job == row.id) & left, losses=self.losses)
             elif row.complete:  # it had offered all; what lacks only vectors needs no source
                 _fail_unread(connection, row.id)
-                _lose(connection, row.id, (tasks.c.job == row.id) & left, losses=self._losses)
+                _lose(connection, row.id, (tasks.c.job == row.id) & left, losses=self.losses)
             else:
                 _interrupt(connection, row.id)
         _drop_cancelled(connection, dead)
@@ -155,7 +148,7 @@ class SqlQueue:
         """The next tasks, of one job or several: by priority, then in turn by sender, and of each
         sender by age. `before`: only of jobs ahead of this priority and number. A task that was
         lost before comes alone: if the worker dies again, we know which one it had."""
-        limit = min(limit, self._most or limit)
+        limit = min(limit, self.most or limit)
         with self._engine.begin() as connection:
             alone(connection, "claim")  # 5 ms: others then get different tasks, and a full share
             self._turn += 1
@@ -222,7 +215,7 @@ class SqlQueue:
 
     def release(self, ids: Sequence[TaskId], *, lost: bool = False) -> None:
         """Tasks that this process does not finish wait for another."""
-        put_back = partial(_lose, losses=self._losses) if lost else _put_back
+        put_back = partial(_lose, losses=self.losses) if lost else _put_back
         with self._engine.begin() as connection:
             for some in slices(ids):
                 mine = tasks.c.id.in_(some) & (tasks.c.state == TaskState.WORKING)

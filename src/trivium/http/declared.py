@@ -3,20 +3,17 @@ FastAPI reads the same dataclasses."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import MISSING
 from inspect import Parameter, Signature
-from typing import Any, Optional, TypeVar
+from typing import Any, Optional
 
-from fastapi import Query
+from fastapi import Depends, Query
 
 from trivium.operations.declaring import BOUNDS, kinds_of, options_of
 
-T = TypeVar("T")
 
-
-def in_query(kind: type[T]) -> Callable[..., Awaitable[T]]:
-    """A dependency of a route: each option is a parameter of the query string."""
+def in_query(kind: type) -> Any:
+    """In `Annotated[...]`: each option is a parameter of the query string."""
     kinds = kinds_of(kind)
     parameters = []
     for field in options_of(kind):
@@ -29,8 +26,8 @@ def in_query(kind: type[T]) -> Callable[..., Awaitable[T]]:
             Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
         )
 
-    async def read(**given: Any) -> T:
+    async def read(**given: Any) -> Any:
         return kind(**given)
 
     read.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    return read
+    return Depends(read)

@@ -28,9 +28,8 @@ from trivium.models import cuda, docling
 from trivium.models.catalogue import (
     DEEP,
     SPEECH_WEIGHTS,
-    embedding_named,
     named,
-    speech_named,
+    named_for,
 )
 from trivium.models.colbert import ColbertReranker, is_colbert
 from trivium.models.cross_encoder import CrossEncoder
@@ -106,7 +105,7 @@ def _folder_by_name(settings: Settings) -> Path | None:
     """Of the model that `embed.model` names; None: the built-in one."""
     if settings.embed_model in ("", BUILT_IN):
         return None
-    return need(embedding_named(settings.embed_model), settings.cache)
+    return need(named_for(settings.embed_model, "embedding"), settings.cache)
 
 
 def _endpoint(settings: Settings, role: str, patience: float = _PATIENCE) -> Endpoint:
@@ -345,7 +344,7 @@ def _hearing(settings: Settings) -> dict[str, str]:
         return told | {"audio_remote": name}
     folder: Path | None = Path(name).expanduser()
     if not (folder and (folder / SPEECH_WEIGHTS).is_file()):
-        model = speech_named(name)
+        model = named_for(name, "speech")
         folder = kept(model, settings.cache) or carrier_folder(model)
         if folder is None:
             try:

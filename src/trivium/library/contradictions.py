@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from trivium.core.errors import ModelError, NotEmbedded
 from trivium.core.types import OWNER, Mode, StoredChunk, Where
@@ -55,9 +55,7 @@ class Contradictions:
     _model: CurrentModel
     _searching: Searching
     _documents: Documents
-
-    def __post_init__(self) -> None:
-        self._naming: dict[str, list[StoredChunk]] = {}  # of one run
+    _naming: dict[str, list[StoredChunk]] = field(default_factory=dict)  # of one run
 
     def find(
         self,

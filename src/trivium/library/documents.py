@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 
 from trivium.core.errors import (
@@ -70,10 +70,8 @@ class Documents:
     _backend: Backend
     _model: CurrentModel
     _scope: Scope
-
-    def __post_init__(self) -> None:
-        self._painting: Sandbox | None = None
-        self._painting_lock = Lock()  # of making the sandbox
+    _painting: Sandbox | None = None
+    _painting_lock: Lock = field(default_factory=Lock)  # of making the sandbox
 
     def all(
         self,

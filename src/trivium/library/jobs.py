@@ -122,10 +122,8 @@ class Jobs:
     _backend: Backend
     _model: CurrentModel
     _documents: Documents
-
-    def __post_init__(self) -> None:
-        self._turns = BoundedSemaphore(_RUNS)
-        self._halt = Event()  # set: no further document is begun
+    _turns: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(_RUNS))
+    _halt: Event = field(default_factory=Event)  # set: no further document is begun
 
     # --- making
 

@@ -152,7 +152,7 @@ def _naming(settings: Settings, model: str) -> Settings:
     local = {name: text for name, text in named.items() if name not in _REMOTE}
     known = catalogue.known(model)
     if known is not None:
-        wanted = catalogue.embedding_named(model)
+        wanted = catalogue.named_for(model, "embedding")
         folder = hub.fetch(wanted, settings.cache, settings.models_hub)
         return with_model(settings, {**local, "embed.folder": os.path.abspath(folder)})
     if Path(model).expanduser().is_dir():

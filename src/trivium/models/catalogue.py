@@ -305,23 +305,13 @@ def named(name: str) -> Known:
     return found
 
 
-def embedding_named(name: str) -> Known:
+def named_for(name: str, kind: Kind) -> Known:
+    """The model of this name, which must be for this."""
     model = named(name)
-    if model.kind != "embedding":
+    if model.kind != kind:
         raise BadSetting(
-            f"{model.name} is a {model.kind} model: it can't embed passages.",
-            fix="Choose an embedding model: `trivium models` lists them.",
-            on_page=_ANOTHER,
-        )
-    return model
-
-
-def speech_named(name: str) -> Known:
-    model = named(name)
-    if model.kind != "speech":
-        raise BadSetting(
-            f"{model.name} isn't a speech model.",
-            fix="Set `audio.model` to tiny.en, small or another that `trivium models` lists.",
+            f"{model.name} is for {model.kind}, not for {kind}.",
+            fix="Choose another: `trivium models` lists them with what they are for.",
             on_page=_ANOTHER,
         )
     return model

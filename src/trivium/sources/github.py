@@ -26,17 +26,7 @@ from typing import Any
 from trivium.core.errors import BadSetting, SourceError, UrlFailed
 from trivium.core.types import EVERYONE
 from trivium.extract.composer import describe
-from trivium.ports import (
-    Change,
-    Checkpoint,
-    Failed,
-    Gone,
-    Only,
-    Put,
-    SourceAsked,
-    SourceKind,
-    Wait,
-)
+from trivium.ports import Change, Checkpoint, Failed, Gone, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.listed import ids_of
 from trivium.sources.service import (

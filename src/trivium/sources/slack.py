@@ -25,17 +25,7 @@ from zlib import crc32
 from trivium.core.errors import BadSetting, SourceError, SourceRefused
 from trivium.extract.composer import describe
 from trivium.extract.slack_message import Message, author_of, person
-from trivium.ports import (
-    Change,
-    Checkpoint,
-    Failed,
-    Gone,
-    Only,
-    Put,
-    SourceAsked,
-    SourceKind,
-    Wait,
-)
+from trivium.ports import Change, Checkpoint, Failed, Gone, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.kinds import needed_secret
 from trivium.sources.listed import ids_of

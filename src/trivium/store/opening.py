@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from trivium.core.errors import BadSetting, ExtraMissing, install
 from trivium.core.places import DatabaseAddress, LibraryPlace
@@ -57,15 +58,7 @@ def open_backend(where: LibraryPlace, options: BackendOptions) -> Backend:
         return _open_postgres(where, options)
     from trivium.store.embedded.backend import PATIENCE, open_embedded
 
-    return open_embedded(
-        where,
-        create=options.create,
-        wait=PATIENCE if options.wait is None else options.wait,
-        blobs=options.blobs,
-        incoming=options.incoming,
-        spool=options.spool,
-        fields=options.fields,
-    )
+    return open_embedded(where, **_given(options, PATIENCE))
 
 
 def _open_postgres(where: DatabaseAddress, options: BackendOptions) -> Backend:
@@ -79,15 +72,19 @@ def _open_postgres(where: DatabaseAddress, options: BackendOptions) -> Backend:
         ) from reason
     from trivium.store.postgres.address import parse
 
-    return open_postgres(
-        parse(where),
-        create=options.create,
-        wait=PATIENCE if options.wait is None else options.wait,
-        blobs=options.blobs,
-        incoming=options.incoming,
-        spool=options.spool,
-        fields=options.fields,
-    )
+    return open_postgres(parse(where), **_given(options, PATIENCE))
+
+
+def _given(options: BackendOptions, patience: float) -> dict[str, Any]:
+    """What every engine is opened with."""
+    return {
+        "create": options.create,
+        "wait": patience if options.wait is None else options.wait,
+        "blobs": options.blobs,
+        "incoming": options.incoming,
+        "spool": options.spool,
+        "fields": options.fields,
+    }
 
 
 def make_from_backup(

@@ -143,7 +143,7 @@ async def document(
     request: Request,
     server: Here,
     caller: Reader,
-    id: Id,  # noqa: A002
+    id: Id,
     q: Queries = None,
     passage: Index = None,
     page_: Annotated[int | None, Query(alias="page", ge=1, le=100_000)] = None,
@@ -267,7 +267,7 @@ def _alike(
 
 
 @router.post("/documents/{id}/remove")
-async def remove(server: Here, caller: Keeper, id: Id) -> Response:  # noqa: A002
+async def remove(server: Here, caller: Keeper, id: Id) -> Response:
     """Remove a document for good; the file it came from stays where it is."""
     await server.writing.run(server.library.remove, [id], within=caller.within())
     return RedirectResponse("/documents?removed=1", 303)

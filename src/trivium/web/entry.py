@@ -34,7 +34,7 @@ AddressField = Annotated[str, Form(max_length=20_000)]
 
 
 @router.get("/login")
-async def login(request: Request, server: Here, next: Address = "/") -> Response:  # noqa: A002
+async def login(request: Request, server: Here, next: Address = "/") -> Response:
     return _login(request, server, next)
 
 
@@ -52,7 +52,7 @@ async def enter(
     request: Request,
     server: Here,
     token: Annotated[str, Form(max_length=_LONGEST_TOKEN)] = "",
-    next: AddressField = "/",  # noqa: A002
+    next: AddressField = "/",
 ) -> Response:
     try:
         await to_thread.run_sync(server.callers.enter, f"Bearer {token.strip()}")
@@ -79,10 +79,7 @@ def _is_https(request: Request) -> bool:
 
 @router.get("/login/start")
 async def start(
-    request: Request,
-    server: Here,
-    next: Address = "/",  # noqa: A002
-    renew: bool = False,
+    request: Request, server: Here, next: Address = "/", renew: bool = False
 ) -> Response:
     """Send the browser to the provider. Another site's page may not: it could sign people in as
     someone else. `renew`: a session has expired; its person needn't notice."""
@@ -172,8 +169,7 @@ async def leave(request: Request, server: Here) -> Response:
 
 @router.post("/theme")
 async def theme(
-    theme: Annotated[str, Form(pattern="^(light|dark|)$")] = "",
-    next: AddressField = "/",  # noqa: A002
+    theme: Annotated[str, Form(pattern="^(light|dark|)$")] = "", next: AddressField = "/"
 ) -> Response:
     """Set light or dark; without either the page follows the system."""
     answer = RedirectResponse(back_to(next), 303)

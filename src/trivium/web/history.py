@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from trivium.core.history import Difference, Interpretation
@@ -49,11 +49,7 @@ def _bare(line: str) -> str:
 
 @router.get("/documents/{id}/history")
 async def history(
-    request: Request,
-    server: Here,
-    caller: Reader,
-    id: Id,  # noqa: A002
-    asked: Annotated[Diff, Depends(in_query(Diff))],
+    request: Request, server: Here, caller: Reader, id: Id, asked: Annotated[Diff, in_query(Diff)]
 ) -> Response:
     """Every interpretation, and a comparison of two, by default the last two."""
     view = await server.read(_look, server, id, caller.within(), asked)
@@ -70,10 +66,7 @@ def _look(server: Server, id_: int, within: Where, asked: Diff) -> View:
 
 @router.post("/documents/{id}/restore")
 async def restore(
-    server: Here,
-    caller: Keeper,
-    id: Id,  # noqa: A002
-    number: Annotated[int, Form(ge=1, le=2**31)],
+    server: Here, caller: Keeper, id: Id, number: Annotated[int, Form(ge=1, le=2**31)]
 ) -> Response:
     """Make an old interpretation's text the active one again, as a new interpretation."""
     call = partial(server.library.restore, id, number, within=caller.within())

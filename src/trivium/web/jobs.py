@@ -318,7 +318,7 @@ async def _events(server: Server, caller: Caller, request: Request) -> AsyncIter
 
 
 @router.post("/add/jobs/{id}/cancel")
-async def cancel(server: Here, caller: Owner, id: Number) -> Response:  # noqa: A002
+async def cancel(server: Here, caller: Owner, id: Number) -> Response:
     await server.read(server.library.jobs.cancel, id)
     return RedirectResponse("/add#jobs", 303)
 
@@ -327,7 +327,7 @@ async def cancel(server: Here, caller: Owner, id: Number) -> Response:  # noqa: 
 async def retry(
     server: Here,
     caller: Owner,
-    id: Number,  # noqa: A002
+    id: Number,
     task: Annotated[int | None, Form(ge=1, le=2**53)] = None,
 ) -> Response:
     """Retry what failed in a job, or one file of it."""

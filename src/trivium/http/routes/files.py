@@ -11,7 +11,7 @@ from threading import Event
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Path, Request
 from pydantic import TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
@@ -79,10 +79,7 @@ _FORM: dict[str, Any] = {
     },
 )
 async def add(
-    server: Here,
-    caller: Adder,
-    request: Request,
-    asked: Annotated[Upload, Depends(in_query(Upload))],
+    server: Here, caller: Adder, request: Request, asked: Annotated[Upload, in_query(Upload)]
 ) -> Answered:
     """Add a file. A file with the same name becomes a new version. Labels you don't give come from
     the token: its own audience sees what it adds."""
@@ -234,11 +231,7 @@ _NOT_MODIFIED = {304: {"description": "Not changed since `If-None-Match`."}}
     },
 )
 async def download_original(
-    server: Here,
-    caller: Reader,
-    request: Request,
-    id: Id,  # noqa: A002
-    asked: Version,
+    server: Here, caller: Reader, request: Request, id: Id, asked: Version
 ) -> Response:
     library, within, interpretation = server.library, caller.within(), asked.interpretation
     found = await server.read(library.documents.get, id, within)
@@ -292,9 +285,9 @@ async def show_page(
     server: Here,
     caller: Reader,
     request: Request,
-    id: Id,  # noqa: A002
+    id: Id,
     page: Annotated[int, Path(ge=1, le=100_000, description="Page number, from 1.")],
-    asked: Annotated[ShowPage, Depends(in_query(ShowPage))],
+    asked: Annotated[ShowPage, in_query(ShowPage)],
 ) -> Response:
     """Get a page of a PDF or scan as a picture, optionally with a passage marked."""
     library, within = server.library, caller.within()

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Annotated
 
 import anyio
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Path, Request
 from starlette.responses import StreamingResponse
 
 from trivium.core.access import Caller
@@ -48,16 +48,14 @@ Number = Annotated[int, Path(ge=1, le=2**53)]
 
 @router.get("/jobs", response_model=JobsAnswer, responses=responses())
 async def list_jobs(
-    server: Here,
-    caller: Owner,
-    asked: Annotated[ListJobs, Depends(in_query(ListJobs))],
+    server: Here, caller: Owner, asked: Annotated[ListJobs, in_query(ListJobs)]
 ) -> Answered:
     found = await server.read(server.library.jobs.all, ended=asked.ended, limit=asked.limit)
     return Answered(JobsAnswer([JobAnswer.of(job) for job in found]))
 
 
 @router.get("/jobs/{id}", response_model=JobAnswer, responses=responses(404))
-async def show_job(server: Here, caller: Anyone, id: Number) -> Answered:  # noqa: A002
+async def show_job(server: Here, caller: Anyone, id: Number) -> Answered:
     return Answered(_told(await _seen(server, caller, id), caller))
 
 
@@ -79,10 +77,7 @@ def _told(job: Job, caller: Caller) -> JobAnswer:
 
 @router.get("/jobs/{id}/tasks", response_model=TasksAnswer, responses=responses(404))
 async def list_tasks(
-    server: Here,
-    caller: Anyone,
-    id: Number,  # noqa: A002
-    asked: Annotated[ListTasks, Depends(in_query(ListTasks))],
+    server: Here, caller: Anyone, id: Number, asked: Annotated[ListTasks, in_query(ListTasks)]
 ) -> Answered:
     """List the documents of a job in order, a page at a time."""
     first, limit = after(asked.cursor), asked.limit
@@ -98,13 +93,13 @@ async def list_tasks(
 
 
 @router.post("/jobs/{id}/cancel", response_model=JobAnswer, responses=responses(404))
-async def cancel_job(server: Here, caller: Owner, id: Number) -> Answered:  # noqa: A002
+async def cancel_job(server: Here, caller: Owner, id: Number) -> Answered:
     """Stop a job at its next document. Documents already added stay."""
     return Answered(JobAnswer.of(await server.read(server.library.jobs.cancel, id)))
 
 
 @router.post("/jobs/{id}/retry", response_model=JobAnswer, responses=responses(404))
-async def retry_job(server: Here, caller: Owner, id: Number) -> Answered:  # noqa: A002
+async def retry_job(server: Here, caller: Owner, id: Number) -> Answered:
     await server.read(server.library.jobs.retry, id)
     server.wake()
     return Answered(JobAnswer.of(await server.read(server.library.jobs.get, id)))
@@ -122,10 +117,7 @@ async def retry_job(server: Here, caller: Owner, id: Number) -> Answered:  # noq
     ),
 )
 async def follow_job(
-    server: Here,
-    caller: Anyone,
-    request: Request,
-    id: Number,  # noqa: A002
+    server: Here, caller: Anyone, request: Request, id: Number
 ) -> StreamingResponse:
     """Follow a job as server-sent events: now, and whenever it changes."""
     first = await _seen(server, caller, id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 
 from trivium.core.answers import Quotation
 from trivium.core.results import Results
@@ -52,9 +52,7 @@ async def quote(server: Here, caller: Searcher, body: Quote) -> Answered:
 
 @router.get("/suggest", response_model=SuggestAnswer, responses=responses())
 async def suggest(
-    server: Here,
-    caller: Reader,
-    asked: Annotated[Suggest, Depends(in_query(Suggest))],
+    server: Here, caller: Reader, asked: Annotated[Suggest, in_query(Suggest)]
 ) -> Answered:
     """Suggest completions, in words of documents that the caller may see."""
     call = partial(server.library.suggest, asked.q, asked.limit, caller.within())

@@ -43,9 +43,7 @@ async def watch_folder(server: Here, caller: Owner, body: WatchFolder) -> Answer
 
 @router.delete("/sources/{id}", response_model=ForgottenSourceAnswer, responses=responses(404))
 async def unwatch_folder(
-    server: Here,
-    caller: Owner,
-    id: Annotated[str, Path(min_length=1, max_length=50)],  # noqa: A002
+    server: Here, caller: Owner, id: Annotated[str, Path(min_length=1, max_length=50)]
 ) -> Answered:
     """Stop watching a folder. Its documents stay."""
     await server.read(server.library.folders.remove, id)

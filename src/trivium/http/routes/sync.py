@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path
+from fastapi import APIRouter, Path
 
 from trivium.core.advice import retold
 from trivium.core.shapes import SyncAnswer, SyncFailureAnswer
@@ -121,10 +121,7 @@ async def check_sync(server: Here, caller: Owner, name: Name) -> Answered:
 
 @router.get("/sync/{name}/verify", response_model=VerifiedAnswer, responses=responses(404, 502))
 async def verify_sync(
-    server: Here,
-    caller: Owner,
-    name: Name,
-    asked: Annotated[VerifySync, Depends(in_query(VerifySync))],
+    server: Here, caller: Owner, name: Name, asked: Annotated[VerifySync, in_query(VerifySync)]
 ) -> Answered:
     """Compare the source with the library item by item. Changes nothing."""
     act = partial(server.library.sync.verify, name, ids_only=asked.ids, longest_wait=LONGEST_WAIT)
@@ -135,10 +132,7 @@ async def verify_sync(
 
 @router.delete("/sync/{name}", response_model=RemovedSyncAnswer, responses=responses(404))
 async def remove_sync(
-    server: Here,
-    caller: Owner,
-    name: Name,
-    asked: Annotated[RemoveSync, Depends(in_query(RemoveSync))],
+    server: Here, caller: Owner, name: Name, asked: Annotated[RemoveSync, in_query(RemoveSync)]
 ) -> Answered:
     act = partial(server.library.sync.remove, name, keep_documents=asked.keep_documents)
     return Answered(RemovedSyncAnswer(name, await server.read(act)))

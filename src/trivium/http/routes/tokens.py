@@ -52,9 +52,7 @@ async def create_token(server: Here, caller: Owner, body: CreateToken) -> Answer
 
 @router.delete("/tokens/{id}", response_model=RevokedAnswer, responses=responses(404))
 async def revoke_token(
-    server: Here,
-    caller: Owner,
-    id: Annotated[str, Path(min_length=1, max_length=50)],  # noqa: A002
+    server: Here, caller: Owner, id: Annotated[str, Path(min_length=1, max_length=50)]
 ) -> Answered:
     """Revoke a token: every process refuses it from the next request on."""
     await server.read(server.library.tokens.revoke, id)

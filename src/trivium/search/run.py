@@ -360,8 +360,9 @@ class Searcher:
                 for chunk in self._backend.documents.chunks(ids, request.where)
             }
             lists = by_document(lists, held)
-        known = self._is_known(request, asked, lists, progress)
-        analysis, fused = join(request, analysis, lists, most, known=known)
+        before, (analysis, fused) = analysis, join(request, analysis, lists, most)
+        if self._is_known(request, asked, lists, [] if most is None else fused, progress):
+            analysis, fused = join(request, before, lists, most, known=True)
         progress.clock.lap("fuse")
         return _Answer(analysis, fused, complete, median(near) if near else None)
 
@@ -380,14 +381,17 @@ class Searcher:
         request: SearchRequest,
         asked: ReadyQuery,
         lists: Mapping[Signal, Sequence[Hit]],
+        results: Sequence[Fused],
         progress: Progress,
     ) -> bool:
         """Whether one of the best by words is known by every word of the query: an author and a
-        year, an address."""
+        year, an address. Fetched with the results that there are if none is, as nearly always."""
         if not request.analysis or Signal.VECTOR not in lists:
             return False
         ids = [hit.chunk_id for hit in lists.get(Signal.KEYWORD, ())[:_FEW]]
-        best = self._fetched(request.where, progress, ids)
+        wanted = dict.fromkeys([*ids, *(result.chunk_id for result in results)])
+        fetched = self._fetched(request.where, progress, list(wanted))
+        best = [passage for passage in fetched if passage.id in ids]
         return is_known_by(asked.words, best, request.fields)
 
     def _matcher(

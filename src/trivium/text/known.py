@@ -81,6 +81,9 @@ def fields_with(
 ) -> tuple[str, ...]:
     """The fields that have one of these words, in any inflection, as people call them."""
     wanted = {*asked, *stem(list(asked), document.language)}
+    every = known_in_order(document, others)
+    if wanted.isdisjoint(every) and wanted.isdisjoint(stem(every, document.language)):
+        return ()  # as mostly
     found = dict.fromkeys(
         name
         for _, name, read in _fields(document, others)

@@ -109,11 +109,12 @@ class _Reading:
 
     def __init__(self, dialect: Dialect) -> None:
         columns = list(chunks_by_id(OWNER).selected_columns)
-        readers = [
+        found = (
             column.type.dialect_impl(dialect).result_processor(dialect, None)
             or (json.loads if _is_json(column) else None)
             for column in columns
-        ]
+        )
+        readers = [read and lru_cache(maxsize=_VALUES)(read) for read in found]
         self._split = 1 + len(CHECKED_COLUMNS)
         of_chunk = dict(zip(("id", *CHECKED_COLUMNS), readers, strict=False))
         self._of_chunk = list(of_chunk.items())

@@ -232,9 +232,9 @@ class KnownDocuments:
             self._kept, self._size = {}, 0
         for word, (known, fields) in self._reader.of(field, missing).items():
             # Newer ones are for the next moment.
-            within = np.searchsorted(known, len(self.census.first))
-            self._kept[field, word] = known[:within], fields[:within]
-            self._size += int(within)
+            within = int(np.searchsorted(known, len(self.census.first))) if len(known) else 0
+            self._kept[field, word] = (known[:within], fields[:within]) if within else _NONE
+            self._size += within
 
     def of(self, field: str, run: Run) -> Known:
         """The documents that have all these words in one field, in any order, and which fields."""

@@ -30,7 +30,6 @@ from trivium.core.types import (
 )
 from trivium.core.work import Step
 from trivium.extract.cleaning import cleaned
-from trivium.extract.detect import reader_name, too_many_bytes
 from trivium.extract.recordings import has_ending
 from trivium.ingest.attached import (
     ENTRY,
@@ -45,7 +44,6 @@ from trivium.ingest.attached import (
     stand_in,
     with_parts,
 )
-from trivium.ingest.extractors import check_count
 from trivium.ingest.outcomes import (
     Covered,
     Dropped,
@@ -235,6 +233,8 @@ class Preparer:
             one.digest = text_digest(read, item.metadata)
             return
         if item.size > self._max_bytes:  # before it is in memory
+            from trivium.extract.detect import too_many_bytes
+
             raise too_many_bytes(item.name, item.size, self._max_bytes)
         one.blob = Blob(item.name, item.content(), clean_text(item.title), item.uri)
         digest = hashlib.sha256(one.blob.data)
@@ -365,6 +365,8 @@ class Preparer:
                 one.extraction, one.chunks = joined(one.extraction, one.chunks, part, more)
         if not one.chunks and not one.extraction.enclosed:
             raise FileEmpty(f"{one.item.name} has no text.")
+        from trivium.ingest.extractors import check_count
+
         check_count(one.item.name, len(one.chunks), self._max_chunks)
 
     def _chunks(self, extraction: Extraction) -> tuple[Chunk, ...]:
@@ -487,6 +489,8 @@ def _enclosed(item: SourceItem, extraction: Extraction) -> Iterator[SourceItem]:
 def _readers(extractors: Sequence[Extractor]) -> Mapping[str, str]:
     """The part of a fingerprint for each reader: its name and version, and the other readers there
     were to choose from. A new format means reading again what another reader took before."""
+    from trivium.extract.detect import reader_name  # with every reader: not for who only searches
+
     formats = hash_of(" ".join(type(extractor).__name__ for extractor in extractors))[:8]
     names = ["", *map(reader_name, extractors)]  # without a name: text that needed no reading
     return {name: f"{name}@{formats}" if name else "text" for name in names}

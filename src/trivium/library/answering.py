@@ -8,10 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from time import monotonic
 
-from trivium.answer.agent import Limits
 from trivium.answer.likeness import WordVectors
 from trivium.answer.passages import passage_of
-from trivium.answer.run import Answerer, Inquiry
 from trivium.answer.suggest import candidates
 from trivium.core.answers import Answer, AnswerEvent, Conversation, Depth, Done, KeptTurn, Turn
 from trivium.core.errors import BadSetting, ConversationNotFound, LibraryReadOnly
@@ -155,6 +153,10 @@ class Answering:
         first = replace(options, deep=True) if read and self._model.searcher.can_deepen else options
         request = request_for(settings, model, (question,), within, first)
         request.check()
+        # Whoever only searches imports none of this.
+        from trivium.answer.agent import Limits
+        from trivium.answer.run import Answerer, Inquiry
+
         limits = Limits(settings.ask_steps, settings.ask_seconds, settings.ask_tokens)
         any_number = replace(options, limit=None)
         box = LibraryToolbox(self._searching, self._documents, self._history, within, any_number)

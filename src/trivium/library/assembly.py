@@ -1,6 +1,7 @@
 """Puts the parts of a library together as the settings say: model, chunker, readers.
 
-The only place that knows both the settings and the parts. Nothing is loaded before it is used.
+The only place that knows both the settings and the parts. Nothing is loaded before it is used:
+whoever only searches imports no reader of files.
 """
 
 from __future__ import annotations
@@ -9,21 +10,11 @@ import os
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from trivium.chunk.recursive import MIN_SIZE
 from trivium.config import Settings, key
 from trivium.core.errors import BadSetting, ModelUnavailable
 from trivium.core.types import OWNER
-from trivium.extract.detect import reader_name
-from trivium.extract.images import ImageExtractor
-from trivium.extract.recordings import INSTALL as INSTALL_AUDIO
-from trivium.extract.sandbox import Sandbox
-from trivium.ingest.describing import Describing
-from trivium.ingest.extractors import CHUNKER, FACTORY, Plan, extractors
-from trivium.ingest.recordings import RecordingReading
-from trivium.ingest.remote_reading import RemoteReading
-from trivium.ingest.summarising import ModelSummariser
 from trivium.models import cuda, docling
 from trivium.models.catalogue import (
     DEEP,
@@ -59,6 +50,10 @@ from trivium.search.deep import TOKENS as DEEP_TOKENS
 from trivium.store.opening import BackendOptions
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens, StricterTokens
+
+if TYPE_CHECKING:
+    from trivium.extract.sandbox import Sandbox
+    from trivium.ingest.extractors import Plan
 
 T = TypeVar("T")
 # Of the tokens that the model reads, what is kept free in front of a chunk: its headings and the
@@ -195,6 +190,9 @@ def chunker_for(settings: Settings, embedder: Embedder, strategy: str = "") -> C
 
 
 def _plan(settings: Settings, embedder: Embedder, strategy: str) -> Plan:
+    from trivium.chunk.recursive import MIN_SIZE
+    from trivium.ingest.extractors import Plan
+
     # Sections of 2,000 tokens, of which the model read 512: vector recall@5 63 %, of 400: 81 %.
     s = settings
     size, ceiling = s.chunk_size, s.chunk_ceiling
@@ -239,12 +237,20 @@ def summariser_for(settings: Settings, generator: Generator | None) -> Summarise
             "`chunk.summary` is `model`, but no language model is set up.",
             fix="Set `generate.url`.",
         )
+    from trivium.ingest.summarising import ModelSummariser
+
     return ModelSummariser(generator)
 
 
 def reader_for(settings: Settings, generator: Generator | None, read: Reader) -> Reader:
     """With a service that reads, it is asked first; with a model that sees, pictures are described
     too."""
+    from trivium.extract.detect import reader_name
+    from trivium.extract.images import ImageExtractor
+    from trivium.ingest.describing import Describing
+    from trivium.ingest.extractors import extractors
+    from trivium.ingest.remote_reading import RemoteReading
+
     if settings.read_url:
         read = RemoteReading(read, remote_reader_for(settings))
     if not settings.generate_vision:
@@ -277,6 +283,8 @@ def embeds_by_processor(settings: Settings) -> bool:
 
 def recordings_for(settings: Settings, read: Reader, hear: Reader) -> Reader:
     """Recordings are read by `hear`, which has a process of its own."""
+    from trivium.ingest.recordings import RecordingReading
+
     service = None
     if settings.audio_url:
         s = settings
@@ -295,6 +303,9 @@ def recordings_for(settings: Settings, read: Reader, hear: Reader) -> Reader:
 
 
 def sandbox_for(settings: Settings, workers: int = 0) -> Sandbox:
+    from trivium.extract.sandbox import Sandbox
+    from trivium.ingest.extractors import CHUNKER, FACTORY
+
     return Sandbox(
         workers or readers_for(settings),
         settings.read_seconds,
@@ -350,5 +361,7 @@ def _hearing(settings: Settings) -> dict[str, str]:
             try:
                 need(model, settings.cache)
             except ModelUnavailable as error:
-                return told | {"audio_missing": f"{INSTALL_AUDIO} {error.message} {error.fix}"}
+                from trivium.extract.recordings import INSTALL
+
+                return told | {"audio_missing": f"{INSTALL} {error.message} {error.fix}"}
     return told | {"audio_folder": os.fspath(folder or "")}

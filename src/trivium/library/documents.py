@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from trivium.core.errors import (
     BadSetting,
@@ -29,8 +30,6 @@ from trivium.core.types import (
     StoredChunk,
     Where,
 )
-from trivium.extract.pdf.picture import FACTORY, NO_PAGE, Order
-from trivium.extract.sandbox import Sandbox
 from trivium.library.asking import MOST_NAMES, Scope, names_of, nearest
 from trivium.library.assembly import chunker_for
 from trivium.library.model import CurrentModel
@@ -39,6 +38,9 @@ from trivium.ports import Backend, Blob, Waiting
 from trivium.search.expand import surrounding
 from trivium.text.nearness import groups, near
 from trivium.text.values import check_scalar, check_text
+
+if TYPE_CHECKING:
+    from trivium.extract.sandbox import Sandbox
 
 NEARLY_EQUAL = 0.8  # a word in thirty changed; drafts of one letter, yes; letters of one form, no
 _NAMED = 5  # in a note
@@ -273,6 +275,8 @@ class Documents:
         boxes: tuple[Box, ...] = ()
         if passage is not None:
             boxes = self.passage(document, passage, within=within)[0].chunk.place.boxes
+        from trivium.extract.pdf.picture import NO_PAGE, Order
+
         found = self.get(document, within)
         if not found.original:
             raise OriginalMissing(f"The library didn't keep the original of {found.title}.")
@@ -288,6 +292,9 @@ class Documents:
         return drawn.enclosed[0].data
 
     def _painters(self) -> Sandbox:
+        from trivium.extract.pdf.picture import FACTORY
+        from trivium.extract.sandbox import Sandbox
+
         s = self._model.settings
         with self._painting_lock:
             if self._painting is None:

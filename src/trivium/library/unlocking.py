@@ -13,7 +13,6 @@ from pathlib import Path
 from trivium.config import Settings
 from trivium.core.errors import FileLocked
 from trivium.core.types import Labels
-from trivium.extract.sandbox import Sandbox
 from trivium.library.jobs import Report
 from trivium.ports import Blob, SourceItem
 
@@ -22,6 +21,8 @@ UNLOCKERS = "trivium.extract.unlock:UNLOCKERS"
 
 def unlock(settings: Settings, name: str, data: bytes, password: str) -> bytes:
     """The same file without its password, opened where files are read. Raises ReadError."""
+    from trivium.extract.sandbox import Sandbox
+
     with Sandbox(
         1,
         settings.read_seconds,

@@ -20,9 +20,7 @@ from trivium.config import Settings, names
 from trivium.core.errors import ReadError, TriviumError
 from trivium.core.types import Extraction, Labels
 from trivium.core.work import Job, KeptSource, Priority, Step, Task, TaskEnd, TaskId, TaskState
-from trivium.extract.sandbox import Sandbox
 from trivium.ingest.embedding import Embedding
-from trivium.ingest.extractors import extractors
 from trivium.ingest.outcomes import Outcome, failure
 from trivium.ingest.preparing import Preparer
 from trivium.ingest.run import Pipeline
@@ -57,6 +55,7 @@ from trivium.text.values import clean_metadata, clean_text
 
 if TYPE_CHECKING:
     from trivium.core.types import Vector
+    from trivium.extract.sandbox import Sandbox
 
 # Settings that decide what becomes of a document. The model is the library's, not the job's.
 _KEPT = ("read.", "chunk.", "audio.")
@@ -87,6 +86,8 @@ def options_for(
 
 def check(settings: Settings, embedder: Embedder) -> None:
     """Raise errors now that a worker would meet at the first document."""
+    from trivium.ingest.extractors import extractors
+
     extractors(reading(settings))
     chunker_for(settings, embedder)
     summariser_for(settings, generator_for(settings))
@@ -153,6 +154,8 @@ class Readers:
         return Offer(item, labels, preparer, job.id, task, Priority(job.priority))
 
     def _preparer(self, job: Job) -> tuple[Labels, Preparer]:
+        from trivium.ingest.extractors import extractors
+
         sender = job.options.get("by", "")
         asked = repr((job.options["labels"], job.options["settings"], sender))
         if asked not in self._prepared:

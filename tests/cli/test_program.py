@@ -17,14 +17,16 @@ from trivium.library import Library
 from trivium.operations.catalogue import LINES
 
 
-def test_help_loads_nothing_heavy() -> None:
+def test_help_loads_nothing_heavy_and_searching_no_readers() -> None:
     code = (
         "import sys; from trivium.cli.main import run; run(['--help'])\n"
         "heavy = {'numpy', 'rich', 'sqlalchemy', 'faiss', 'onnxruntime'}\n"
-        "print('LOADED', sorted(heavy & set(sys.modules)), 'trivium.library' in sys.modules)"
+        "print('LOADED', sorted(heavy & set(sys.modules)), 'trivium.library' in sys.modules)\n"
+        "import trivium.library\n"
+        "print('ALSO', {'trivium.extract.detect', 'trivium.answer.run'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "LOADED [] False" in done.stdout
+    assert "LOADED [] False\nALSO set()" in done.stdout
 
 
 def test_help_names_every_command_and_exit_code() -> None:

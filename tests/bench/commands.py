@@ -23,6 +23,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     "bench.damage": ("--flips", "2"),
     "bench.contradictions": (),
     "bench.stranger": ("--folder", "PLACE/stranger", "--own", "--most", "2"),
+    "bench.fields": ("--data", "DATA"),
     "bench.known_items": ("--data", "DATA", "--sets", "xquad_en", "--sizes", "4,3"),
     "bench.chat": ("--queries", "2", "--data", "DATA"),
     "bench.sync": ("--messages", "60"),

@@ -36,6 +36,7 @@ SHOWN = {
     "bench.quote": "papers",
     "bench.contradictions": "precision",
     "bench.stranger": "right answers: 2 of 30",
+    "bench.fields": "chat: no documents",
     "bench.known_items": "4 documents",
     "bench.sync": '"items": 60',
     "bench.sync_data": "| sync:chat | 1 | 1 |",

@@ -40,7 +40,18 @@ def test_similarity_where_there_is_one() -> None:
 def test_the_probability_is_a_logistic_function_of_the_signs() -> None:
     fit = Fit(offset=-2.0, share=2.0, behind=-1.0, similarity=4.0)
     assert fit.probability(Signs(1.0, 0.0, 0.0)) == pytest.approx(0.5)
-    assert fit.probability(Signs(0.5, 1.0, 0.25)) == pytest.approx(1 / (1 + 2.718281828))
+    assert fit.probability(Signs(0.0, 0.0, 0.25)) == pytest.approx(1 / (1 + 2.718281828))
+
+
+def test_being_behind_says_little_about_a_passage_with_evidence_of_its_own() -> None:
+    """Where many passages answer a query, the tenth is nearly as likely relevant as the first."""
+
+    def lost(share: float, similarity: float) -> float:
+        first, tenth = (Signs(share, behind, similarity) for behind in (0.0, 0.5))
+        return 1 - MINILM.probability(tenth) / MINILM.probability(first)
+
+    assert lost(0.7, 0.6) < 0.05
+    assert lost(0.1, 0.1) > 0.5
 
 
 def test_each_sign_speaks_for_or_against() -> None:

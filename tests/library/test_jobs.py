@@ -1,6 +1,7 @@
 """Jobs as a caller of the library sees them: followed, cancelled, resumed, preferred."""
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -20,6 +21,7 @@ from trivium.core.work import JobState, Priority, TaskState
 from trivium.ingest import embedding, tasks
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library import Library
+from trivium.models.catalogue import pace_beside_others
 from trivium.ports import SourceItem, worker_lease
 from trivium.sources.folder import FolderSource
 from trivium.store.embedded.backend import open_embedded
@@ -54,6 +56,27 @@ class Texts:
     def items(self) -> Iterator[SourceItem]:
         for text in self.texts:
             yield SourceItem(f"text:{text}", text, sample("", text).extraction)
+
+
+def test_before_a_long_job_the_pace_of_the_model_is_said(library: Library, files: Path) -> None:
+    write(files, "amber")
+    job = library.jobs.get(enqueue(library, files))
+    assert library.jobs.notice(job) == ""
+    told = library.jobs.notice(job, least=1)
+    assert re.match(r"Embedding takes most of the time: about [\d.,]+ passages a second", told)
+
+
+def test_the_pace_of_other_models_follows_from_the_measured_one() -> None:
+    made = "-c96f8b89efa4-v1-512"
+    small = pace_beside_others(f"all-MiniLM-L6-v2{made}", 16.0, 2)
+    assert "about 16 passages a second on 2 processors" in small
+    assert (
+        "leaf-ir 16, bge-small 10, multilingual-e5-small 10. No model by name is smaller" in small
+    )
+    large = pace_beside_others(f"bge-small{made}", 10.0, 1)
+    assert "on one processor" in large
+    assert "all-MiniLM-L6-v2 16" in large
+    assert "smaller" not in large
 
 
 def test_a_job_and_its_documents(library: Library, files: Path) -> None:

@@ -114,6 +114,8 @@ def add_command(
         if background:
             _say_queued(shell, job)
             return
+        if notice := library.jobs.notice(job):
+            shell.note(notice)
         report = work(shell, library, job.id)
         if secret:
             report = library.add_locked(report, labels, secret, on_wait=shell.note)

@@ -36,9 +36,11 @@ from trivium.extract.cleaning import DROPPED
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.preparing import CHUNKING
 from trivium.ingest.tasks import clean_item
+from trivium.library.assembly import embeds_by_processor
 from trivium.library.documents import Documents
 from trivium.library.model import CurrentModel, description
 from trivium.library.worker import WorkerRun, check, options_for
+from trivium.models.catalogue import pace_beside_others
 from trivium.ports import Backend, LastingSource, Source, Waiting, worker_lease
 from trivium.sources.spool import spool_name
 from trivium.text.values import check_labels, check_scalar, clean_text
@@ -46,6 +48,9 @@ from trivium.text.values import check_labels, check_scalar, clean_text
 # Documents of a job that a person is taken to wait for, where nobody says: 100 notes of one chunk
 # are embedded in 2 seconds on 2 cores, 100 papers in 5 minutes.
 FEW = 100
+LONG = 500  # documents: with so many a notice says how fast the model is
+# 240 tokens, about those of a passage. What the words are doesn't change the time.
+_SAMPLE, _SAMPLES = "the quick brown fox " * 60, 8
 _SHOWN = 3  # folders that the line about a job names
 _POLL = 0.2  # seconds between two looks at the work of another process
 _RUNS = 2  # at once, of requests that wait for their jobs: each has processes that read
@@ -124,6 +129,19 @@ class Jobs:
     _documents: Documents
     _turns: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(_RUNS))
     _halt: Event = field(default_factory=Event)  # set: no further document is begun
+
+    def notice(self, job: Job, least: int = LONG) -> str:
+        """Before a long job, if these processors embed: how many passages a second, and what other
+        models would give. Embeds a few texts to see. Else empty."""
+        settings, embedder = self._model.settings, self._model.embedder
+        if job.tasks < least or not embeds_by_processor(settings):
+            return ""
+        embedder.embed_documents([_SAMPLE])  # loads the model
+        started = perf_counter()
+        embedder.embed_documents([_SAMPLE] * _SAMPLES)
+        rate = _SAMPLES / (perf_counter() - started)
+        processors = settings.embed_threads or os.cpu_count() or 1
+        return pace_beside_others(embedder.fingerprint, rate, processors)
 
     # --- making
 

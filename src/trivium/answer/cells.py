@@ -26,6 +26,7 @@ BESIDE = 0.75  # and of a name that only the text beside the table says
 # The share of a question's terms, by weight, that labels, headings and caption must say together.
 LEAST_SAID = 0.75
 LEAST_LIKE = 0.6  # from this likeness on, a column's name says a term in another word
+MOST_SUMMANDS = 8  # that a sum shows one by one
 _ASIDE = re.compile(r"\([^)]*\)")
 _LEADS = re.compile(r"[-–(+]?[$€£]?\d")
 _MONEY = re.compile(r"[(-]?\s?[$€£¥]\s?[\d.,]*\d\)?|[(-]?\d[\d.,]*\)?")
@@ -158,7 +159,7 @@ class Read:
             return None
         shares = {
             term: max(
-                1.0 if term in by_row or term in units else 0.0,
+                1.0 if term in by_row or term in units or (term.generic and by_name) else 0.0,
                 by_name.get(term, 0.0),
                 self.around.get(term, 0.0),
                 AROUND * max((names.get(term, 0.0) for names in self.names), default=0.0),
@@ -264,6 +265,7 @@ class Read:
             return None
         total = f"{fsum(numbers):,.{places}f}" if len(cells) > 1 else cells[0]
         told = f"{' + '.join(cells)} = {total}" if len(cells) > 1 else total
+        told = told if len(cells) <= MOST_SUMMANDS else f"{total} ({len(cells)} rows)"
         return Found(f"{named}: {told}", total, covered, covered, self.passage)
 
     def most(self) -> Found | None:

@@ -6,9 +6,10 @@ English. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 from trivium.answer.followup import stand_alone
 from trivium.core.answers import Turn
@@ -95,71 +96,64 @@ _WHOSE = re.compile(
 def decompose(question: str) -> Plan | None:
     """How to answer it in parts; None if it is one question."""
     text = " ".join(question.split())
-    plan = _computed(text)
-    if plan is not None:
-        return plan
-    found = _OR.match(text)
-    if found:
-        join = Join.LESS if LESS.search(found["does"]) else Join.MORE
-        both = (_noun(found["a"]), _noun(found["b"]))
-        return Plan(tuple(_about(found["does"], one) for one in both), join, both)
-    found = _BETWEEN.search(text)
-    if found:
-        both = (_noun(found["a"]), _noun(found["b"]))
-        parts = tuple(f"What is the {found['what']} of {one}?" for one in both)
-        return Plan(parts, Join.DIFFERENCE, both)
-    found = _THAN.match(text)
-    if found:
-        how = ADJECTIVES.get(found["how"].split()[-1].lower())
-        both = (_noun(found["a"]), _noun(found["b"]))
-        if how:
-            parts = tuple(f"How {how} {found['does']} {one}?" for one in both)
-            return Plan(parts, Join.DIFFERENCE, both)
-    found = _MORE_THAN.match(text)
-    if found:
-        parts = tuple(
-            f"How much {found['rest']} {found['p']} {one}?" for one in (found["a"], found["b"])
-        )
-        return Plan(parts, Join.DIFFERENCE, (found["a"], found["b"]))
-    found = _TOGETHER.match(text)
-    if found:
-        both = (_noun(found["a"]), _noun(found["b"]))
-        parts = tuple(f"How {found['many']} does {one} {found['verb']}?" for one in both)
-        return Plan(parts, Join.SUM, both)
+    for pattern, planned in _PLANS:
+        found = pattern.search(text)
+        plan = planned(found) if found else None
+        if plan is not None:
+            return plan
     parts = tuple(_AND.split(text))
     if len(parts) > 1:
         return Plan(_standing(parts), Join.EACH)
     found = _WHOSE.match(text)
-    if found:
-        inner = f"Which {found['what']} {found['does']}?"
-        return Plan((inner, f"{found['ask']}{{}}?"), Join.THEN)
-    return None
+    if found is None:
+        return None
+    return Plan((f"Which {found['what']} {found['does']}?", f"{found['ask']}{{}}?"), Join.THEN)
 
 
-def _computed(text: str) -> Plan | None:
-    """A change from one year to another, or one figure over another."""
-    found = _GREW.match(text) or _CHANGE.match(text)
-    if found:
-        parts = tuple(f"What was {found['what']} in {year}?" for year in (found["a"], found["b"]))
-        percent = re.search(r"percent|%|growth", text, re.I)
-        join = Join.GROWTH if percent else Join.DIFFERENCE
-        return Plan(parts, join, (found["a"], found["b"]))
-    found = _PART.match(text)
-    if found:
-        both = (found["a"] or found["c"], found["b"] or found["d"])
-        when = found["when"] or found["then"] or ""
-        join = Join.SHARE if found["a"] else Join.RATIO
-        return Plan(tuple(f"What was {one}{when}?" for one in both), join, both)
-    return None
+def _of_two(found: re.Match[str], join: Join, part: str) -> Plan:
+    """The same question about two things, which `part` calls {one}."""
+    both = (found["a"].strip(" ?,."), found["b"].strip(" ?,."))
+    return Plan(tuple(part.format(one=one, **found.groupdict()) for one in both), join, both)
+
+
+def _changed(found: re.Match[str]) -> Plan:
+    percent = re.search(r"percent|%|growth", found.string, re.I)
+    return _of_two(found, Join.GROWTH if percent else Join.DIFFERENCE, "What was {what} in {one}?")
+
+
+def _over(found: re.Match[str]) -> Plan:
+    both = (found["a"] or found["c"], found["b"] or found["d"])
+    when = found["when"] or found["then"] or ""
+    join = Join.SHARE if found["a"] else Join.RATIO
+    return Plan(tuple(f"What was {one}{when}?" for one in both), join, both)
+
+
+def _either(found: re.Match[str]) -> Plan:
+    join = Join.LESS if LESS.search(found["does"]) else Join.MORE
+    both = _of_two(found, join, "{one}").labels
+    return Plan(tuple(_about(found["does"], one) for one in both), join, both)
+
+
+def _than(found: re.Match[str]) -> Plan | None:
+    how = ADJECTIVES.get(found["how"].split()[-1].lower())
+    return _of_two(found, Join.DIFFERENCE, f"How {how} {{does}} {{one}}?") if how else None
+
+
+_PLANS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Plan | None]], ...] = (
+    (_GREW, _changed),
+    (_CHANGE, _changed),
+    (_PART, _over),
+    (_OR, _either),
+    (_BETWEEN, partial(_of_two, join=Join.DIFFERENCE, part="What is the {what} of {one}?")),
+    (_THAN, _than),
+    (_MORE_THAN, partial(_of_two, join=Join.DIFFERENCE, part="How much {rest} {p} {one}?")),
+    (_TOGETHER, partial(_of_two, join=Join.SUM, part="How {many} does {one} {verb}?")),
+)
 
 
 def _standing(parts: Sequence[str]) -> tuple[str, ...]:
     first, *others = (f"{part.rstrip(' ?')}?" for part in parts)
     return (first, *(stand_alone(other, [Turn(first, "")]) for other in others))
-
-
-def _noun(text: str) -> str:
-    return text.strip(" ?,.")
 
 
 def _about(does: str, one: str) -> str:

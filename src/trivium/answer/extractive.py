@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 from trivium.answer.cells import Found, Read
 from trivium.answer.confidence import LEAST_SURE, Evidence, confidence
@@ -45,6 +46,7 @@ from trivium.text.lexicon.questions import (
     gives_reason,
     has_pronoun,
     is_label,
+    refers_back,
     verdict,
 )
 from trivium.text.normalise import fold, words
@@ -60,7 +62,7 @@ LEAST_SAID = 0.6  # share of a question's terms, by weight, in a sentence and it
 FIRST = 6  # words of a sentence in which a pronoun means what another one names
 LONGEST_SIGNED = 60  # characters of a line of a signature
 SHORT = 600  # characters of a passage that is about one thing
-OTHERWISE = 0.3  # for a verb that a sentence says in another form
+OTHERWISE = 0.7  # for a verb that a sentence says in another form
 LEAST_FOCUS = 0.6  # likeness of a sentence's word to what was asked about
 AGAIN = 0.9  # factor for a sentence of which a part was said before
 NEAR = 0.9  # of the best sentence's score: anything lower is about something else
@@ -163,7 +165,9 @@ class Extractor:
         found = []
         for one, evidence in self.evidence(asked, passages, likeness):
             sure = confidence(evidence) * one.kind * (AGAIN if before.says(one.text) else 1)
-            if sure >= LEAST_SURE:
+            # A list of something says of what: otherwise it is another list.
+            named = asked.asks is not Asks.LIST or evidence.focus >= LEAST_FOCUS
+            if sure >= LEAST_SURE and named:
                 found.append(replace(one, score=sure))
         return sorted(found, key=lambda one: -one.score)
 
@@ -275,17 +279,19 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
     part the rest of its passage."""
     language = passage.language
     speaker = passage.speaker(one.text)
-    said = _with_antecedent(one)
-    we = _signature(passage) if speaker and is_first_person(said) else ""
-    own = bag(f"{speaker.author}: {said} {we}" if speaker else said, language)
+    said = one.paragraph if "\n" in one.paragraph else _with_antecedent(one)  # of a signature
+    author = speaker.author if speaker and is_first_person(one.text) else ""
+    we = _signature(passage) if author else ""
+    others = [each.author for each in passage.speakers if author not in ("", each.author)]
+    another = set(words(" ".join(others)))  # "I" is none of these
+    own = bag(f"{speaker.author} {speaker.time}: {said} {we}" if speaker else said, language)
     near = bag(one.paragraph, language)
     place = passage.citation
-    above = bag("\n".join((place.title, *place.headings)), language)
+    above = bag("\n".join((place.title, _name(place.uri), *place.headings)), language)
     rest = bag(passage.text, language)
     begins = " ".join(one.text.split()[:FIRST])
     dated = bool(times(one.text, language))
-    refers = has_pronoun(begins) or "\n" in one.paragraph  # of a signature
-    around = _Around(above, near, rest, refers, _is_short(passage), dated)
+    around = _Around(above, near, rest, has_pronoun(begins), _is_short(passage), dated)
     labelled = is_label(one.text, asked.asks) or (asked.spans and bool(until(one.text, language)))
     label = bag(_letterhead(passage), language)
     covered = itself = gap = 0.0
@@ -301,16 +307,19 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
             covered += term.weight
             itself += term.weight
             continue
-        gap = max(gap, term.weight)
         like = 0.0
         if likeness is not None and not term.firm:
             like = likeness.between(term.word, own.words)
         if term is asked.focus and likeness is not None:
             focus = max(like, AROUND if above.says(term) else 0.0)
             if like < LEAST_FOCUS and _is_told_otherwise(asked, own, language):
-                focus, like = 1.0, OTHERWISE
+                covered += OTHERWISE * term.weight
+                itself += OTHERWISE * term.weight
+                focus = 1.0
+                continue
+        gap = max(gap, term.weight)
         share = around.share(term)
-        if term.firm and not share:
+        if term.firm and (not share or term.word in another):
             return Evidence(0.0, 0.0, 1.0, 0.0)
         covered += term.weight * max(share, like)
     whole = asked.whole
@@ -345,6 +354,11 @@ def _is_told_otherwise(asked: Question, own: Bag, language: str) -> bool:
     others = [term for term in asked.terms if term is not asked.focus and not term.generic]
     free = any(not term.firm for term in others)
     return language not in ("", "en") and free and len(others) > 1 and all(map(own.says, others))
+
+
+def _name(uri: str) -> str:
+    """What a file's own name says: `dentist` of dentist.ics."""
+    return re.sub(r"[_\W]+", " ", PurePosixPath(uri).stem)
 
 
 def _letterhead(passage: Passage) -> str:
@@ -500,6 +514,11 @@ def _own(asked: Question, text: str, language: str) -> list[Term]:
 def _counted(text: str, counted: Sequence[str], language: str) -> str:
     """The figure shortly before what is counted, or right after it."""
     said = words(text)
+    unit = next((one.unit for one in quantities(f"2 {counted[0]}", language)), None)
+    if unit is not None:  # how many kilograms: 23 kg
+        sizes = [q for q in quantities(text, language) if q.unit is not None]
+        like = [q.figure for q in sizes if q.unit and q.unit.dimension == unit.dimension]
+        return like[0] if like else ""
     for run in (tuple(counted), tuple(counted[:1])):
         for at in range(len(said) - len(run) + 1):
             if all(_same_noun(a, b) for a, b in zip(said[at:], run, strict=False)):
@@ -524,10 +543,9 @@ def _from_tables(asked: Question, reads: Sequence[Read]) -> list[Found]:
         found = found or [one for read in reads for one in read.cells()]
     elif asked.asks is Asks.YES_NO:
         found = []
-    elif asked.sums:
-        found = [one for read in reads if (one := read.column())]
     else:
-        found = [one for read in reads for one in read.cells()]
+        found = [one for read in reads if asked.sums and (one := read.column())]
+        found = found or [one for read in reads for one in read.cells()]
     return sorted(found, key=lambda one: (-round(one.fit, 6), one.passage.number))
 
 
@@ -562,6 +580,9 @@ def _from_lists(
             if missing:
                 continue
             head = next((term for term in asked.terms if not term.firm), None)
+            items = [bag(item, passage.language) for item in listing.items]
+            if head and not lead.says(head) and sum(item.says(head) for item in items) == 1:
+                continue  # what was asked about is one of its items
             score = covered / asked.whole + (HEADED if head and lead.says(head) else 0.0)
             fits = led / asked.whole >= LEAST_LISTED / 2 and score >= LEAST_LISTED
             if fits and (best is None or score > best[2] + 0.02):
@@ -640,10 +661,10 @@ def _quoted(asked: Question, best: Sequence[_Candidate]) -> list[Picked]:
 
 
 def _quote(asked: Question, one: _Candidate, text: str) -> Picked:
-    """With its speaker; and with the sentence before it, if that one says who a pronoun means."""
+    """With its speaker; and with the sentence before it, if that one says what a pronoun means."""
     before = one.sentence.before
-    who = asked.asks is Asks.WHO and begins_with_pronoun(one.text)
-    if who and 0 < len(before) <= LONGEST_BEFORE:
+    what = asked.asks in (Asks.WHO, Asks.OTHER, Asks.LIST) and refers_back(one.text)
+    if what and 0 < len(before) <= LONGEST_BEFORE:
         text = f"{before} {text}"
     return Picked(
         text, one.passage.number, one.score, value=one.value, lead=_lead(one.passage, one.text)

@@ -155,7 +155,8 @@ class Bag:
         self.stems = set(stem(self.words, language or "en")) | set(self.words)
         pairs = zip(self.words, self.words[1:], strict=False)
         self.joined = {a + b for a, b in pairs}
-        self.figures = {one for found in _FIGURE.findall(plain) for one in figures(found)}
+        signed = r"(?<![+\d.,])" + _FIGURE.pattern  # "+5" is another column than "5th"
+        self.figures = {one for found in re.findall(signed, plain) for one in figures(found)}
         self.letters = {fold(one) for one in re.findall(r"\b[A-Z]\b", text)}
         self.short = {  # STR, Dex., AC
             fold(one.rstrip(".")) for one in re.findall(r"\b[A-Z]{2,4}\b|\b[A-Z][a-z]{1,4}\.", text)

@@ -54,11 +54,13 @@ from trivium.ports import Backend, Embedder, Generator
 from trivium.search.request import SearchRequest
 from trivium.text.languages import detect_language
 from trivium.text.lexicon.dates import times
+from trivium.text.lexicon.measures import SPENT
 from trivium.text.lexicon.quantities import covers, figures, shared
 from trivium.text.lexicon.questions import differing
 from trivium.text.normalise import words
 
 SHARES = (1.0, 0.5, 0.25)  # of the window, smaller each time a model says that it was too much
+MOST_SUMMED = 500  # passages of a table that are read to add up some of its rows
 NOTHING_FOUND = "I found nothing in your documents that answers this."
 NOTHING_HELD = "The passages I found don't answer this."
 NOTHING_NEW = "Your documents say no more about this than the answer before."
@@ -437,8 +439,24 @@ class Answerer:
     def _extractor(self, draft: _Draft) -> Extractor:
         return Extractor(self._embedder, draft.measure, self._kept)
 
+    def _with_whole_tables(self, inquiry: Inquiry, draft: _Draft) -> tuple[Passage, ...]:
+        """For a sum, every passage of the documents whose tables were found; none of a table that
+        is too long to add up."""
+        passages = list(draft.passages)
+        for document in {p.citation.document for p in draft.passages if " | " in p.text}:
+            every = self._backend.documents.passages(document, inquiry.request.where)
+            if len(every) > MOST_SUMMED:
+                passages = [p for p in passages if p.citation.document != document]
+                continue
+            fresh = [chunk for chunk in every if not _is_among(chunk, passages)]
+            last = max((p.number for p in passages), default=0)
+            passages += [passage_of(last + at, chunk) for at, chunk in enumerate(fresh, 1)]
+        return tuple(passages)
+
     def _picked(self, inquiry: Inquiry, draft: _Draft) -> list[Picked]:
         before = _before(inquiry, draft)
+        if SPENT.search(draft.asked):
+            draft.passages = self._with_whole_tables(inquiry, draft)
         return self._extractor(draft).pick(draft.asked, draft.passages, before)
 
     def _extracted(

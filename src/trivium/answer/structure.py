@@ -223,7 +223,10 @@ def sentences(passage: Passage) -> list[Sentence]:
     headings = {*passage.citation.headings, passage.citation.title}
     found: list[Sentence] = []
     asked, asker = "", None
-    for at, lines in enumerate(blocks(passage.citation.text)):
+    every = blocks(passage.citation.text)
+    begins = [_RUN_IN.match(_BULLET.sub("", line)) for lines in every for line in lines]
+    labelled = sum(map(bool, begins)) > 1
+    for at, lines in enumerate(every):
         rows = sum(" | " in line for line in lines)
         if rows * 2 >= len(lines):
             continue
@@ -231,7 +234,10 @@ def sentences(passage: Passage) -> list[Sentence]:
         for line in lines:
             said = MESSAGE.match(line)
             plain = _FOOTNOTE.sub("", line[said.end() :] if said else line)
+            plain = _BULLET.sub("", plain) if labelled else plain
             cuts = [0, *(() if contact else boundaries.sentences(plain)), len(plain)]
+            if labelled and len(cuts) > 2 and _RUN_IN.match(plain):
+                del cuts[1]  # "Speed. You walk 25 feet.": a label and what it labels
             parts = [_short(" ".join(plain[a:b].split())) for a, b in pairwise(cuts)]
             cut = passage.citation.index > 0 and not passage.speakers  # a message begins by itself
             begun = cut and not at and line is lines[0]

@@ -129,3 +129,70 @@ def test_an_everyday_question_without_an_answer(question: str, source: Passage) 
 def test_the_next_message_answers_with_its_speaker() -> None:
     (told,) = pick("Who tells the customers?", [CHAT])
     assert (told.text, told.lead) == ("I do, by Thursday", "Mateo, 2026-02-03 09:22")
+
+
+def test_the_file_name_says_what_a_document_is() -> None:
+    lone = replace(VISIT, citation=replace(VISIT.citation, uri="dentist.ics", title="Root canal"))
+    (told,) = pick("When is the dentist?", [lone])
+    assert "2026-12-04 08:30" in told.text
+
+
+def test_a_signed_bonus_is_not_the_number_asked_for() -> None:
+    rogue = passage(
+        1,
+        "Level | Bonus | Sneak Attack\n3rd | +2 | 2d6\n5th | +3 | 3d6\n15th | +5 | 8d6",
+        title="Rogue",
+    )
+    (told,) = pick("What is a rogue's sneak attack at 5th level?", [rogue])
+    assert told.value == "3d6"
+
+
+def test_a_list_is_no_answer_about_one_of_its_items() -> None:
+    traits = passage(
+        1,
+        "Your gnome character has certain traits in common with all other gnomes.\n\n"
+        "Age. Gnomes mature at the same rate as humans.\n\nSpeed. Your speed is 25 feet.\n\n"
+        "Languages. You can speak Common and Gnomish.",
+        title="Gnome",
+    )
+    assert not any(
+        "Age; Speed" in one.text for one in pick("What languages do gnomes have?", [traits])
+    )
+
+
+def test_what_somebody_else_says_of_themselves_is_not_about_who_was_named() -> None:
+    text = "I was hiking in June.\n\nNice! I was sailing in July with a tent."
+    chat = replace(
+        passage(1, text),
+        speakers=(
+            Speaker(0, "Nora", "2026-08-04T09:20:00+00:00"),
+            Speaker(24, "Tim", "2026-08-04T09:21:00+00:00"),
+        ),
+    )
+    assert pick("When was Nora sailing?", [chat]) == []
+    assert [one.lead for one in pick("When was Tim sailing?", [chat])] == ["Tim, 2026-08-04 09:21"]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [
+        ("What does the class trip cost?",
+         "The class trip of 7b takes place from 16 to 20 June. The class trip costs 289 euros.",
+         "289 euros"),
+        ("How many kilograms of tomatoes did we harvest?",
+         "Tomatoes: the harvest was late and came to 23 kg.", "23 kg"),
+        ("Who conducts the summer concert?", "Conductor of the summer concert: Meredith Hale.",
+         "Meredith Hale"),
+        ("When is the summer camp?",
+         "1. Spring fair. 2 May in the hall.\n2. Summer camp. 14 to 21 July at Lake Orta.",
+         "14 to 21 July"),
+        ("Which device treats the bends?",
+         "Hyperbaric chambers use high pressure. The bends are treated in these devices.",
+         "Hyperbaric chambers"),
+        ("How many employees work in Lisbon?",
+         "Office | City | Employees\nHQ | Oslo | 140\nSouth | Lisbon | 22", "22"),
+    ],
+)  # fmt: skip
+def test_the_kind_of_answer_that_was_asked_for(question: str, text: str, answer: str) -> None:
+    (told, *_) = pick(question, [passage(1, text, title="Notes")])
+    assert answer in told.text

@@ -27,7 +27,11 @@ _PATTERN = re.compile(_NUMERIC + _WORDED)
 
 
 _TIME = re.compile(
-    r"\b(?:1[0-9]|20)\d\d\b|\b\d{1,2}:\d\d\b|\b\d{1,2}[./-]\d{1,2}\b|\b\d{1,2}\s?(?:am|pm|a\.m\.|p\.m\."
+    r"\b(?:1[0-9]|20)\d\d\b|\b\d{1,2}:\d\d\b"
+    # 4.10 is a day, and 4.10 euros and 4.80 aren't.
+    r"|(?<![\d.,$€£])(?:0?[1-9]|[12]\d|3[01])[./-](?:0?[1-9]|1[0-2])(?![\d,]|\.\d|\s?[%€$£]"
+    r"|\s(?:euros?|dollars?|pounds?|[A-Z]{3}|[kcm]?m|[km]?g|lbs?|percent|Prozent|[mb]illion\w*)\b)"
+    r"|\b\d{1,2}\s?(?:am|pm|a\.m\.|p\.m\."
     r"|o[’']clock|Uhr|heures?)(?!\w)|\b(?:dawn|noon|midnight|sunset|sunrise|spring|summer|autumn|winter"
     r"|yesterday|today|tomorrow|Mittag|Mitternacht|Frühling|Frühjahr|Sommer|Herbst|Winter|gestern|heute"
     r"|morgen)\b|\b(?:year|Jahr|an|año|anno|ano|jaar|år)\s\d+"

@@ -53,6 +53,7 @@ PLACE = re.compile(
 _GERMAN_FORM = re.compile(  # gegründet, Gründung and Gründer have one root
     r"(?:ge(?=\w{4}))?(\w{4,}?)(?:ungen|ung|erin|er|eten|ete|et|ten|te|t|en|e|n|s)?"
 )
+_DOER = re.compile(r"(\w{5,}?)(?:ors?|ers?|ed|ing|s|e)?")  # conducts and conductor
 _DERIVED = 2  # letters that make another word of a name: Colombia, Colombian
 
 
@@ -63,10 +64,11 @@ def is_form(one: str, other: str, language: str) -> bool:
     short, long = sorted((one, other), key=len)
     if len(short) > 5 and long.startswith(short) and len(long) - len(short) <= _DERIVED:
         return True
-    if language != "de" or len(short) < 4:
-        return False
-    roots = [found[1] for found in map(_GERMAN_FORM.fullmatch, (one, other)) if found]
-    return long.endswith(short) or (len(roots) == 2 and roots[0] == roots[1])
+    form = _GERMAN_FORM if language == "de" else _DOER
+    roots = [found[1] for found in map(form.fullmatch, (one, other)) if found]
+    if len(roots) == 2 and roots[0] == roots[1]:
+        return True
+    return language == "de" and len(short) > 3 and long.endswith(short)
 
 
 def function_words(language: str) -> frozenset[str]:

@@ -58,7 +58,7 @@ COUNTED = re.compile(
 VAGUE = _listed(
     "time score value values figure figures rate total per take takes need needs study paper report"
     " document article text chapter page section table note notes according deal deals make makes"
-    " give gives use used cover covers require requires required"
+    " give gives use used cover covers require requires required work works live lives"
 )
 SUMS = _listed("total totals sum average avg mean gesamt summe durchschnitt")
 NONE = _listed("none no 0 nil keine nein")  # in a cell

@@ -33,7 +33,10 @@ _FIRST_PERSON = re.compile(
     r"\b(?:I|I[’'](?:ll|m|ve|d)|(?i:we|we[’'](?:ll|re|ve)|my|ich|wir|je|j[’']|nous|yo|nosotros|io|noi"
     r"|eu|nós|ik|wij|jag|vi|jeg))\b"
 )
-PHONE = re.compile(r"(?:\+|\(0|\b0)\d[\d\s()/.-]{4,}\d|\b\d{3}[ .-]\d{3}[ .-]\d{4}\b")
+PHONE = re.compile(  # no date
+    r"(?<![\d.:-])(?!\d\d?[./-]\d\d?[./-]\d{2})(?:\+|\(0|0)\d[\d ()/.-]{4,}\d"
+    r"|\b\d{3}[ .-]\d{3}[ .-]\d{4}\b"
+)
 EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]*\w")
 _NO_FAX = (PHONE, re.compile(r"\bfax", re.I))
 _FAX = (PHONE, re.compile(r"^(?!.*\bfax)", re.I))

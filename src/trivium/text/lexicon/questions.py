@@ -66,7 +66,9 @@ _PATTERNS: dict[str, tuple[tuple[Asks, str], ...]] = {
             r"|expensive|thick|hot|cold|strong)\b|\bwhat (?:percentage|share|proportion) of\b"
             r"|\bwhat (?:is|was|are|were) the (?:difference|sum|total|number|amount)\b"
             r"|^what (?:is|was|were|are) .{1,70}\b(?:costs?|price|ratio|percentage|margin|fees"
-            r"|salary|sales|revenues?|income|profit|expenses?|rate|per share)\b",
+            r"|salary|sales|revenues?|income|profit|expenses?|rate|per share|population)\b"
+            r"|^what (?:do|does|did) .{1,70}\bcost\b"
+            r"|^(?:at |to |from )?what (?:temperature|speed|age|height|depth|distance|price)\b",
         ),
         (Asks.MOST, rf"\b(?:{'|'.join(sorted(SUPERLATIVE))})\b"),
         (
@@ -89,7 +91,7 @@ _PATTERNS: dict[str, tuple[tuple[Asks, str], ...]] = {
         (
             Asks.AMOUNT,
             r"\bwie ?(?:viele?|lange?|alt|weit|schnell|schwer|hoch|groß|gross|tief|breit|oft|teuer"
-            r"|stark)\b|\bwelche[rn]? (?:anteil|prozentsatz|anzahl|betrag|menge)\b",
+            r"|stark)\b|^was kostet\b|\bwelche[rn]? (?:anteil|prozentsatz|anzahl|betrag|menge)\b",
         ),
         (Asks.MOST, rf"\b(?:{'|'.join(sorted(SUPERLATIVE))})\b"),
         (
@@ -282,6 +284,7 @@ _PRONOUN = re.compile(
     re.I,
 )  # fmt: skip
 
+_DEMONSTRATIVE = re.compile(r"\b(?:these|this|those|such|diese[rsmn]?|solche[rsmn]?)\s\w", re.I)
 _PERSONAL = re.compile(
     r"\b(?:he|she|it|they|him|her|them|his|its|their|er|sie|es|ihm|ihn|ihr|ihnen|il|elle|ils|elles|lui"
     r"|él|ella|ellos|ellas|lei|loro|ele|ela|eles|elas|hij|zij|hem|hen|han|hon|hun|hans|dem)\b",
@@ -366,6 +369,11 @@ def gives_reason(text: str, language: str) -> bool:
 def begins_with_pronoun(text: str) -> bool:
     """Whether a sentence is about what the one before it names: "It smells of almonds."."""
     return bool(_PRONOUN.match(text))
+
+
+def refers_back(text: str) -> bool:
+    """Whether the sentence before says what this one is about: "These devices …"."""
+    return begins_with_pronoun(text) or bool(_DEMONSTRATIVE.search(text))
 
 
 def has_pronoun(text: str) -> bool:

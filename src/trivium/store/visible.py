@@ -96,7 +96,7 @@ class Visible:
     @cached_property
     def _documents(self) -> int:
         """How many have passages."""
-        counts = self.known.census.count
+        counts = self.known.active_chunks.count
         seen = self.seen.documents
         return int(np.count_nonzero(counts if seen is None else counts[seen[seen < len(counts)]]))
 
@@ -108,7 +108,7 @@ class Visible:
         documents, fields = self.known.of(field, run)
         if not len(documents):
             return documents, np.empty(0)
-        there = self.known.census.count[documents] > 0
+        there = self.known.active_chunks.count[documents] > 0
         there[there] = self.seen.chunks.take(self.known.first_chunks(documents[there]))
         known = self.known.side_by_side(field, run, (documents[there], fields[there]))
         share = known_share(len(known[0]), self._documents)

@@ -17,7 +17,7 @@ from trivium.core.types import OWNER, Where
 from trivium.store.embedded.database import rows_of, sequence_of
 from trivium.store.embedded.indexes import VECTORS, WORDS, Indexes, IndexView
 from trivium.store.embedded.words import WordView
-from trivium.store.sql.feed import Allowed, Census, Feed, Passing
+from trivium.store.sql.feed import ActiveChunks, Allowed, Feed, Passing
 from trivium.store.sql.known import KnownDocuments, KnownWords
 from trivium.store.visible import Visible
 from trivium.text.trigrams import Vocabulary
@@ -34,7 +34,7 @@ _Kept = TypeVar("_Kept")
 class Snapshot:
     """Everything one search reads, as of one sequence number."""
 
-    census: Census
+    active_chunks: ActiveChunks
     indexes: IndexView
     known: KnownDocuments
     allowed: dict[Where, Allowed] = field(default_factory=dict)
@@ -66,24 +66,26 @@ class Snapshots:
         """A snapshot no older than this call."""
         last = self._last
         # Without the lock: searches at the same time don't wait for each other.
-        if last is not None and last.census.sequence == self._sequence():
+        if last is not None and last.active_chunks.sequence == self._sequence():
             return last
         with self._turn:
             last = self._last
-            if last is not None and last.census.sequence == self._sequence():
+            if last is not None and last.active_chunks.sequence == self._sequence():
                 return last
-            census = last.census if last else Census.empty()
-            if self._sequence() < census.sequence:  # nothing known is true any more
-                census, self._passing = Census.empty(), Passing(self._feed)
+            active_chunks = last.active_chunks if last else ActiveChunks.empty()
+            if self._sequence() < active_chunks.sequence:  # nothing known is true any more
+                active_chunks, self._passing = ActiveChunks.empty(), Passing(self._feed)
                 self._learned = (None, 0)
                 for part in (WORDS, VECTORS):
                     self._indexes.distrust(IndexDamaged.of(part, _SET_BACK))
             while True:
-                census = census.after(self._feed.changes(census.sequence))
+                active_chunks = active_chunks.after(self._feed.changes(active_chunks.sequence))
                 indexes = self._indexes.view()
-                if self._feed.sequence() == census.sequence:
+                if self._feed.sequence() == active_chunks.sequence:
                     self._learn_terms()
-                    self._last = Snapshot(census, indexes, KnownDocuments(self._known, census))
+                    self._last = Snapshot(
+                        active_chunks, indexes, KnownDocuments(self._known, active_chunks)
+                    )
                     return self._last
 
     def _learn_terms(self) -> None:
@@ -108,7 +110,7 @@ class Snapshots:
         known = snapshot.allowed.get(where)
         if known is None:
             with self._turn:
-                known = self._passing.allowed(where, snapshot.census)
+                known = self._passing.allowed(where, snapshot.active_chunks)
                 _keep(snapshot.allowed, where, known, len(known.chunks))
         return known
 
@@ -116,9 +118,13 @@ class Snapshots:
         """The words that a caller may see."""
         seen = snapshot.visible.get(access)
         if seen is None:
-            allowed, census = self.allowed(snapshot, access), snapshot.census
+            allowed, active_chunks = self.allowed(snapshot, access), snapshot.active_chunks
             documents = allowed.documents  # None: the owner's, all of them
-            languages = census.languages if documents is None else census.languages_of(documents)
+            languages = (
+                active_chunks.languages
+                if documents is None
+                else active_chunks.languages_of(documents)
+            )
             vocabulary = self._indexes.vocabulary
             seen = Visible(snapshot.words, vocabulary, allowed, languages, snapshot.known)
             snapshot.visible[access] = seen
@@ -148,11 +154,11 @@ class Snapshots:
 
     def active_chunks(self) -> NDArray[np.int64]:
         """The ids of all active chunks."""
-        return np.flatnonzero(self.current().census.owner)
+        return np.flatnonzero(self.current().active_chunks.owner)
 
     def is_behind(self) -> bool:
         """Whether an index lacks chunks that are active in SQLite."""
-        # Not with a census: that reads every document, 1 s on opening a library with 100,000.
+        # Not with `ActiveChunks`: that reads every document, 1 s on opening a library with 100,000.
         last = self._feed.last_active_chunk()
         try:
             return last > 0 and self._indexes.lack(self._indexes.view().words, last)

@@ -58,10 +58,10 @@ class EmbeddedUpkeep:
 
     def _health(self) -> dict[str, int]:
         view = self._snapshots.current()
-        active = np.flatnonzero(view.census.owner)
+        active = np.flatnonzero(view.active_chunks.owner)
         words = np.isin(view.words.chunk_ids(), active)
         return {
-            "documents": int(np.count_nonzero(view.census.count)),
+            "documents": int(np.count_nonzero(view.active_chunks.count)),
             "chunks": len(active),
             "words": int(words.sum()),
             "vectors": self._snapshots.active_vectors(view),

@@ -1,8 +1,8 @@
 """Writes to a folder: one process at a time, and it cleans up after one that died.
 
 The order makes it safe. A write stages rows in SQLite, updates the derived indexes, and only then
-switches in SQLite; so everything active in SQLite is in the indexes. The census masks anything else
-in the indexes (`leftovers`), and it is removed later.
+switches in SQLite; so everything active in SQLite is in the indexes. The picture of active chunks
+masks anything else in the indexes (`leftovers`), and it is removed later.
 
 `Writing` is a turn at writing, `FolderChanges` is a change of documents in one, and
 `FolderVectors` keeps the files of vectors in step with the models in the database.

@@ -75,7 +75,7 @@ class ReplicatedSignals:
             self._forgotten = forgotten
         for place in self._in_turn():
             try:
-                sequence = place.snapshots.current().census.sequence
+                sequence = place.snapshots.current().active_chunks.sequence
             except _FAILED as reason:
                 self._pass_over(place, reason)
                 continue
@@ -122,7 +122,7 @@ class ReplicatedSignals:
             return call(self._primary.signals)
 
     def _ask_primary(self) -> None:
-        self._note(self._primary.snapshots.current().census.sequence)
+        self._note(self._primary.snapshots.current().active_chunks.sequence)
         self._chosen = self._primary
 
     def _in_turn(self) -> list[Place]:

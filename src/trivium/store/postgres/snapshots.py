@@ -14,7 +14,7 @@ from trivium.store.postgres.occurrences import Remembered, RowOccurrences
 from trivium.store.postgres.shards import shards_of
 from trivium.store.postgres.vectors import ServedModel
 from trivium.store.postgres.words import generation
-from trivium.store.sql.feed import SEQUENCE, Allowed, Census, Feed, Passing, Serving
+from trivium.store.sql.feed import SEQUENCE, ActiveChunks, Allowed, Feed, Passing, Serving
 from trivium.store.sql.known import KnownDocuments, KnownWords, learn_missing
 from trivium.store.sql.statements import one_state, wait_for_changes
 from trivium.store.visible import Visible
@@ -28,7 +28,7 @@ _CALLERS = 64  # sets of labels and collections whose words a snapshot keeps
 class Snapshot:
     """Everything one search reads, as of one sequence number."""
 
-    census: Census
+    active_chunks: ActiveChunks
     serving: Serving
     vocabulary: Vocabulary
     occurrences: RowOccurrences
@@ -38,7 +38,7 @@ class Snapshot:
 
     @property
     def served(self) -> ServedModel:
-        return ServedModel(self.serving.model, self.census.sequence)
+        return ServedModel(self.serving.model, self.active_chunks.sequence)
 
 
 class Snapshots:
@@ -52,7 +52,7 @@ class Snapshots:
         self._keeping = threading.Lock()  # of whoever adds to what a snapshot caches
         self._last: Snapshot | None = None
         self.forgotten = 0  # how often
-        self._census = Census.empty()
+        self._active_chunks = ActiveChunks.empty()
         self._remembered = Remembered(engine, feed)
         self._vocabulary = Vocabulary()
         self._generation = 0  # of the words and occurrences that are cached
@@ -68,25 +68,31 @@ class Snapshots:
         """A snapshot no older than this call."""
         last, sequence = self._last, self._sequence()
         # Without the lock: searches at the same time don't wait for each other.
-        if last is not None and last.census.sequence == sequence:
+        if last is not None and last.active_chunks.sequence == sequence:
             return last
         with self._turn:
             last, sequence = self._last, self._sequence()
-            if last is not None and last.census.sequence == sequence:
+            if last is not None and last.active_chunks.sequence == sequence:
                 return last
-            if sequence < self._census.sequence:  # restored from a backup: nothing known is true
-                self._census, self._passing = Census.empty(), Passing(self._feed)
+            if (
+                sequence < self._active_chunks.sequence
+            ):  # restored from a backup: nothing known is true
+                self._active_chunks, self._passing = ActiveChunks.empty(), Passing(self._feed)
                 self._generation = -1
-            if self._census.sequence != sequence:
+            if self._active_chunks.sequence != sequence:
                 learn_missing(self._engine)
                 self._wait_for_nodes()
-                self._census = self._census.after(self._feed.changes(self._census.sequence))
+                self._active_chunks = self._active_chunks.after(
+                    self._feed.changes(self._active_chunks.sequence)
+                )
             serving = self._feed.serving()
             self._learn_words()
-            census = self._census
-            occurrences = RowOccurrences(self._remembered, census.sequence, len(census.owner))
-            known = KnownDocuments(self._known, census)
-            self._last = Snapshot(census, serving, self._vocabulary, occurrences, known)
+            active_chunks = self._active_chunks
+            occurrences = RowOccurrences(
+                self._remembered, active_chunks.sequence, len(active_chunks.owner)
+            )
+            known = KnownDocuments(self._known, active_chunks)
+            self._last = Snapshot(active_chunks, serving, self._vocabulary, occurrences, known)
             return self._last
 
     def _sequence(self) -> int:
@@ -106,7 +112,7 @@ class Snapshots:
     def allowed(self, snapshot: Snapshot, where: Where) -> Allowed:
         known = snapshot.allowed.get(where)
         if known is None:
-            known = self._passing.allowed(where, snapshot.census)
+            known = self._passing.allowed(where, snapshot.active_chunks)
             with self._keeping:
                 _keep(snapshot.allowed, where, known)
         return known
@@ -116,10 +122,10 @@ class Snapshots:
         seen = snapshot.visible.get(access)
         if seen is None:
             allowed = self.allowed(snapshot, access)
-            census = snapshot.census
-            all_ = census.languages if access == OWNER else ()
+            active_chunks = snapshot.active_chunks
+            all_ = active_chunks.languages if access == OWNER else ()
             documents = allowed.documents
-            languages = all_ if documents is None else census.languages_of(documents)
+            languages = all_ if documents is None else active_chunks.languages_of(documents)
             seen = Visible(
                 snapshot.occurrences, snapshot.vocabulary, allowed, languages, snapshot.known
             )

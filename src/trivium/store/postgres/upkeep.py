@@ -82,11 +82,11 @@ class PostgresUpkeep:
 
     def health(self) -> dict[str, int]:
         snapshot = self._snapshots.current()
-        active = snapshot.census.owner > 0
+        active = snapshot.active_chunks.owner > 0
         lengths = snapshot.occurrences.lengths()[: len(active)] > 0
         held = int(np.count_nonzero(lengths & active[: len(lengths)]))
         return {
-            "documents": int(np.count_nonzero(snapshot.census.count)),
+            "documents": int(np.count_nonzero(snapshot.active_chunks.count)),
             "chunks": int(np.count_nonzero(active)),
             "words": held,
             "vectors": self._vectors.held(),

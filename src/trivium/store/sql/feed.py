@@ -1,6 +1,6 @@
 """What the derived indexes of a folder need from the database: what changed, what they lack, what
 they have too much (`Feed`); and which chunks are active, which document each belongs to, and which
-pass a filter (`Census`, `Passing`).
+pass a filter (`ActiveChunks`, `Passing`).
 
 The latter are arrays by id, so that a search decides about a million chunks in a millisecond. SQL
 decides what passes; this caches it, and asks again only for what changed.
@@ -253,7 +253,7 @@ _REMEMBERED = 64  # filters; each costs a byte a document
 
 
 @dataclass(frozen=True, slots=True)
-class Census:
+class ActiveChunks:
     """An immutable picture at one sequence number: its arrays are never written again."""
 
     sequence: int
@@ -271,12 +271,12 @@ class Census:
         return tuple(sorted(self.spoken[i] for i in np.unique(self.language[documents])))
 
     @classmethod
-    def empty(cls) -> Census:
+    def empty(cls) -> ActiveChunks:
         none = np.zeros(1, dtype=np.int64)
         small = np.zeros(1, dtype=np.int32)
         return cls(0, none, none, small, small, ())
 
-    def after(self, changes: Changes) -> Census:
+    def after(self, changes: Changes) -> ActiveChunks:
         """The picture once these changes have happened."""
         ids = np.array([c[0] for c in changes.documents], dtype=np.int64)
         firsts = np.array([c[1] for c in changes.documents], dtype=np.int64)
@@ -295,7 +295,7 @@ class Census:
         numbers = {name: number for number, name in enumerate(spoken)}
         language = _grown(self.language, last_document + 1)
         language[ids] = [numbers[c[3]] for c in changes.documents]
-        return Census(changes.sequence, first, count, owner, language, spoken)
+        return ActiveChunks(changes.sequence, first, count, owner, language, spoken)
 
 
 @dataclass(frozen=True)
@@ -320,36 +320,36 @@ class Passing:
         self._known: OrderedDict[Where, tuple[int, NDArray[np.bool_]]] = OrderedDict()
         self._changing = Lock()
 
-    def allowed(self, where: Where, census: Census) -> Allowed:
-        active = census.owner > 0
+    def allowed(self, where: Where, active_chunks: ActiveChunks) -> Allowed:
+        active = active_chunks.owner > 0
         total = int(np.count_nonzero(active))
         if where == OWNER:
             return Allowed(active, None, total)
         if looks_at_passages(where.condition):
-            return self._passages(where, census, total)
-        passes = self._documents(where, census)
-        return Allowed(passes[census.owner] & active, np.flatnonzero(passes), total)
+            return self._passages(where, active_chunks, total)
+        passes = self._documents(where, active_chunks)
+        return Allowed(passes[active_chunks.owner] & active, np.flatnonzero(passes), total)
 
-    def _passages(self, where: Where, census: Census, total: int) -> Allowed:
+    def _passages(self, where: Where, active_chunks: ActiveChunks, total: int) -> Allowed:
         """Asked anew for each picture: such filters are rare, and documents are all they narrow."""
         found = np.array(self._feed.passing_passages(where), dtype=np.int64)
-        chunks = np.zeros(len(census.owner), dtype=bool)
+        chunks = np.zeros(len(active_chunks.owner), dtype=bool)
         chunks[found[found < len(chunks)]] = True
-        chunks &= census.owner > 0
-        return Allowed(chunks, np.unique(census.owner[chunks]).astype(np.int64), total)
+        chunks &= active_chunks.owner > 0
+        return Allowed(chunks, np.unique(active_chunks.owner[chunks]).astype(np.int64), total)
 
-    def _documents(self, where: Where, census: Census) -> NDArray[np.bool_]:
+    def _documents(self, where: Where, active_chunks: ActiveChunks) -> NDArray[np.bool_]:
         since, passes = self._known.get(where, (0, np.zeros(1, dtype=bool)))
-        if since < census.sequence:
-            passes = _grown(passes, len(census.first))
+        if since < active_chunks.sequence:
+            passes = _grown(passes, len(active_chunks.first))
             if since:  # of a new filter nothing is known that could have changed
                 changes = self._feed.changes(since)
                 passes[_within([c[0] for c in changes.documents], passes)] = False
                 passes[_within(changes.removed, passes)] = False
             passes[_within(self._feed.passing(where, since), passes)] = True
         with self._changing:
-            if self._known.get(where, (0, passes))[0] <= census.sequence:
-                self._known[where] = (max(since, census.sequence), passes)
+            if self._known.get(where, (0, passes))[0] <= active_chunks.sequence:
+                self._known[where] = (max(since, active_chunks.sequence), passes)
             self._known.move_to_end(where)
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
@@ -357,7 +357,7 @@ class Passing:
 
 
 def _within(ids: list[DocumentId], array: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Documents newer than the census are for its successor."""
+    """Documents newer than this picture are for its successor."""
     found = np.array(ids, dtype=np.int64)
     return found[found < len(array)]
 

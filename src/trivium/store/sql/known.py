@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Engine, delete, select
 
 from trivium.core.errors import LibraryReadOnly
 from trivium.core.types import DocumentId
-from trivium.store.sql.feed import SEQUENCE, Census, ranges
+from trivium.store.sql.feed import SEQUENCE, ActiveChunks, ranges
 from trivium.store.sql.rows import document_of
 from trivium.store.sql.statements import (
     insert_all,
@@ -217,9 +217,9 @@ class Reader(Protocol):
 class KnownDocuments:
     """Threads may share it."""
 
-    def __init__(self, reader: Reader, census: Census) -> None:
+    def __init__(self, reader: Reader, active_chunks: ActiveChunks) -> None:
         self._reader = reader
-        self.census = census
+        self.active_chunks = active_chunks
         self._kept: dict[tuple[str, str], Known] = {}
         self._size = 0
 
@@ -232,7 +232,7 @@ class KnownDocuments:
             self._kept, self._size = {}, 0
         for word, (known, fields) in self._reader.of(field, missing).items():
             # Newer ones are for the next moment.
-            within = int(np.searchsorted(known, len(self.census.first))) if len(known) else 0
+            within = int(np.searchsorted(known, len(self.active_chunks.first))) if len(known) else 0
             self._kept[field, word] = (known[:within], fields[:within]) if within else _NONE
             self._size += within
 
@@ -264,13 +264,13 @@ class KnownDocuments:
         return ids, fields
 
     def first_chunks(self, documents: NDArray[np.int64]) -> NDArray[np.int64]:
-        return self.census.first[documents]
+        return self.active_chunks.first[documents]
 
     def chunks(
         self, documents: NDArray[np.int64], counts: NDArray[np.float64]
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """All chunks of these documents, rising, and what each gets: the first one most."""
-        first, count = self.census.first[documents], self.census.count[documents]
+        first, count = self.active_chunks.first[documents], self.active_chunks.count[documents]
         ids = ranges(first, count)
         gains = np.repeat(counts * LATER, count)
         gains[np.cumsum(count) - count] = counts

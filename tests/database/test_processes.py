@@ -4,13 +4,18 @@ what one remembers never outlives what the other changed. The memory store is th
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import partial
 from random import Random
+from threading import Event
 from typing import Any, cast
 
 import pytest
 from sqlalchemy import event, text
 from tests import postgres
 
+from trivium.core.errors import ModelChanged
 from trivium.core.places import DatabaseAddress
 from trivium.core.types import OWNER, Signal, Where
 from trivium.ports import Backend
@@ -102,6 +107,62 @@ def test_processes_agree_in_any_order(seed: int) -> None:
         finally:
             for store in processes:
                 store.close()
+
+
+def test_searches_go_on_beside_upkeep() -> None:
+    """While another process compacts, rebuilds and changes the model, there and back, every search
+    of this one is answered as before. How long each waits: `python -m bench.team --upkeep`."""
+    with postgres.library() as place, ExitStack() as stack:
+        address = parse(place)
+        worker, server = open_postgres(address), open_postgres(address)
+        stack.callback(worker.close)
+        stack.callback(server.close)
+        history = History((worker,), 1)
+        for _ in range(8):
+            history.add(worker)
+        history.remove(worker)  # its words are left over
+        server.signals.refresh()
+        beside = _Searching(server, history.reference)
+        with ThreadPoolExecutor(1) as thread:
+            searching = thread.submit(beside.run)
+            try:
+                there_and_back = [partial(history.reembed, worker)] * 2
+                for act in (worker.upkeep.compact, worker.upkeep.rebuild, *there_and_back):
+                    act()
+                    beside.passed.clear()
+                    assert beside.passed.wait(120) or searching.done()
+            finally:
+                beside.over.set()
+            searching.result()
+
+
+class _Searching:
+    def __init__(self, server: Backend, reference: Backend) -> None:
+        self._server, self.over, self.passed = server, Event(), Event()
+        self._expected = {
+            (query, signal): _scores(reference, signal, query, TOY)
+            for query in QUERIES
+            for signal in (Signal.KEYWORD, Signal.TRIGRAM)
+        }
+
+    def run(self) -> None:
+        embedder = TOY
+        while not self.over.is_set():
+            self._server.signals.refresh()
+            for (query, signal), expected in self._expected.items():
+                got = _scores(self._server, signal, query, embedder)
+                assert got == pytest.approx(expected, abs=1e-3), (query, signal)
+            try:
+                assert _scores(self._server, Signal.VECTOR, "fog", embedder), "nothing by meaning"
+            except ModelChanged:
+                embedder = OTHER if embedder is TOY else TOY
+                continue
+            self.passed.set()
+
+
+def _scores(backend: Backend, signal: Signal, query: str, by: ToyEmbedder) -> dict[int, float]:
+    hits = backend.signals.search(signal, probe(query, embedder=by), OWNER, ALL)
+    return {hit.chunk_id: hit.score for hit in hits}
 
 
 def test_doctor_counts_words_and_occurrences_that_miss_each_other() -> None:

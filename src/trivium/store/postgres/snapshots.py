@@ -6,10 +6,10 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine
 
 from trivium.core.types import OWNER, Where
-from trivium.store.postgres.database import one_read, rows_of
+from trivium.store.postgres.database import direct, one_read, rows_of
 from trivium.store.postgres.occurrences import Remembered, RowOccurrences
 from trivium.store.postgres.shards import shards_of
 from trivium.store.postgres.vectors import ServedModel
@@ -143,18 +143,20 @@ class Snapshots:
                 wait_for_changes(connection)
 
     def _learn_words(self) -> None:
-        """Numbers rise in the order of changes; a rebuild begins another generation."""
+        """Numbers rise in the order of changes; a rebuild begins another generation. The vocabulary
+        stays: searches leave out words that nobody has any more, and to make it anew would stop
+        them for a second at 100,000 passages."""
         with one_state(self._engine) as connection:
             now = generation(connection)
             if now != self._generation:
                 self._remembered = Remembered(self._engine, self._feed)
-                self._vocabulary, self._generation, self._last_word = Vocabulary(), now, 0
-                self._last_term = 0
-            newer = text("SELECT id, word FROM words WHERE id > :last ORDER BY id")
-            rows = connection.execute(newer, {"last": self._last_word}).all()
+                self._generation, self._last_word, self._last_term = now, 0, 0
+            with direct(connection) as cursor:
+                newer = "SELECT id, word FROM words WHERE id > %s ORDER BY id"
+                rows = cursor.execute(newer, (self._last_word,)).fetchall()
         if rows:
-            self._vocabulary.add(row.word for row in rows)
-            self._last_word = rows[-1].id
+            self._vocabulary.add(word for _, word in rows)
+            self._last_word = rows[-1][0]
         terms = self._known.newer(self._last_term)
         if terms:
             self._vocabulary.add(word for _, word in terms)

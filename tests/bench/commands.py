@@ -106,9 +106,12 @@ QUICK: dict[str, tuple[str, ...]] = {
         *("--chunks", CHUNKS, "--processes", "1", "--no-graph", "--data", "DATA", "--drop"),
     ),
     "bench.postgres": (*("--chunks", CHUNKS, "--seconds", "0.1", "--data", "DATA", "--drop"),),
-    "bench.team": ("--chunks", CHUNKS, "--seconds", "0.1", "--data", "DATA"),
+    "bench.team": (
+        *("--server", "SERVER", "--chunks", CHUNKS, "--seconds", "0.1", "--data", "DATA"),
+    ),
     "bench.team #upkeep": (
-        *("--chunks", CHUNKS, "--seconds", "0.1", "--upkeep", "compact,reembed"),
+        *("--server", "SERVER", "--chunks", CHUNKS, "--seconds", "0.1"),
+        *("--upkeep", "compact,reembed"),
         *("--data", "DATA", "--drop"),
     ),
     "bench.postgres #quality": ("--quality", "scifact", "--data", "DATA"),

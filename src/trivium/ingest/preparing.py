@@ -12,7 +12,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import TypeAlias
@@ -172,32 +172,24 @@ class Preparation:
         self.found = Outcome(item.uri, Fate.FAILED, None, why, item.size, item.enclosed)
 
 
+@dataclass(eq=False)
 class Preparer:
-    def __init__(
-        self,
-        backend: Backend,
-        chunker: Chunker,
-        read: Reader,
-        extractors: Sequence[Extractor],
-        *,
-        max_bytes: int,
-        max_chunks: int,
-        summariser: Summariser | None = None,
-        keep_originals: bool = True,
-        synced: Callable[[Sequence[str]], Container[str]] = lambda uris: (),
-    ) -> None:
-        """`synced`: which of some uris the library has from a synced source."""
-        self._synced = synced
-        self._backend = backend
-        self._keep_originals = keep_originals
-        self._chunker = chunker
-        self._read = read
-        # Asked only for their versions: even to look which one takes a file is `read`'s work, done
-        # where a hostile file does no harm.
-        self._readers = _readers(extractors)
-        self._max_bytes = max_bytes
-        self._max_chunks = max_chunks
-        self._summariser = summariser
+    _backend: Backend
+    _chunker: Chunker
+    _read: Reader
+    # Asked only for their versions: even to look which one takes a file is `_read`'s work, done
+    # where a hostile file does no harm.
+    _extractors: Sequence[Extractor]
+    _: KW_ONLY
+    max_bytes: int
+    max_chunks: int
+    summariser: Summariser | None = None
+    keep_originals: bool = True
+    # Which of some uris the library has from a synced source.
+    synced: Callable[[Sequence[str]], Container[str]] = lambda uris: ()
+
+    def __post_init__(self) -> None:
+        self._readers = _readers(self._extractors)
 
     def prepare(self, asked: Sequence[Preparation], labels: Labels) -> list[Found]:
         """The outcome of each. Raises errors that aren't a document's fault."""
@@ -232,10 +224,10 @@ class Preparer:
             one.extraction = read = cleaned(item.content)
             one.digest = text_digest(read, item.metadata)
             return
-        if item.size > self._max_bytes:  # before it is in memory
+        if item.size > self.max_bytes:  # before it is in memory
             from trivium.extract.detect import too_many_bytes
 
-            raise too_many_bytes(item.name, item.size, self._max_bytes)
+            raise too_many_bytes(item.name, item.size, self.max_bytes)
         one.blob = Blob(item.name, item.content(), clean_text(item.title), item.uri)
         digest = hashlib.sha256(one.blob.data)
         if has_ending(item.name):
@@ -259,7 +251,7 @@ class Preparer:
             alike: dict[str, list[Document]] = defaultdict(list)
             for document in self._backend.documents.alike(new, labels.collection) if new else ():
                 alike[document.seen_hash].append(document)
-        synced = self._synced([one.item.uri for one in left])
+        synced = self.synced([one.item.uri for one in left])
         for one in left:
             if one.item.uri in synced or self._is_of_recording(one):
                 one.found = Covered(one.item, one.before)
@@ -273,7 +265,7 @@ class Preparer:
         recording = recording_beside(one.item)
         if recording is None or one.blob is None or not has_ending(one.item.name):
             return recording is not None
-        return is_same_talk(self._read, one.blob, recording, self._max_bytes)
+        return is_same_talk(self._read, one.blob, recording, self.max_bytes)
 
     def _recall(
         self, one: Preparation, labels: Labels, alike: Mapping[str, Sequence[Document]]
@@ -367,7 +359,7 @@ class Preparer:
             raise FileEmpty(f"{one.item.name} has no text.")
         from trivium.ingest.extractors import check_count
 
-        check_count(one.item.name, len(one.chunks), self._max_chunks)
+        check_count(one.item.name, len(one.chunks), self.max_chunks)
 
     def _chunks(self, extraction: Extraction) -> tuple[Chunk, ...]:
         """Those that its reader made, if it did."""
@@ -413,7 +405,7 @@ class Preparer:
 
     def _archived(self, one: Preparation) -> str:
         """Last, when nothing of the document can fail any more."""
-        if not self._keep_originals or one.blob is None:
+        if not self.keep_originals or one.blob is None:
             return ""
         one.steps.enter(Step.ARCHIVE)
         return self._backend.originals.keep(one.blob.data)
@@ -421,16 +413,16 @@ class Preparer:
     def _rearchive(self, before: Document, one: Preparation) -> None:
         """An original that was lost comes back with its file."""
         is_its_own = before.original and before.content_hash == one.digest  # or it was restored
-        if self._keep_originals and one.blob is not None and is_its_own:
+        if self.keep_originals and one.blob is not None and is_its_own:
             self._backend.originals.put_back(before.original, one.blob.data)
 
     def _summary(self, one: Preparation, sender: str) -> tuple[str, str]:
         """And who said so of these bytes. Of one chunk it would be a repetition, and a conversation
         is about many things."""
         extraction, chunks, before = one.read, one.chunks, one.before
-        if self._summariser is None or len(chunks) < 2 or extraction.kind is Kind.MESSAGES:
+        if self.summariser is None or len(chunks) < 2 or extraction.kind is Kind.MESSAGES:
             return "", ""
-        fresh, by = self._summarised(self._summariser, extraction, one.digest, sender)
+        fresh, by = self._summarised(self.summariser, extraction, one.digest, sender)
         if before is None or not self._is_current(before.fingerprint):
             return fresh, by
         kept = steady(fresh, chunks, self._backend.documents.summarised(before.id))
@@ -453,8 +445,8 @@ class Preparer:
 
     def _fingerprint(self, reader: str) -> str:
         parts = [self._readers.get(reader, reader), self._chunker.fingerprint]
-        if self._summariser:
-            parts.append(self._summariser.fingerprint)
+        if self.summariser:
+            parts.append(self.summariser.fingerprint)
         return "/".join(parts)
 
     def _is_current(self, fingerprint: str) -> bool:

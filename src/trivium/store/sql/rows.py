@@ -118,15 +118,13 @@ def name_values(uris: Sequence[str]) -> dict[str, Any]:
     return {"uri": first, "name": comparable_text(name_of(first)), "names": others}
 
 
-def document_values(processed: Processed) -> dict[str, Any]:
-    """Everything about a document's row that a new interpretation decides."""
+def _shared_values(processed: Processed) -> dict[str, Any]:
+    """What the rows of a document and of its active interpretation both have."""
     extraction = processed.extraction
     return {
-        "category": processed.category,
         "audience": processed.audience,
         "title": extraction.title,
         "media_type": extraction.media_type,
-        "kind": kind_of(extraction.media_type),
         "language": extraction.language,
         "content_hash": processed.content_hash,
         "size": processed.size,
@@ -134,6 +132,14 @@ def document_values(processed: Processed) -> dict[str, Any]:
         "chunks": len(processed.chunks),
         "metadata": metadata_values(processed.metadata),
         "original": processed.original,
+    }
+
+
+def document_values(processed: Processed) -> dict[str, Any]:
+    """Everything about a document's row that a new interpretation decides."""
+    return _shared_values(processed) | {
+        "category": processed.category,
+        "kind": kind_of(processed.extraction.media_type),
         "seen_hash": processed.content_hash,
         "seen_fingerprint": processed.fingerprint,
         "sender": processed.sender,
@@ -143,25 +149,15 @@ def document_values(processed: Processed) -> dict[str, Any]:
 def interpretation_values(processed: Processed) -> dict[str, Any]:
     """Everything about an interpretation's row but who and when."""
     extraction = processed.extraction
-    return {
-        "fingerprint": processed.fingerprint,
-        "content_hash": processed.content_hash,
-        "title": extraction.title,
-        "language": extraction.language,
+    return _shared_values(processed) | {
         "text": extraction.text,
-        "chunks": len(processed.chunks),
         "summary": processed.summary,
         "summarised_by": processed.summarised_by,
         "restored_from": None,
-        "media_type": extraction.media_type,
-        "size": processed.size,
         "elements": extraction.element_count,
         "tokens": sum(chunk.tokens for chunk in processed.chunks),
         "timings": dict(processed.timings),
-        "metadata": metadata_values(processed.metadata),
-        "original": processed.original,
         "sketch": extraction.chunked.sketch if extraction.chunked else sketch(extraction.text),
-        "audience": processed.audience,
     }
 
 

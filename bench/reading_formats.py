@@ -1,6 +1,7 @@
 """How many words of office files, web pages and texts are read, at what cost, compared with others.
 
     python -m bench.reading_formats [--json] [--folder FOLDER] [--peers PYTHON] [--charsets]
+    python -m bench.reading_formats --outcomes --folder FOLDER
 
 text F1      of a file's words (as a bag; runs of letters and digits, casefolded) those that were
              read, and of what was read those that are the file's. What a file's words are is taken
@@ -17,6 +18,9 @@ CPU ms       processor time of one reading in one process, the best of three, af
              paragraph and to several, written in the tables of their language and in UTF-16 without
              a mark: how many are read exactly, by us, by charset-normalizer alone, and as
              Windows-1252.
+--outcomes   what becomes of each file of a folder, of whatever kind, read in the sandbox: read,
+             refused (by the code of the error), crashed (an exception of ours, or a reader that
+             died), and raw (read, but its first text is markup or has characters of control).
 """
 
 from __future__ import annotations
@@ -38,10 +42,11 @@ from xml.etree import ElementTree
 
 from lxml import etree
 
-from trivium.core.errors import ReadError
+from trivium.core.errors import DocumentFailed, ReadError
 from trivium.extract.charsets import decode_text
 from trivium.extract.detect import read
-from trivium.ingest.extractors import extractors
+from trivium.extract.sandbox import Sandbox
+from trivium.ingest.extractors import FACTORY, extractors
 from trivium.ports import Blob
 
 DOCUMENTS = Path(__file__).parents[2] / "shared" / "data" / "documents"
@@ -57,6 +62,9 @@ TABLES = {
     "lv": ("cp1257",), "th": ("cp874",),
 }  # fmt: skip
 _WORD = re.compile(r"\w+")
+_RAW = re.compile(
+    r"(?:<(?:\?xml|/?[a-zA-Z][\w:.-]*)[^<>]*>\s*){2}|[\x00-\x08\x0e-\x1a\x7f-\x9f]|bplist0"
+)
 _MAIN = re.compile(
     r"word/document\.xml|ppt/slides/slide\d+\.xml|xl/sharedStrings\.xml|xl/.*sheet[^/]*\.xml"
 )
@@ -249,14 +257,35 @@ def charsets(limit: int | None = None) -> dict[str, Any]:
     return table
 
 
+def outcomes(folder: Path) -> dict[str, dict[str, Any]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    with Sandbox(1, extractors=FACTORY, settings={"ocr": "off"}) as sandbox:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            try:
+                text = sandbox.read(Blob(path.name, path.read_bytes())).text[:300]
+                found["raw" if _RAW.search(text) else "read"].append(path.name)
+            except ReadError as error:
+                crashed = isinstance(error, DocumentFailed) or "crashed" in error.message
+                found["crashed" if crashed else error.code].append(path.name)
+    named = {"raw", "crashed"}
+    return {
+        "files": {kind: len(names) for kind, names in sorted(found.items())},
+        "names": {kind: ", ".join(found[kind]) for kind in sorted(named & found.keys())},
+    }
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--folder", type=Path, default=DOCUMENTS / "office")
     parser.add_argument("--peers", default="")
     parser.add_argument("--charsets", action="store_true")
+    parser.add_argument("--outcomes", action="store_true")
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args(arguments)
-    found = charsets() if asked.charsets else office(asked.folder, asked.peers)
+    if asked.outcomes:
+        found = outcomes(asked.folder)
+    else:
+        found = charsets() if asked.charsets else office(asked.folder, asked.peers)
     if asked.json:
         json.dump(found, sys.stdout, indent=2)
         return

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from bench.reading_formats import charsets, main
+from bench.reading_formats import charsets, main, outcomes
 from tests.golden.make import files
 
 
@@ -26,3 +26,15 @@ def test_tables_of_characters_are_measured() -> None:
     assert right >= 0.98 * of
     right, of = map(int, found["trivium"]["a page"].split("/"))
     assert right == of
+
+
+def test_what_becomes_of_files_of_any_kind(tmp_path: Path) -> None:
+    files = {
+        "a.txt": b"The tide.", "b.djvu": b"AT&TFORM\x00\x00DJVM", "c.txt": b"<a> <b> is markup",
+        "d.tmx": b"<tmx><seg>Hello</seg></tmx>", "e.txt": b"",
+    }  # fmt: skip
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    found = outcomes(tmp_path)
+    assert found["files"] == {"file.empty": 1, "file.format_unknown": 1, "raw": 1, "read": 2}
+    assert found["names"] == {"raw": "c.txt"}

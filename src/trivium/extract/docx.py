@@ -40,7 +40,7 @@ _OFF = frozenset({"0", "false", "off"})
 class DocxExtractor:
     """Takes zip archives with a Word document inside."""
 
-    version = "docx/5"
+    version = "docx/6"
 
     def accepts(self, blob: Blob) -> bool:
         names = member_names(blob)

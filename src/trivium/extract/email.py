@@ -21,7 +21,7 @@ from trivium.ports import Blob
 MAX_MESSAGES = 100_000
 HEAD_BYTES = 16_384
 
-_FIELD = re.compile(rb"[A-Za-z][A-Za-z0-9-]*:[ \t]|[A-Za-z][A-Za-z0-9-]*:\r?\n")
+_FIELD = re.compile(rb"[A-Za-z][A-Za-z0-9-]*:(?:[ \t]|\r?\n)|[Xx]-[A-Za-z0-9-]+:")
 _KNOWN = re.compile(
     rb"^(from|to|subject|date|received|message-id|mime-version|return-path|delivered-to"
     rb"|content-type|reply-to|cc|x-[a-z-]+):",
@@ -45,7 +45,7 @@ _PREFIX = re.compile(r"\s*((re|aw|wg|fwd?|antw|sv|vs|tr)(\[\d+\])?\s*:\s*)+", re
 class MailExtractor:
     """Takes what begins with the fields of a message; names help only with few fields."""
 
-    version = "mail/4"
+    version = "mail/5"
 
     def accepts(self, blob: Blob) -> bool:
         if blob.data.startswith(BOMS):

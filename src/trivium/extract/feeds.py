@@ -42,7 +42,7 @@ class XmlExtractor:
     """Takes what begins as XML does, whatever its name, and is no web page or source code: list it
     after the reader of HTML."""
 
-    version = "xml/3"
+    version = "xml/4"
 
     def accepts(self, blob: Blob) -> bool:
         begins = _BEGINNING.match(blob.data[:1024].replace(b"\x00", b"")) or _is_element(blob)

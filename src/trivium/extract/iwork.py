@@ -33,7 +33,7 @@ _ANCHOR = "\ufffc"
 class IworkExtractor:
     """Takes zip archives with the parts of an iWork document: packed since 2013, XML before."""
 
-    version = "iwork/2"
+    version = "iwork/3"
 
     def accepts(self, blob: Blob) -> bool:
         names = member_names(blob)

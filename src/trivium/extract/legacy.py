@@ -258,7 +258,7 @@ def _cell(sheet: Sheet, row: int, column: int, datemode: int) -> str:
         if cell.value < 1:
             return f"{moment:%H:%M:%S}"
         whole = cell.value == int(cell.value)
-        return str(moment.date().isoformat() if whole else moment.isoformat(" "))
+        return str(moment.date().isoformat() if whole else moment.isoformat(" ", "seconds"))
     if cell.ctype == xlrd.XL_CELL_NUMBER:
         return f"{cell.value:.15g}"
     if cell.ctype == xlrd.XL_CELL_BOOLEAN:

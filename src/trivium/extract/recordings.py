@@ -123,10 +123,7 @@ def has_ending(name: str) -> bool:
 def is_recording(blob: Blob) -> bool:
     """By its first bytes; some formats only with the name that belongs to them."""
     head = blob.data[:16]
-    if (
-        head[:4] in (b"fLaC", b"OggS", b"\x1a\x45\xdf\xa3", b"\x30\x26\xb2\x75")
-        or head[:3] == b"ID3"
-    ):
+    if head.startswith(_MAGIC):
         return True
     if head[:4] == b"RIFF":
         return head[8:12] in (b"WAVE", b"AVI ")

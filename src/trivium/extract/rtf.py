@@ -28,7 +28,7 @@ _HEADING = re.compile(r"(?:heading|überschrift|titre) (\d)", re.IGNORECASE)
 class RtfExtractor:
     """Takes what begins as RTF does."""
 
-    version = "rtf/3"
+    version = "rtf/4"
 
     def accepts(self, blob: Blob) -> bool:
         return blob.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{\\rtf")
@@ -288,40 +288,14 @@ def _joined(parts: list[str]) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip()
 
 
-SKIPPED = frozenset(
-    {"fonttbl", "colortbl", "pict", "object", "header", "headerl", "headerr", "headerf", "footer"}
-    | {
-        "footerl",
-        "footerr",
-        "footerf",
-        "xe",
-        "tc",
-        "nonshppict",
-        "themedata",
-        "datastore",
-        "fldinst",
-    }
-    | {
-        "colorschememapping",
-        "latentstyles",
-        "listtable",
-        "listoverridetable",
-        "rsidtbl",
-        "generator",
-    }
-    | {"mmathPr", "xmlnstbl", "wgrffmtfilter", "filetbl", "revtbl", "private", "template", "ftnsep"}
-    | {
-        "ftnsepc",
-        "aftnsep",
-        "aftnsepc",
-        "docvar",
-        "pntext",
-        "pntxta",
-        "pntxtb",
-        "bkmkstart",
-        "bkmkend",
-    }
-)
+SKIPPED = frozenset((
+    "fonttbl", "colortbl", "pict", "object", "header", "headerl", "headerr", "headerf", "footer",
+    "footerl", "footerr", "footerf", "xe", "tc", "nonshppict", "themedata", "datastore",
+    "fldinst", "colorschememapping", "latentstyles", "listtable", "listoverridetable", "rsidtbl",
+    "generator", "mmathPr", "xmlnstbl", "wgrffmtfilter", "filetbl", "revtbl", "private",
+    "template", "ftnsep", "ftnsepc", "aftnsep", "aftnsepc", "docvar", "pntext", "pntxta",
+    "pntxtb", "bkmkstart", "bkmkend",
+))  # fmt: skip
 READ_ANYWAY = frozenset({"shptxt", "shpinst", "footnote", "shprslt", "title", "author"})
 INFO = frozenset({"title", "author", "subject", "keywords"})
 SIGNS = {

@@ -67,6 +67,13 @@ def test_broken_messages_still_give_what_they_have() -> None:
         MailExtractor().extract(Blob("x.eml", b"From: a@x\n\n"))
 
 
+def test_a_field_of_a_provider_may_have_no_blank() -> None:
+    """As Outlook.com writes them first: testThunderbirdEml.eml of apache/tika."""
+    blob = Blob("a.eml", b"x-store-info:J++/JTCz\n" + message("Grüße").as_bytes())
+    assert MailExtractor().accepts(blob)
+    assert MailExtractor().extract(blob).title == "Grüße"
+
+
 def test_text_with_a_colon_is_no_message() -> None:
     accepts = MailExtractor().accepts
     assert not accepts(Blob("x.txt", b"Note: this\nDate: today\n\nText"))

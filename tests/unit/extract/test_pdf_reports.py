@@ -408,6 +408,28 @@ def test_headings_that_are_only_set_apart_are_found_with_their_level() -> None:
     ]
 
 
+def test_bold_lines_that_end_within_a_sentence_are_no_heading() -> None:
+    """As in the award agreements behind Nike's 10-K of 2015 (financebench)."""
+    clause = (
+        "The Recipient who directly or indirectly owns or manages",
+        "or controls or takes part in the ownership or management",
+        "or control of or becomes employed by or consults for any",
+        "business that is engaged anywhere in the world in the",
+    )
+    sheet = Sheet()
+    sheet.put(72, 60, "Section 101. Competition", "Helvetica-Bold")
+    for row in range(6):
+        sheet.put(72, 84 + 12 * row, "The terms below hold for every award that the plan has made")
+    for row, text in enumerate(clause):
+        sheet.put(72, 180 + 12 * row, text, "Helvetica-Bold")
+    for row in range(4):
+        sheet.put(72, 250 + 12 * row, "Shares that are not settled by then are forfeited, and none")
+    result = read(sheet)
+    headings = [result.text[e.start : e.end] for e in result.elements if e.kind == "heading"]
+    assert headings == ["Section 101. Competition"]
+    assert "anywhere in the world in the" in result.text
+
+
 def test_a_listing_keeps_its_lines_and_indents() -> None:
     sheet = Sheet()
     for row in range(6):

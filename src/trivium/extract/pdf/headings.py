@@ -45,11 +45,15 @@ _TOP = re.compile(r"(\d{1,2})((?:\.\d+)*)\.? +\S")
 _LETTER = re.compile(r"[^\W\d_]")
 # Divisions that name themselves, from the widest: each is inside those before it.
 DIVISION = re.compile(
-    r"(?P<name>part|book|chapter|exhibit|annex|item|article|note)\s+"
+    r"(?P<name>part|book|chapter|exhibit|annex|item|article|note|section)\s+"
     r"(?P<number>\d{1,3}(?:\.\d{1,3})*[a-c]?|[ivx]{1,5})(?:[.:)—–-]|\s|$)",
     re.I,
 )
-_DIVISIONS = (("part", "book", "exhibit", "annex"), ("chapter", "item", "article"), ("note",))
+_DIVISIONS = (
+    ("part", "book", "exhibit", "annex"),
+    ("chapter", "item", "article"),
+    ("note", "section"),
+)
 # Code that is set in capitals or bold: signs and words that no heading has.
 _CODE = re.compile(
     r"[<>{}=|;]|\w_\w|::"

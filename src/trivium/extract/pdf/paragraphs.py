@@ -21,6 +21,7 @@ _RUN_IN = re.compile(r"(abstract|summary|zusammenfassung)\s*(?:[.:—–-]+\s*|\
 _WORDLIKE = re.compile(r"[^\W\d_]{3,}")
 _SIGN = re.compile(r"[^\w\s]|_")
 _ASCII_SIGNS = str.maketrans("", "", string.punctuation)
+HALF_SENTENCE = 30  # words: headings that long are sentences, and have their end
 _END = re.compile(r"[.!?:;…][\"”’)\]]*\d{0,2}$")
 SMALL = 0.93  # of the body's size: footnotes, captions, labels in figures
 
@@ -61,7 +62,9 @@ def _headings(lines: list[Line], rules: HeadingRules) -> dict[int, int]:
         if not lines[at].running and rules.accepts(lines[at], above, below):
             while end < len(lines) and end - at < 4 and rules.continues(lines[end], lines[end - 1]):
                 end += 1
-            found[at] = end
+            words = sum(line.text.count(" ") + 1 for line in lines[at:end])
+            if words < HALF_SENTENCE or lines[end - 1].text[-1] in ".?!:":
+                found[at] = end
         at = end
     return found
 

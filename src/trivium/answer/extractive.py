@@ -514,11 +514,6 @@ def _own(asked: Question, text: str, language: str) -> list[Term]:
 def _counted(text: str, counted: Sequence[str], language: str) -> str:
     """The figure shortly before what is counted, or right after it."""
     said = words(text)
-    unit = next((one.unit for one in quantities(f"2 {counted[0]}", language)), None)
-    if unit is not None:  # how many kilograms: 23 kg
-        sizes = [q for q in quantities(text, language) if q.unit is not None]
-        like = [q.figure for q in sizes if q.unit and q.unit.dimension == unit.dimension]
-        return like[0] if like else ""
     for run in (tuple(counted), tuple(counted[:1])):
         for at in range(len(said) - len(run) + 1):
             if all(_same_noun(a, b) for a, b in zip(said[at:], run, strict=False)):
@@ -526,6 +521,10 @@ def _counted(text: str, counted: Sequence[str], language: str) -> str:
                 behind = figures(" ".join(said[at + len(run) : at + len(run) + 1]), language)
                 if near or behind:
                     return near[-1] if near else behind[0]
+    unit = next((one.unit for one in quantities(f"2 {counted[0]}", language)), None)
+    like = [one.figure for one in quantities(text, language) if unit and one.unit == unit]
+    if like:  # how many kilograms: 23 kg
+        return like[0]
     head, _, tail = text.rpartition(":")  # "Eggs this week: seven."
     alone = figures(tail, language) if len(words(tail)) == 1 else []
     return alone[0] if alone and bag(head, language).says(Term(counted[0], 1.0)) else ""

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Page, Route, expect
 from tests.browser.looking import assert_accessible
 from tests.browser.test_first import DROP
 
@@ -45,6 +46,21 @@ def test_files_are_dropped_and_followed(
     expect(page.locator("#sending")).to_be_hidden()
     panel.get_by_role("link", name=lamp).click()
     expect(page.get_by_role("heading", name=f"The lamp, {size}").first).to_be_visible()
+
+
+@pytest.mark.parametrize("size", ["wide"])
+def test_the_smallest_files_are_sent_first(page: Page) -> None:
+    page.goto("/add")
+    sent: list[str] = []
+
+    def busy(route: Route) -> None:
+        sent.extend(re.findall(r'filename="(\w+)\.md"', route.request.post_data or ""))
+        route.fulfill(status=503, json={"detail": "Busy.", "fix": ""})
+
+    page.route("**/v1/documents?wait=false", busy)
+    page.evaluate(DROP, [[f"{n}.md", "x" * n] for n in (900, 20, 400, 3)])
+    expect(page.locator("#unsent li")).to_have_count(4)
+    assert sent == ["3", "20", "400", "900"]
 
 
 def test_a_folder_keeps_the_ways_of_its_files(page: Page, size: str, tmp_path: Path) -> None:

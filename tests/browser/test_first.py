@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.browser.conftest import PATIENCE, serving
+from tests.browser.conftest import PATIENCE, SIZES, serving
 from tests.browser.looking import assert_accessible
 
 # A drop that holds files, as a browser makes it; a script cannot make one with folders.
@@ -27,14 +27,25 @@ def address(tmp_path: Path) -> Iterator[str]:
         yield address
 
 
-def test_from_nothing_to_the_first_own_result(
-    page: Page, size: str, shoot: Callable[[str], None]
-) -> None:
+@pytest.fixture
+def size() -> str:
+    """Once: the server embeds the samples, which takes most of a minute. Each screen is looked at
+    in every size."""
+    return "wide"
+
+
+def looked_at(page: Page) -> None:
+    for width, height in reversed(SIZES.values()):
+        page.set_viewport_size({"width": width, "height": height})
+        assert_accessible(page)
+
+
+def test_from_nothing_to_the_first_own_result(page: Page, shoot: Callable[[str], None]) -> None:
     page.goto("/")
     expect(page.get_by_role("heading", name="Drop files or folders here")).to_be_visible()
     expect(page.get_by_role("button", name="Try it with sample documents")).to_be_visible()
     expect(page.locator(".first .chip")).to_have_count(3)
-    assert_accessible(page)
+    looked_at(page)
     shoot("first")
 
     # One click: the samples are added and searched; results come without another.
@@ -44,7 +55,7 @@ def test_from_nothing_to_the_first_own_result(
     expect(result).to_contain_text("ferryman", ignore_case=True, timeout=minutes)
     expect(page.locator("#tray")).to_contain_text("17 files added", timeout=minutes)
     expect(page.locator("#q")).to_have_value("who poisoned the ferryman")
-    assert_accessible(page)
+    looked_at(page)
     shoot("first-samples")
 
     # A file dropped on any page is added.
@@ -53,7 +64,7 @@ def test_from_nothing_to_the_first_own_result(
     tray = page.get_by_role("complementary", name="Adding files")
     expect(tray).to_contain_text("The file is empty.")
     expect(tray).to_contain_text(re.compile(r"\b(1 file|18 files) added"))  # together, if soon
-    assert_accessible(page)
+    looked_at(page)
     shoot("dropped")
     tray.get_by_role("button", name="Dismiss").click()
     expect(page.locator("#sending")).to_be_hidden()

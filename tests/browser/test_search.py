@@ -7,7 +7,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import Page, Route, expect
+import pytest
+from playwright.sync_api import BrowserContext, Page, Route, expect
 from tests.browser.looking import assert_accessible
 
 Shoot = Callable[[str], None]
@@ -68,6 +69,19 @@ def test_an_older_search_never_covers_a_newer_one(page: Page) -> None:
         route.continue_()
     page.evaluate("() => new Promise(requestAnimationFrame)")
     assert titles(page) == before
+
+
+@pytest.mark.parametrize("size", ["wide"])
+def test_without_a_server_no_older_results_stay(context: BrowserContext) -> None:
+    page = context.new_page()  # its console may complain
+    page.goto("/?q=crown")
+    expect(page.locator(".result").first).to_be_visible()
+    context.set_offline(True)
+    page.locator("#q").fill("battleaxe")
+    expect(page.locator("#alert")).to_contain_text("The server doesn't answer.")
+    expect(page.locator("#results")).to_have_text("Not searched.")
+    context.set_offline(False)  # and it searches again by itself
+    expect(page.locator(".result").first).to_contain_text("axe")
 
 
 def test_the_back_button_goes_back(page: Page, size: str) -> None:

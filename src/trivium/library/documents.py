@@ -171,7 +171,9 @@ class Documents:
             if chunk.chunk.index == index:
                 return chunk
         raise DocumentNotFound(
-            f"{document.title} has no passage {index}.", fix="`trivium show` lists its passages."
+            f"{document.title} has no passage {index}.",
+            fix="`trivium show` lists its passages.",
+            on_page="Open the document to see its passages.",
         )
 
     def collections(self, within: Where = OWNER) -> list[Collection]:

@@ -1,7 +1,7 @@
 """How sure it is that a sentence answers a question: one number from what speaks for it. Pure.
 
-The coefficients are those of logistic regressions, fitted by `python -m bench.confidence` over
-questions whose answers are known by sentence, none of them held out.
+The coefficients are those of logistic regressions over questions whose answers are known by
+sentence, none of them held out: the judged ones (`python -m bench.confidence`) and XQuAD's.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from trivium.core.modes import Combine as Combine
 from trivium.core.modes import Granularity as Granularity
 from trivium.core.modes import Mode as Mode
 from trivium.core.modes import Signal as Signal
-from trivium.core.work import TaskEnd
+from trivium.core.work import SyncPoint, TaskEnd
 
 if TYPE_CHECKING:
     import numpy as np
@@ -290,6 +290,7 @@ class Processed:
     original: str = ""  # address of its bytes in the archive
     timings: Mapping[str, float] = field(default_factory=dict)  # seconds of each step
     task: TaskEnd | None = None  # the task that ends with it, if the store keeps jobs
+    point: SyncPoint | None = None  # how far its source is synced once it is stored
     sender: str = ""  # id of the token that sends it; empty: the owner
     # Labels (category, audience) that nobody gave: a store takes those that its document has by
     # then, for another process may have changed them since it was read.

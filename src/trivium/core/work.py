@@ -250,6 +250,15 @@ class WatchedFolder:
 
 
 @dataclass(frozen=True, slots=True)
+class SyncPoint:
+    """How far a source is synced. The store writes it in the transaction that shows the last
+    document it covers."""
+
+    source: str  # its name
+    cursor: str  # as the source gave it
+
+
+@dataclass(frozen=True, slots=True)
 class SyncFailure:
     """An item of a source that isn't in the library as it is there, and why. Later runs try it
     again, with growing pauses."""

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from trivium.core.errors import ModelUnavailable
 from trivium.core.types import Extraction, Processed
-from trivium.core.work import JobId, Offered, Step
+from trivium.core.work import JobId, Offered, Step, SyncPoint
 from trivium.ingest.attached import is_library
 from trivium.ingest.embedding import Batches, Embedding, Made, step_back
 from trivium.ingest.outcomes import (
@@ -68,7 +68,9 @@ class Pipeline:
         readers: int = 2,
         records: TaskRecords | None = None,
         on_note: Callable[[str], None] = lambda note: None,
+        point: SyncPoint | None = None,
     ) -> None:
+        """`point`: how far a source is synced once everything that is offered is done."""
         self._backend = backend
         self._embedding = embedding
         self._records = records or TaskRecords(None)
@@ -83,6 +85,8 @@ class Pipeline:
         )
         self._in_flight = InFlightDocuments(readers)
         self._cancelled: set[JobId] = set()
+        self._point = point
+        self._all_offered = False
 
     def __enter__(self) -> Pipeline:
         return self
@@ -105,6 +109,7 @@ class Pipeline:
         try:
             while True:
                 feed = self._feed(feed)
+                self._all_offered = feed is None
                 if not self._in_flight.is_empty:
                     yield from self._take_next()
                     if self._look() and feed is None:
@@ -114,6 +119,8 @@ class Pipeline:
                 elif feed is None and self._in_flight.is_done:
                     break
             self._records.settle(now=True)
+            if self._point is not None:  # no document carried it
+                self._backend.sources.advance(self._point)
         except BaseException as error:
             lost = is_of_one_document(error)  # and nobody could say which one
             raise
@@ -330,18 +337,29 @@ class Pipeline:
         processed = [
             self._processed(flight, made, why) for flight, why in zip(flights, reasons, strict=True)
         ]
+        # Who takes the outcome notes what a document lacks, and only then may the cursor move on.
+        is_whole = not any(flight.unfetched for flight in flights)
+        carried = self._point if is_whole and self._is_last(flights) else None
+        if carried is not None:
+            processed[-1] = replace(processed[-1], point=carried)
         half = [one for one in processed if one.vectors is None]
         vectors = {h: made.vectors[h] for one in half for h in one.hashes if h in made.vectors}
         if vectors:
             self._backend.models.keep(self._embedding.model, vectors)
         outcomes = []
         documents = self._backend.writer.put(processed, self._embedding.model)
+        if carried is not None and len(documents) == len(processed):
+            self._point = None  # it is saved, in the transaction that shows the last of them
         for flight, document, why in zip(flights, documents, reasons, strict=False):
             item, fate = flight.offer.item, flight.fate
             if flight.ready.before is None and document.uri != item.uri:
                 fate = Fate.DUPLICATE  # of another that was under way
             outcomes.append(Outcome(item.uri, fate, document, why, item.size, item.enclosed))
         return outcomes
+
+    def _is_last(self, flights: Sequence[InFlight]) -> bool:
+        """Whether everything is done once these are there."""
+        return self._all_offered and len(list(self._in_flight.unfinished())) == len(flights)
 
     def _processed(
         self, flight: InFlight, made: Made, reason: ModelUnavailable | None

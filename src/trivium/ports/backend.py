@@ -47,6 +47,7 @@ from trivium.core.work import (
     Priority,
     Retryable,
     SyncFailure,
+    SyncPoint,
     SyncRun,
     Task,
     TaskEnd,
@@ -824,8 +825,9 @@ class KeptSources(Protocol):
         """Whether there was one. Its failures go too; its documents stay."""
         ...
 
-    def advance(self, name: str, cursor: str) -> None:
-        """How far a source is synced, as it said itself."""
+    def advance(self, point: SyncPoint) -> None:
+        """Save a cursor without a document. `Writer.put` saves the one that a document carries
+        (`Processed.point`) in the same transaction."""
         ...
 
     def record(self, name: str, run: SyncRun) -> None:

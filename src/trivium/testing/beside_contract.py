@@ -22,7 +22,7 @@ from trivium.core.types import (
     Signal,
     Where,
 )
-from trivium.core.work import KeptSource, SyncFailure, SyncRun, WatchedFolder
+from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun, WatchedFolder
 from trivium.ports import Backend
 from trivium.testing.samples import PartContract, found, put, sample, writer
 
@@ -79,11 +79,11 @@ class SourcesContract(PartContract):
 
     def test_a_source_knows_how_far_it_is(self, backend: Backend) -> None:
         backend.sources.keep(KeptSource("work", "slack", added_at="1"))
-        backend.sources.advance("work", "here")
+        backend.sources.advance(SyncPoint("work", "here"))
         backend.sources.record("work", SyncRun("2026-01-01", counts={"added": 1}))
         backend.sources.pause("work", True)
         for unknown in ("other", "work/else"):  # a source that was removed meanwhile is no error
-            backend.sources.advance(unknown, "there")
+            backend.sources.advance(SyncPoint(unknown, "there"))
             backend.sources.record(unknown, SyncRun())
             backend.sources.settle(unknown, [SyncFailure("a", "b", "c")], [])
         found = backend.sources.get("work")
@@ -108,14 +108,14 @@ class SourcesContract(PartContract):
         assert backend.sources.failures("work") == []
         assert backend.sources.failures("more") == [a]
 
-    def test_a_cursor_moves_on(self, backend: Backend) -> None:
+    def test_a_cursor_moves_with_the_document_that_carries_it(self, backend: Backend) -> None:
         backend.sources.keep(KeptSource("work", "slack"))
-        backend.sources.keep(KeptSource("more", "slack"))
-        backend.sources.advance("work", "after b")
-        assert {one.name: one.cursor for one in backend.sources.all()} == {
-            "work": "after b",
-            "more": "",
-        }
+        point = SyncPoint("work", "after b")
+        first, second = sample("a", "Fog."), replace(sample("b", "Rain."), point=point)
+        put(backend, first)
+        assert backend.sources.all()[0].cursor == ""
+        put(backend, second)
+        assert backend.sources.all()[0].cursor == "after b"
 
 
 class FoldersContract(PartContract):

@@ -23,7 +23,7 @@ from trivium.core.errors import (
 )
 from trivium.core.shapes import SyncAnswer
 from trivium.core.types import Extraction, Labels
-from trivium.core.work import KeptSource, SyncFailure, SyncRun, now
+from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun, now
 from trivium.library.model import CurrentModel
 from trivium.library.sync.items import SEGMENT, age, held, slices
 from trivium.library.sync.putting import Putting
@@ -201,7 +201,7 @@ class Sync:
         if source.paused:
             raise SourcePaused(f"{name} is paused.")
         if full:
-            self._backend.sources.advance(name, "")
+            self._backend.sources.advance(SyncPoint(name, ""))
         now_due = [replace(one, not_before="") for one in self._backend.sources.failures(name)]
         self._backend.sources.settle(name, now_due, [])
         self._backend.sources.record(name, replace(source.run, not_before=now(), code=""))

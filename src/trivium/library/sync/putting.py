@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 
 from trivium.core.types import Labels
-from trivium.core.work import Job, JobState, KeptSource, Priority
+from trivium.core.work import Job, JobState, KeptSource, Priority, SyncPoint
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.outcomes import Outcome
 from trivium.ingest.run import Pipeline
@@ -39,9 +39,10 @@ class Putting:
     def __exit__(self, *_: object) -> None:
         self.rest()
 
-    def put(self, items: Sequence[SourceItem]) -> Iterator[Outcome]:
+    def put(self, items: Sequence[SourceItem], point: SyncPoint | None) -> Iterator[Outcome]:
+        """The cursor advances in the transaction that shows the last of them."""
         threads = readers_for(self._settings) + 1
-        with Pipeline(self._backend, self._embedding, readers=threads) as pipeline:
+        with Pipeline(self._backend, self._embedding, readers=threads, point=point) as pipeline:
             yield from pipeline.run(self._offers(items))
 
     def rest(self) -> None:

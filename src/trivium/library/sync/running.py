@@ -1,8 +1,8 @@
 """One run of one source: puts what changed there, removes what is gone, records what failed.
 
 A run takes the changes in segments. For each segment it first removes what is gone, then puts the
-rest, records what failed, and moves the cursor last. So the cursor is never ahead of documents and
-failures, wherever a run is killed; an item read twice has the same hash and needs no
+rest, and the cursor advances in the transaction that shows the last item. So the cursor is never
+ahead of the documents, wherever a run is killed; an item read twice has the same hash and needs no
 embedding. Nothing is locked while the run reads from a source or waits for it: other writers have
 their turn between two segments.
 """
@@ -18,7 +18,7 @@ from threading import Event
 from time import monotonic
 
 from trivium.core.errors import SourceEmpty, TriviumError
-from trivium.core.work import KeptSource, SyncFailure, SyncRun, now
+from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun, now
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.tasks import clean_item
 from trivium.library.sync.items import (
@@ -257,6 +257,9 @@ class Run:
         gone = [one for one in segment.changes.values() if isinstance(one, Gone)]
         failed = [one for one in segment.changes.values() if isinstance(one, Failed)]
         there = [one for one in segment.changes.values() if isinstance(one, Put)]
+        point = None
+        if segment.checkpoint is not None:
+            point = SyncPoint(source.name, segment.checkpoint.cursor)
         taken: list[Gone | Only] = [*segment.only, *gone]
         if taken:
             self._forget(uris_of(self._backend, source, taken))
@@ -270,16 +273,18 @@ class Run:
             known = {one.item for one in sources.failures(source.name)}
             with self._backend.writer.writing(self._on_wait):
                 items = [clean_item(item_of(source, put)) for put in there]
-                for outcome in self._putting.put(items):
+                for outcome in self._putting.put(items, point):
                     self._take(outcome)
             if over := [one.id for one in there if one.id in known - self._failing]:
                 sources.settle(source.name, [], over)
             self._forget_files()
+        elif point is not None:
+            sources.advance(point)
         if segment.checkpoint is not None:
-            sources.advance(source.name, segment.checkpoint.cursor)
             self._progress(segment.checkpoint)
 
     def _take(self, outcome: Outcome) -> None:
+        """Failures are recorded before the cursor moves past them."""
         id_ = outcome.uri.removeprefix(self._source.uri_prefix)
         item = id_.partition(WITHIN)[0]
         if outcome.fate is Fate.FAILED and outcome.error is not None:

@@ -205,7 +205,7 @@ class FolderChanges:
     def put_first(self, batch: Sequence[Processed], model: str) -> list[Document]:
         stage = self.staging.stage(batch, model)
         self.indexes.add([chunk for staged in stage.staged for chunk in staged.indexed])
-        return self.staging.activate(stage.staged, stage.documents, stage.ends)
+        return self.staging.activate(stage.staged, stage.documents, stage.ends, stage.points)
 
     def restore(self, document: DocumentId, number: int) -> Document:
         with self.turns.writing():

@@ -20,7 +20,7 @@ from sqlalchemy import Connection, Engine, select, text
 
 from trivium.core.errors import JobInterrupted
 from trivium.core.types import Document, DocumentId, Processed
-from trivium.core.work import TaskEnd
+from trivium.core.work import SyncPoint, TaskEnd
 from trivium.ports import Waiting
 from trivium.store.identity import is_shareable
 from trivium.store.postgres.database import retried
@@ -82,7 +82,9 @@ class PostgresChanges:
                 _lock_sources(connection, batch)
                 mine = _still_wanted(connection, batch)
                 staged = stage(connection, mine, model, self._take)
-                return self._show(connection, model, staged.staged, staged.documents, staged.ends)
+                return self._show(
+                    connection, model, staged.staged, staged.documents, staged.ends, staged.points
+                )
 
         return retried(put)
 
@@ -93,12 +95,13 @@ class PostgresChanges:
         staged: Sequence[Staged],
         wanted: Sequence[DocumentId],
         ends: Sequence[TaskEnd] = (),
+        points: Sequence[SyncPoint] = (),
     ) -> list[Document]:
         indexed = [chunk for each in staged for chunk in each.indexed]
         gathered = gather([(chunk.text, chunk.language) for chunk in indexed])
         self.vectors.add(connection, model, indexed)
         # Takes the sequence number.
-        documents = activate(connection, staged, wanted, ends)
+        documents = activate(connection, staged, wanted, ends, points)
         if indexed:
             query = select(counters.c.value).where(counters.c.name == "sequence")
             sequence = int(connection.scalar(query) or 0)

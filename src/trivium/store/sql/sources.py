@@ -1,4 +1,6 @@
-"""Sources and folders that are kept in step, in the registry."""
+"""Sources and folders that are kept in step, in the registry. A cursor is written by `save_points`
+in the transaction that shows the last document it covers.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Engine, RowMapping, delete, insert, select, update
+from sqlalchemy import Connection, Engine, RowMapping, delete, insert, select, update
 
-from trivium.core.work import KeptSource, SyncFailure, SyncRun, WatchedFolder, now
+from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun, WatchedFolder, now
 from trivium.store.sql.statements import insert_all, slices
 from trivium.store.sql.tables import source_failures, sources, watched_folders
 
@@ -41,8 +43,9 @@ class SqlSources:
             gone = connection.execute(delete(sources).where(sources.c.name == name))
             return gone.rowcount > 0
 
-    def advance(self, name: str, cursor: str) -> None:
-        self._set(name, cursor=cursor)
+    def advance(self, point: SyncPoint) -> None:
+        with self._engine.begin() as connection:
+            save_points(connection, [point])
 
     def record(self, name: str, run: SyncRun) -> None:
         self._set(name, run=_run_row(run))
@@ -78,6 +81,13 @@ class SqlSources:
     def _set(self, name: str, **values: Any) -> None:
         with self._engine.begin() as connection:
             connection.execute(update(sources).where(sources.c.name == name).values(**values))
+
+
+def save_points(connection: Connection, points: Sequence[SyncPoint]) -> None:
+    """Inside the transaction of whoever shows the documents that these cover."""
+    for point in points:
+        mine = update(sources).where(sources.c.name == point.source)
+        connection.execute(mine.values(cursor=point.cursor))
 
 
 def _row(source: KeptSource) -> dict[str, Any]:

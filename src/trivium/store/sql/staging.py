@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from trivium.core.errors import DocumentNotFound
 from trivium.core.types import ChunkId, Document, DocumentId, Metadata, Processed
-from trivium.core.work import DUPLICATE, TaskEnd, now
+from trivium.core.work import DUPLICATE, SyncPoint, TaskEnd, now
 from trivium.store.identity import (
     conversation,
     inherited,
@@ -61,6 +61,7 @@ from trivium.store.sql.rows import (
     name_values,
     searched_text,
 )
+from trivium.store.sql.sources import save_points
 from trivium.store.sql.statements import (
     EMBEDDED_UPTO,
     KEPT,
@@ -117,6 +118,7 @@ class Stage:
     staged: tuple[Staged, ...]
     documents: tuple[DocumentId, ...]  # the one each of them is, now or once activated
     ends: tuple[TaskEnd, ...]  # the tasks that asked for them
+    points: tuple[SyncPoint, ...] = ()  # how far sources are synced once these are there
 
 
 Take: TypeAlias = Callable[[str, int], range]  # the next numbers of a counter
@@ -137,9 +139,10 @@ class Staging:
         staged: Sequence[Staged],
         wanted: Sequence[DocumentId] = (),
         ends: Sequence[TaskEnd] = (),
+        points: Sequence[SyncPoint] = (),
     ) -> list[Document]:
         with self.engine.begin() as connection:
-            return activate(connection, staged, wanted, ends)
+            return activate(connection, staged, wanted, ends, points)
 
     def discard(self) -> None:
         """Delete rows that a dead writer staged. Its leftovers stay until indexes drop them."""
@@ -169,12 +172,15 @@ def activate(
     staged: Sequence[Staged],
     wanted: Sequence[DocumentId] = (),
     ends: Sequence[TaskEnd] = (),
+    points: Sequence[SyncPoint] = (),
 ) -> list[Document]:
-    """Switch to the staged interpretations: the one instant in which search changes, and in
-    which the tasks end that asked for it. The documents wanted come back."""
+    """Switch to the staged interpretations: the one instant in which search changes, in which the
+    tasks end that asked for it, and in which the cursors of their sources move on. The documents
+    wanted come back."""
     if staged:
         _switch(connection, staged)
     end_tasks(connection, ends)
+    save_points(connection, points)
     query = select(documents).where(documents.c.id.in_(wanted))
     rows = connection.execute(query).mappings()
     by_id = {row["id"]: document_of(row) for row in rows}
@@ -226,6 +232,7 @@ class _Plan:
         self._ids: list[DocumentId] = []
         self._staged: list[Staged] = []
         self._ends: list[TaskEnd] = []
+        self._points: list[SyncPoint] = []
         self._unborn = 0  # new documents so far; until they are written they have ids below 0
         shared = [(p.collection, p.content_hash) for p in batch if is_shareable(p)]
         found = [
@@ -266,9 +273,11 @@ class _Plan:
         self._ids.append(document)
         if processed.task is not None:
             self._ends.append(replace(processed.task, document=document, **said))
+        if processed.point is not None:
+            self._points.append(processed.point)
 
     def stage(self) -> Stage:
-        return Stage(tuple(self._staged), tuple(self._ids), tuple(self._ends))
+        return Stage(tuple(self._staged), tuple(self._ids), tuple(self._ends), tuple(self._points))
 
     def _number(self, given: Sequence[DocumentId]) -> None:
         """From here on new documents have the ids that they keep."""

@@ -22,7 +22,7 @@ import numpy as np
 from bench.heard import FORMAT, SAME, SETS, Columns, hear
 from trivium.config import Settings, load
 from trivium.search.grasp import Passages
-from trivium.search.match import KNEE, Fit, Signs, behind, falling
+from trivium.search.match import KNEE, OWN, OWN_EVIDENCE, Fit, Signs, behind, falling
 from trivium.search.rerank import Shares, blend
 
 if TYPE_CHECKING:
@@ -113,27 +113,28 @@ def _regressed(sets: Sequence[Sequence[Listed]], kind: str) -> Fit:
     """Each set counts the same, and in it the queries that its library can't answer as much as its
     own. Where they counted .5, the mean error was .004 higher.
 
-    Which evidence is beyond the knee depends on the fit, so it is fitted again with what the last
-    fit says, until it stays."""
+    Which evidence is beyond the knee, and how much being behind counts, depends on the fit, so it
+    is fitted again with what the last fit says, until it stays."""
     drawn = [_columns(lists) for lists in sets]
     known = {name: np.concatenate([one[name] for one in drawn]) for name in drawn[0]}
     y, w = known["relevant"], known["weight"] / len(sets)
     names = KINDS[kind]
+    of_library = () if kind == "words" else LIBRARY
     plain = np.column_stack([known[name] for name in names])
     found = _newton(plain, y, w)
-    if kind == "words":
-        return _named(names, found)
-    found = np.concatenate([found[:-1], np.zeros(len(LIBRARY)), found[-1:]])
+    found = np.concatenate([found[:-1], np.zeros(len(of_library)), found[-1:]])
     evidence = [at for at, name in enumerate(names) if name != "behind"]
     for _ in range(ROUNDS):
-        beyond = np.maximum(0.0, plain[:, evidence] @ found[evidence] + found[-1] - KNEE)
-        library = [known[name] * beyond for name in LIBRARY]
-        again = _newton(np.column_stack([plain, *library]), y, w)
+        own = plain[:, evidence] @ found[evidence] + found[-1]
+        counted = plain.copy()
+        counted[:, names.index("behind")] /= 1 + np.exp(OWN * (own - OWN_EVIDENCE))
+        library = [known[name] * np.maximum(0.0, own - KNEE) for name in of_library]
+        again = _newton(np.column_stack([counted, *library]), y, w)
         moved = float(np.abs(again - found).max())
         found = (found + again) / 2  # halfway: else it may go to and fro
         if moved < 1e-3:
             break
-    return _named((*names, *LIBRARY), found)
+    return _named((*names, *of_library), found)
 
 
 def _columns(lists: Sequence[Listed]) -> dict[str, NDArray[np.float64]]:

@@ -335,6 +335,7 @@ SEEDS: dict[str, bytes] = {
     "a.ipynb": notebook(),
     "a.rtf": b"{\\rtf1\\ansi{\\fonttbl{\\f0 Arial;}}\\f0 %s\\par}" % SENTENCE.encode(),
     "a.bib": b"@book{a, title = {Lanterns}, author = {Keeper, A. and Doe, J.}, year = 1999}\n",
+    "a.ris": b"TY  - BOOK\nTI  - Lanterns\nAU  - Keeper, A.\nPY  - 1999\nER  - \n",
     "csl.json": json.dumps([_CITE]).encode(),
     "a.py": b'"""About lanterns."""\n\n\ndef light(n: int) -> int:\n    return n + 1\n',
     "a.xml": f"<rss><channel><title>Lanterns</title><item><title>One</title><description>{SENTENCE}"

@@ -25,7 +25,7 @@ SAID = {
     "all": "The lamp is kept in the tower.",
     "slack/G1": "The lamp key is under the stone.",
     "slack/G2": "The lamp code is seven.",
-    "finance": "The lamp costs much silver.",
+    "finance": "The lamp costs nine silver.",
 }
 
 

@@ -17,7 +17,16 @@ from trivium.web.site import PARTS, furnish
 
 HOST = "http://localhost:8420"
 # The only pages without a token.
-OPEN = {"/static/{of}/{name}", "/login", "/login/start", "/login/done", "/logout", "/theme"}
+# The provider ends sessions (`/login/ended`) with a token that it signed.
+OPEN = {
+    "/static/{of}/{name}",
+    "/login",
+    "/login/start",
+    "/login/done",
+    "/login/ended",
+    "/logout",
+    "/theme",
+}
 HIDDEN, ELSEWHERE = 3, 4
 
 

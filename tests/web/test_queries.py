@@ -124,7 +124,7 @@ def test_what_a_link_on_another_site_searched_is_not_the_owners_query(
 
 def test_the_log_stays_within_its_limits(library: Library) -> None:
     """It grew for ever: 100,000 queries took 58 MB."""
-    queries = Queries(library.backend, LogMode.FULL, most=5, days=30)
+    queries = Queries(library.backend, LogMode.FULL, 5, 30)
     old = [LoggedQuery("2020-01-01T00:00:00Z", f"old {n}") for n in range(3)]
     library.backend.queries.note(old)
     for n in range(20):

@@ -19,7 +19,7 @@ from xml.etree.ElementTree import Element
 from trivium.core.errors import FileDamaged, ReadError
 from trivium.core.types import Enclosed
 from trivium.extract.composer import clean
-from trivium.extract.ole import is_ole, open_ole, stream
+from trivium.extract.ole import is_ole, open_ole, paths, stream
 from trivium.extract.package import Package
 from trivium.ports import Blob
 
@@ -63,7 +63,7 @@ def embedded_in_compound(ole: OleFileIO) -> list[Enclosed]:
     document of an old program, spread over such a storage, is left out."""
 
     def files() -> Iterator[Enclosed | None]:
-        for number, path in enumerate(ole.listdir(), start=1):
+        for number, path in enumerate(paths(ole), start=1):
             base = f"object-{number}"
             if path[-1] == "\x01Ole10Native":
                 yield _native(base, stream(ole, path))

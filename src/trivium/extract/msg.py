@@ -25,7 +25,7 @@ from trivium.extract.charsets import decode_text
 from trivium.extract.composer import clean
 from trivium.extract.email import MAX_MESSAGES, letter_document, mailbox_document
 from trivium.extract.mail_message import MailMessage, parse_message
-from trivium.extract.ole import has_stream, open_ole, stream
+from trivium.extract.ole import has_stream, open_ole, paths, stream
 from trivium.extract.rtf import RtfExtractor
 from trivium.ports import Blob
 
@@ -198,7 +198,7 @@ class _Message:
         level = len(self._folder)
         folders = {
             path[level]
-            for path in self._ole.listdir(streams=True, storages=True)
+            for path in paths(self._ole, storages=True)
             if path[:level] == self._folder
             and len(path) > level
             and path[level].startswith("__attach_version1.0")

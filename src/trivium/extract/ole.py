@@ -54,6 +54,15 @@ def stream(ole: OleFileIO, name: str | list[str]) -> bytes:
     return data
 
 
+def paths(ole: OleFileIO, *, storages: bool = False) -> list[list[str]]:
+    """Of all streams; none when a damaged folder is inside itself."""
+    try:
+        found: list[list[str]] = ole.listdir(storages=storages)
+    except RecursionError:
+        return []
+    return found
+
+
 def locked(name: str, fix: str | None = None) -> FileLocked:
     return FileLocked(f"{name} is protected by a password.", fix=fix)
 
@@ -87,7 +96,7 @@ class LockedOfficeExtractor:
         with open_ole(blob) as ole:
             if ole.exists("EncryptedPackage") or ole.exists("EncryptionInfo"):
                 raise locked(blob.name)
-            names = {path[0] for path in ole.listdir()}
+            names = {path[0] for path in paths(ole)}
             others = [(kind, fix) for name, kind, fix in _OTHERS if name in names]
         kind, fix = next(iter(others), ("a compound file without an Office document in it", None))
         raise FormatUnknown(f"{blob.name} is {kind}, which Trivium can't read yet.", fix=fix)

@@ -33,7 +33,7 @@ _LEAST = 0.2
 # first were too low. Error of calibration, and reranked: cranfield .120 to .056 (.120 to .053),
 # dbpedia_5k .155 to .123 (.152 to .092), 454 abstracts of nfcorpus .239 to .193 (.241 to .194);
 # where one passage answers, xquad_en, .018 to .033. From -1.75 to -3.5 all are within .02 of that.
-_OWN, _OWN_EVIDENCE = 2.0, -2.5
+OWN, OWN_EVIDENCE = 2.0, -2.5
 # In a library with few passages, a good passage has few rivals, so evidence counts more, and from
 # lower on. On small libraries (10, 30 and 100 documents of ten judged sets, 604 queries) the first
 # result is right in 79 % of the cases. Those that are right have a mean match of .76 with these
@@ -129,7 +129,7 @@ class Fit:
         )
         few = signs.passages.few and self.similarity > 0
         above = evidence - (_FEW_KNEE if few else KNEE)
-        logit = evidence + self.behind * signs.behind / (1 + exp(_OWN * (evidence - _OWN_EVIDENCE)))
+        logit = evidence + self.behind * signs.behind / (1 + exp(OWN * (evidence - OWN_EVIDENCE)))
         if above > 0:
             logit += (_FEW if few else self.library(signs.passages)) * above
         if few:

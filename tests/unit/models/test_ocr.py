@@ -117,7 +117,7 @@ def test_a_sideways_scan_inside_a_pdf_is_read() -> None:
 
 def test_images_without_text_without_ocr_or_without_sense_are_refused(tmp_path: Path) -> None:
     white = png(np.full((300, 300), 255, dtype=np.uint8))
-    with pytest.raises(FileEmpty, match="no text"):
+    with pytest.raises(FileEmpty, match="no readable text"):
         ImageExtractor(Tesseract("eng")).extract(Blob("a.png", white))
     with pytest.raises(FileEmpty, match="is an image"):
         ImageExtractor().extract(Blob("a.png", white))

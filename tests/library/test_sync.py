@@ -555,11 +555,18 @@ def test_an_unpacked_export_that_is_added_and_synced_gives_each_message_once(
     (export / "general" / "2016-01-04.json").write_text(json.dumps(said))
     with Library(open_memory(), TOY, Settings()) as library:
         library.sync.add(KeptSource("chat", "slack-export", {"path": str(export)}))
+        # Unpacked among other files, which stay.
+        (export / "notes").mkdir()
+        (export / "notes" / "plan.json").write_text('{"plan": "A bridge."}')
+        (export / "letter.txt").write_text("A letter.")
         for _ in range(2):
             library.add(export)
             library.sync.run("chat")
-            (document,) = library.documents.all()
-            assert document.uri.startswith("slack-export:chat/")
+            uris = {one.uri for one in library.documents.all()}
+            files = {str(export / "letter.txt"), str(export / "notes" / "plan.json")}
+            assert files < uris
+            (message,) = uris - files
+            assert message.startswith("slack-export:chat/")
 
 
 def test_a_source_reads_the_same_folder_wherever_it_runs(

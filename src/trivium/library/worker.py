@@ -8,6 +8,7 @@ The caller says what to work on, and for whom.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields, replace
@@ -98,12 +99,12 @@ def _twin(source: KeptSource, uri: str) -> str:
     """The beginning of the uris under which a source shows a file, if it reads the file; else
     empty."""
     place = kinds.place_of(source.kind, source.options)
-    inside = uri.removeprefix(f"{place}{os.sep}")
-    if not place or (inside == uri != place):
+    inside = uri.removeprefix(f"{place}{os.sep}").replace(os.sep, "/")
+    if not place or (uri != place and not uri.startswith(f"{place}{os.sep}")):
         return ""
-    if uri == place or kinds.kind_of(source.kind).takes_all:
+    if uri == place or re.fullmatch(kinds.kind_of(source.kind).members, inside):
         return source.uri_prefix.removesuffix("/")
-    return source.uri_prefix + inside.replace(os.sep, "/")
+    return source.uri_prefix + inside
 
 
 def synced(backend: Backend, collection: str, uris: Sequence[str]) -> set[str]:

@@ -170,4 +170,6 @@ class SourceKind:
     # file below it was also added as it is, the source's documents, whose ids begin with the file's
     # path below it, take its place.
     files: Sequence[str] = ()
-    takes_all: bool = False  # everything below what it reads is part of what it shows
+    # A pattern of paths below it that hold parts of items. Narrow: whatever it matches is shown by
+    # the source alone, and the folder may hold a person's other files, too.
+    members: str = ""

@@ -206,5 +206,5 @@ KIND = SourceKind(
     },
     required=("path",),
     files=("path",),
-    takes_all=True,
+    members=r"(users|channels|groups|dms|mpims|integration_logs)\.json|[^/]+/\d{4}-\d\d-\d\d\.json",
 )

@@ -541,5 +541,4 @@ KIND = SourceKind(
     secrets=("key",),
     own=(URL, "https://api.zotero.org"),
     files=("path", "storage", "attachments"),
-    takes_all=True,
 )

@@ -1,8 +1,8 @@
 """The stranger's protocol of docs/stranger.md: 100 mixed files, 40 searches, 30 questions.
 
 `python -m bench.stranger --folder FOLDER` builds files and library there (once), then prints what
-came first for each search and the answer to each question, with a verdict by plain comparison.
-A person reads the answers.
+came first for each search and the answer to each question, with a verdict by plain comparison, and
+writes all of it on one page, FOLDER/judge.md, for a person who didn't build it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,13 @@ import csv
 import json
 import shutil
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from trivium import Library
+from trivium.text.query import parse
+from trivium.text.snippet import snip
 
 HERE = Path(__file__).parent / "stranger_files"
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -41,47 +45,91 @@ def build(folder: Path, data: Path, *, own: bool) -> None:
             shutil.copyfile(data / line, copied)
 
 
-def _rows(name: str) -> list[dict[str, str]]:
+def _rows(name: str, most: int) -> list[dict[str, str]]:
     with (HERE / name).open(newline="") as lines:
-        return list(csv.DictReader(lines, delimiter="\t"))
+        return list(csv.DictReader(lines, delimiter="\t"))[:most]
 
 
-def searches(library: Library, most: int) -> None:
-    right = wrong = 0
-    for row in _rows("searches.tsv")[:most]:
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a person saw first, and what plain comparison says of it."""
+
+    asked: str
+    expected: str
+    text: str
+    file: str
+    note: str
+    is_right: bool
+    is_weak: bool = False
+
+    def line(self) -> str:
+        verdict = ("right" if self.is_right else "WRONG") + (" weak" if self.is_weak else "")
+        return f"{verdict:<10} {self.asked} → {self.note or self.text[:160]} {self.file}"
+
+    def row(self, number: int) -> str:
+        cells = (self.asked, self.text, self.file, self.expected, self.note)
+        told = " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells)
+        return f"| {number} | {told} | {'right' if self.is_right else 'wrong'} |   |"
+
+
+def searches(library: Library, most: int) -> Iterator[Shown]:
+    for row in _rows("searches.tsv", most):
         results = library.search(row["query"])
-        first = results.items[0] if results.items else None
-        is_right = first is not None and row["document"] in first.found.document.uri
-        is_weak = first is None or results.weak or results.is_folded(first)
-        right += is_right
-        wrong += not is_right and not is_weak
-        shown = f"{first.match:.0%} {Path(first.found.document.uri).name}" if first else "nothing"
-        print(
-            "right" if is_right else "WRONG",
-            "weak" if is_weak else "    ",
-            row["query"],
-            "→",
-            shown,
-        )
-    print(f"right first: {right} of 40; wrong and not weak: {wrong}\n")
+        if not results.items:
+            yield Shown(row["query"], row["document"], "", "", "nothing", False, True)
+            continue
+        first = results.items[0]
+        uri = first.found.document.uri
+        weak = results.weak or results.is_folded(first)
+        note = f"{first.match:.0%}" + (", shown as weak" if weak else "")
+        text = snip(first.found.chunk.text, parse(row["query"]).words, "en", 400).text
+        right = row["document"] in uri
+        yield Shown(row["query"], row["document"], text, _file(uri), note, right, weak)
 
 
-def questions(library: Library, most: int) -> None:
-    right = 0
-    for row in _rows("questions.tsv")[:most]:
+def questions(library: Library, most: int) -> Iterator[Shown]:
+    for row in _rows("questions.tsv", most):
         answer = library.ask(row["question"])
-        wanted = row["answer"]
         said = "(refused)" if answer.refused else answer.text
-        is_right = any(part in said for part in wanted.split("|"))
-        right += is_right
-        print(
-            "right" if is_right else "WRONG",
-            row["question"],
-            "→",
-            " ".join(said.split())[:160],
-            f"[{wanted}]",
-        )
-    print(f"right answers: {right} of 30")
+        files = () if answer.refused else {_file(cited.uri) for cited in answer.citations}
+        right = any(part in said for part in row["answer"].split("|"))
+        expected = row["answer"].replace("|", " or ")
+        yield Shown(row["question"], expected, said, ", ".join(sorted(files)), "", right)
+
+
+def _file(uri: str) -> str:
+    """The folder and the file: two notes are told apart."""
+    return "/".join(Path(uri).parts[-2:])
+
+
+JUDGING = """# To judge: a search engine over 100 files
+
+You need to know nothing about the program. Each row is one thing that a person typed, and the
+first thing that the program showed. Write **right** or **wrong** into the last column.
+
+- A search is right if the text shown is about what was typed: the person would stop looking.
+  *match* is how well the program itself thinks that it fits, *expected* the file that the author
+  of the test had in mind. Another file that says it as well is right too.
+- An answer is right if it says what was asked, in whatever words. `(refused)` means that the
+  program said it found no answer; that is right only where `(refused)` was expected, because no
+  file says it.
+
+*compared* is a computer's verdict: the expected file or words are there, or not. Overrule it where
+it errs. Goals: 36 of 40 searches right, at most one wrong and not shown as weak, 24 of 30 answers.
+"""
+
+
+def page(found: list[Shown], answers: list[Shown]) -> str:
+    """Everything on one page, for somebody who did not build it."""
+    parts = [JUDGING]
+    for heading, told, names in (
+        ("Searches", found, "typed | shown first"),
+        ("Questions", answers, "asked | answer"),
+    ):
+        rows = [shown.row(number) for number, shown in enumerate(told, 1)]
+        table = f"| | {names} | file | expected | match | compared | you |\n|{'---|' * 8}"
+        parts.append("\n".join([f"## {heading}\n", table, *rows, ""]))
+    return "\n".join(parts)
 
 
 def main() -> None:
@@ -96,8 +144,15 @@ def main() -> None:
         with Library.open(given.folder / "library") as made:
             made.add(given.folder / "files")
     with Library.open(given.folder / "library") as library:
-        searches(library, given.most)
-        questions(library, given.most)
+        found = list(searches(library, given.most))
+        answers = list(questions(library, given.most))
+    for shown in (*found, *answers):
+        print(shown.line())
+    wrong = sum(not shown.is_right and not shown.is_weak for shown in found)
+    print(f"right first: {sum(s.is_right for s in found)} of 40; wrong and not weak: {wrong}")
+    print(f"right answers: {sum(s.is_right for s in answers)} of 30")
+    (given.folder / "judge.md").write_text(page(found, answers), encoding="utf-8")
+    print(f"To judge: {given.folder / 'judge.md'}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Reads reference libraries: BibTeX, BibLaTeX, CSL-JSON, RIS and PubMed's format.
+"""Reads reference libraries: BibTeX, BibLaTeX, CSL-JSON, RIS, EndNote and PubMed.
 
 A file with several entries becomes a short overview that contains each entry as `KEY.csl.json`; a
 file with one entry becomes that entry's document, with title, authors and year. Its metadata has
@@ -17,7 +17,7 @@ from trivium.core.errors import FileEmpty
 from trivium.core.types import Enclosed, Extraction, Metadata
 from trivium.extract.bibtex import Item, parse_bibtex, split_files
 from trivium.extract.composer import Composer, describe
-from trivium.extract.ris import BEGINNING, parse_ris
+from trivium.extract.ris import BEGINNING, parse_endnote, parse_ris
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
 from trivium.ports import Blob
@@ -28,6 +28,7 @@ RIS = "application/x-research-info-systems"
 MEDIA_TYPES = frozenset({BIBTEX, CSL, RIS})
 
 _BIBTEX = re.compile(rb"^[ \t]*@\s*[A-Za-z]+\s*[{(]\s*[^\s,{}()=]*\s*,", re.MULTILINE)
+_ENDNOTE = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<xml>\s*<records>\s*<record>")
 _TAG = re.compile(r"</?(?:i|b|sub|sup|span|sc|em|strong)\b[^>]*>", re.IGNORECASE)
 _TELLING = ("author", "issued", "container-title", "editor", "publisher", "DOI", "citation-key")
 _NAME_PARTS = ("given", "dropping-particle", "non-dropping-particle", "family", "suffix", "literal")
@@ -56,17 +57,25 @@ class BibtexExtractor:
 
 
 class RisExtractor:
-    """Takes texts that begin with an entry; after other lines only if the name says so."""
+    """Takes texts that begin with an entry, after other lines only if the name says so, and
+    EndNote's XML."""
 
-    version = "ris/1"
+    version = "ris/2"
 
     def accepts(self, blob: Blob) -> bool:
-        named = PurePath(blob.name).suffix.lower() in (".ris", ".nbib")
+        if _ENDNOTE.match(blob.data[:MAX_CSL_SNIFF]):
+            return True
+        named = PurePath(blob.name).suffix.lower() in (".ris", ".nbib", ".enw")
         found = BEGINNING.search(blob.data) if named else BEGINNING.match(blob.data.lstrip())
         return bool(found) and not binary_kind(blob.data)
 
     def extract(self, blob: Blob) -> Extraction:
-        return library(blob, parse_ris(decode(blob)), RIS)
+        return library(blob, self.items(blob), RIS)
+
+    def items(self, blob: Blob) -> list[Item]:
+        if _ENDNOTE.match(blob.data[:MAX_CSL_SNIFF]):
+            return parse_endnote(blob.data, blob.name)
+        return parse_ris(decode(blob))
 
 
 class CslExtractor:
@@ -156,8 +165,8 @@ def _metadata(item: Item, authors: list[str], key: str) -> Metadata:
 
 def references(blob: Blob) -> list[Item]:
     """The entries of a file in any of the formats."""
-    if RisExtractor().accepts(blob):
-        return parse_ris(decode(blob))
+    if (tagged := RisExtractor()).accepts(blob):
+        return tagged.items(blob)
     return _items(blob) or parse_bibtex(decode(blob))
 
 

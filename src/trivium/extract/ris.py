@@ -1,19 +1,27 @@
-"""Parses RIS, which most reference managers and publishers export, and PubMed's format into CSL
-items.
+"""Parses RIS, which most reference managers and publishers export, PubMed's format and EndNote's
+(tagged and XML) into CSL items.
 
-Both are lines with a tag; lines without one continue the line before. Forgiving: unknown tags are
-skipped. Attached files keep their paths in `file`. Knows nothing of documents.
+All are lines or elements with a tag; one table reads them by RIS's tags. Lines without a tag
+continue the line before. Forgiving: unknown tags are skipped. Attached files keep their paths in
+`file`. Knows nothing of documents.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import PureWindowsPath
+
+from trivium.extract.package import parse_xml
 
 Item = dict[str, object]
+Fields = Mapping[str, list[str]]
 
-BEGINNING = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t]*(?:TY {1,2}- ?[A-Z]|PMID ?- ?\d)", re.MULTILINE)
+BEGINNING = re.compile(
+    rb"^(?:\xef\xbb\xbf)?[ \t]*(?:TY {1,2}- ?[A-Z]|PMID ?- ?\d|%[0T] \S)", re.MULTILINE
+)
 _LINE = re.compile(r"\s*([A-Z][A-Z0-9]{1,3}) *- ?(.*)")
+_REFER = re.compile(r"\s*%(\S)(?: (.*)|$)")  # EndNote's tagged format
 _DATE = re.compile(r"(\d{4})(?:[/-](\d{1,2}))?(?:[/-](\d{1,2}))?")
 _DOI = re.compile(r"10\.\d{4,9}/\S+")
 _FIRST = ("TY", "PMID")  # tags that begin an entry
@@ -22,13 +30,31 @@ _TYPES = {
     "BOOK": "book", "EBOOK": "book", "CHAP": "chapter", "CONF": "paper-conference",
     "CPAPER": "paper-conference", "THES": "thesis", "RPRT": "report", "ELEC": "webpage",
     "BLOG": "webpage", "COMP": "software", "PAT": "patent", "DATA": "dataset", "UNPB": "manuscript",
+    "Journal Article": "article-journal", "Electronic Article": "article-journal",
+    "Edited Book": "book", "Electronic Book": "book", "Book Section": "chapter",
+    "Conference Paper": "paper-conference", "Conference Proceedings": "paper-conference",
+    "Web Page": "webpage", "Computer Program": "software", "Unpublished Work": "manuscript",
 }  # fmt: skip
 # The first tag that an entry has counts.
 _FIELDS = {
     "title": ("TI", "T1", "CT", "BT"), "container-title": ("JF", "JT", "T2", "JO", "JA", "J2"),
-    "volume": ("VL", "VI"), "issue": ("IS", "IP"), "publisher": ("PB",), "URL": ("UR", "L2"),
-    "ISSN": ("SN",), "abstract": ("AB", "N2"), "note": ("N1", "RN"), "language": ("LA",),
-    "keyword": ("KW", "OT", "MH"), "id": ("ID", "PMID"),
+    "volume": ("VL", "VI"), "issue": ("IS", "IP"), "publisher": ("PB",), "ISSN": ("SN",),
+    "language": ("LA",), "id": ("ID", "PMID"),
+}  # fmt: skip
+_SEVERAL = {"abstract": ("AB", "N2"), "note": ("N1", "RN"), "keyword": ("KW", "OT", "MH")}
+# Tags of EndNote's two formats, after zotero/translators (ReferBibIX.js, Endnote XML.js).
+_REFER_TAGS = {
+    "0": "TY", "A": "AU", "Q": "AU", "E": "ED", "T": "TI", "J": "JF", "B": "T2", "D": "PY",
+    "8": "DA", "V": "VL", "N": "IS", "P": "PG", "I": "PB", "U": "UR", "@": "SN", "X": "AB",
+    "Z": "N1", "G": "LA", "K": "KW", "R": "DO", "F": "ID", ">": "L1",
+}  # fmt: skip
+_ELEMENTS = {
+    "AU": "contributors/authors/author", "ED": "contributors/secondary-authors/author",
+    "TI": "titles/title", "T2": "titles/secondary-title", "JF": "periodical/full-title",
+    "PG": "pages", "VL": "volume", "IS": "number", "KW": "keywords/keyword", "PY": "dates/year",
+    "DA": "dates/pub-dates/date", "PB": "publisher", "SN": "isbn", "AB": "abstract",
+    "N1": "notes", "RN": "research-notes", "LA": "language", "DO": "electronic-resource-num",
+    "UR": "urls/related-urls/url", "L1": "urls/pdf-urls/url",
 }  # fmt: skip
 
 
@@ -37,27 +63,50 @@ def parse_ris(source: str) -> list[Item]:
     return [item for fields in _entries(source) if (item := _item(fields))]
 
 
-def _entries(source: str) -> Iterator[dict[str, list[str]]]:
+def parse_endnote(data: bytes, name: str) -> list[Item]:
+    """Every record of EndNote's XML as a CSL item. EndNote keeps files in a folder `NAME.Data/PDF`
+    beside its library."""
+    items = []
+    for record in parse_xml(data, name).iter("record"):
+        fields = {
+            tag: ["".join(one.itertext()).strip() for one in record.findall(path)]
+            for tag, path in _ELEMENTS.items()
+        }
+        kind, library = record.find("ref-type"), record.find("database")
+        fields["TY"] = ["Journal Article" if kind is None else kind.get("name", "")]
+        item = _item(fields)
+        if item.get("file") and library is not None:
+            stem = PureWindowsPath(library.get("name", "")).stem
+            item["file-directory"] = f"{stem}.Data/PDF"
+        items.append(item)
+    return [item for item in items if item]
+
+
+def _entries(source: str) -> Iterator[Fields]:
+    refer = source.lstrip("\ufeff \t\r\n").startswith("%")
     fields: dict[str, list[str]] = {}
     last: list[str] = []
+    blank = False  # the line before: EndNote puts one between entries
     for line in source.splitlines():
-        match = _LINE.match(line)
-        if match and match[1] in (*_FIRST, "ER"):
+        match = (_REFER if refer else _LINE).match(line)
+        tag = match and (_REFER_TAGS.get(match[1], match[1]) if refer else match[1])
+        if tag in (*_FIRST, "ER") or (refer and tag and blank):
             yield fields
             fields = {}
-        if match:
-            last = fields.setdefault(match[1], [])
-            last.append(match[2].strip())
+        if match and tag:
+            last = fields.setdefault(tag, [])
+            last.append((match[2] or "").strip())
         elif line.strip() and last:
             if last is fields.get("KW"):  # a line each
                 last.append(line.strip())
             else:
                 last[-1] = f"{last[-1]} {line.strip()}".strip()
+        blank = not line.strip()
     yield fields
 
 
-def _item(fields: dict[str, list[str]]) -> Item:
-    if not any(first in fields for first in _FIRST):
+def _item(fields: Fields) -> Item:
+    if len(fields) < 2:  # the end of an entry, or lines before the first
         return {}
 
     def said(*tags: str) -> list[str]:
@@ -74,9 +123,13 @@ def _item(fields: dict[str, list[str]]) -> Item:
         "issued": {"date-parts": [[int(part) for part in date.groups() if part]]} if date else {},
         "page": "–".join([*said("SP")[:1], *said("EP")[:1]]) or " ".join(said("PG")),
         "DOI": doi[0] if doi else "",
-        "file": [path.removeprefix("internal-pdf://") for path in said("L1")],
+        "URL": next((url for url in said("UR", "L2") if url.startswith("http")), ""),
+        "file": [
+            path for one in said("L1") if "://" not in (path := one.removeprefix("internal-pdf://"))
+        ],
     }
-    item |= {name: "; ".join(said(*tags)) for name, tags in _FIELDS.items()}
+    item |= {name: "".join(said(*tags)[:1]) for name, tags in _FIELDS.items()}
+    item |= {name: "; ".join(said(*tags)) for name, tags in _SEVERAL.items()}
     by = said("AU", "A1") or ["reference"]
     item["id"] = item["id"] or by[0].split(",")[0] + (date[1] if date else "")
     return {name: value for name, value in item.items() if value}

@@ -1,4 +1,5 @@
-"""An export of Zotero, as Better BibTeX keeps it up to date: BibTeX, BibLaTeX, CSL-JSON or RIS.
+"""An export of Zotero, as Better BibTeX keeps it up to date: BibTeX, BibLaTeX, CSL-JSON, RIS
+or EndNote.
 
 Every entry is an item, with the text of its PDF where that lies beside the export or in the folder
 `storage`. Other files are not read, whatever an entry names.
@@ -23,7 +24,7 @@ from trivium.sources.folder import read
 from trivium.sources.listed import compared, stamp_of
 
 MEDIA_TYPE = "text/x-zotero"  # of entries; an entry with a PDF has the PDF's
-SUFFIXES = (".bib", ".bibtex", ".json", ".ris")
+SUFFIXES = (".bib", ".bibtex", ".json", ".ris", ".enw", ".xml")
 
 
 class ZoteroExportSource:

@@ -336,6 +336,10 @@ SEEDS: dict[str, bytes] = {
     "a.rtf": b"{\\rtf1\\ansi{\\fonttbl{\\f0 Arial;}}\\f0 %s\\par}" % SENTENCE.encode(),
     "a.bib": b"@book{a, title = {Lanterns}, author = {Keeper, A. and Doe, J.}, year = 1999}\n",
     "a.ris": b"TY  - BOOK\nTI  - Lanterns\nAU  - Keeper, A.\nPY  - 1999\nER  - \n",
+    "a.enw": b"%0 Book\n%T Lanterns\n%A Keeper, A.\n%D 1999\n%K light\n\n%0 Book\n%T Gates\n",
+    "endnote.xml": b'<xml><records><record><ref-type name="Book">6</ref-type><titles><title>'
+    b"Lanterns</title></titles><urls><pdf-urls><url>internal-pdf://1/a.pdf</url></pdf-urls></urls>"
+    b"</record></records></xml>",
     "csl.json": json.dumps([_CITE]).encode(),
     "a.py": b'"""About lanterns."""\n\n\ndef light(n: int) -> int:\n    return n + 1\n',
     "a.xml": f"<rss><channel><title>Lanterns</title><item><title>One</title><description>{SENTENCE}"

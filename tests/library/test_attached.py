@@ -149,3 +149,55 @@ def test_a_note_that_names_a_file_attaches_nothing(library: Library, files: Path
     (files / "note.md").write_text("---\nfile: a.md\n---\n\nA note.")
     library.add(files / "note.md")
     assert set(by_name(library)) == {"note.md"}
+
+
+def test_a_paper_takes_over_its_file_that_was_added_before(library: Library, shelf: Path) -> None:
+    """The PDF was in another folder; later comes the library that names a copy of it. Adding the
+    folder again changes nothing."""
+    downloads = shelf.parent / "downloads"
+    downloads.mkdir()
+    (downloads / "1-s2.0-main.pdf").write_bytes((shelf / "files/1/lamp.pdf").read_bytes())
+    library.add(downloads)
+    (alone,) = library.documents.all()
+    library.add(shelf / "refs.bib")
+    for _ in range(2):
+        lamp = by_name(library)["lamp.pdf"]
+        assert (lamp.id, lamp.title) == (alone.id, "Lamps of the Northern Coast")
+        assert [Path(name).name for name in lamp.names] == ["1-s2.0-main.pdf"]
+        assert len(library.documents.all()) == 4
+        assert library.search("Reed 2019")[0].found.document.id == lamp.id
+        assert "Borrowed from Holm" in library.documents.text(lamp.id)
+        library.add(downloads)
+
+
+def test_exports_of_endnote_are_their_papers(library: Library, shelf: Path) -> None:
+    """Its XML names files in the folder of the library, `NAME.Data/PDF`; records as EndNote 17
+    writes them, from posts of platinhom/platinhom.github.com; tags of zotero/translators
+    (ReferBibIX.js)."""
+    pdf = shelf / "My Library.Data" / "PDF" / "2020440412" / "Reed-2019.pdf"
+    pdf.parent.mkdir(parents=True)
+    (shelf / "files/1/lamp.pdf").rename(pdf)
+    (shelf / "export.xml").write_text(
+        '<?xml version="1.0" encoding="UTF-8" ?><xml><records><record>'
+        '<database name="My Library.enl" path="C:\\refs\\My Library.enl">My Library.enl</database>'
+        '<rec-number>2</rec-number><ref-type name="Journal Article">17</ref-type><contributors>'
+        '<authors><author><style face="normal">Reed, Mara</style></author></authors></contributors>'
+        '<titles><title><style face="normal">Lamps of the </style><style face="italic">Northern'
+        "</style><style> Coast</style></title><secondary-title>J Light</secondary-title></titles>"
+        "<keywords><keyword>light</keyword></keywords><dates><year>2019</year></dates>"
+        "<notes>Borrowed from Holm.</notes><urls><related-urls><url>&lt;Go to ISI&gt;://WOS:1</url>"
+        "<url>http://example.org/lamps</url></related-urls><pdf-urls><url>internal-pdf://2020440412"
+        "/Reed-2019.pdf</url></pdf-urls></urls></record></records></xml>"
+    )
+    (shelf / "scholar.enw").write_text(
+        "%0 Book\r\n%A Voss, Ina\r\n%T Tides\r\n%D 1988\r\n%K harbours\r\n"
+    )
+    for name in ("export.xml", "scholar.enw"):
+        assert not library.add(shelf / name).failed
+    lamp, tides = sorted(library.documents.all(), key=lambda document: document.title)
+    assert (lamp.title, Path(lamp.uri).name) == ("Lamps of the Northern Coast", "Reed-2019.pdf")
+    assert lamp.metadata["link"] == "http://example.org/lamps"
+    for query in ("Reed 2019", "Reed light", "borrowed from Holm", "whale oil"):
+        assert library.search(query)[0].found.document.id == lamp.id, query
+    for query in ("Voss 1988", "Voss harbours"):
+        assert library.search(query)[0].found.document.id == tides.id, query

@@ -28,7 +28,7 @@ from trivium.extract.cleaning import cleaned, cleaned_metadata
 from trivium.extract.composer import Composer
 from trivium.ingest.outcomes import hash_of
 from trivium.ports import Blob, SourceItem
-from trivium.store.identity import WITHIN
+from trivium.store.identity import ENTRY, WITHIN
 from trivium.text.normalise import words
 from trivium.text.titles import placed
 from trivium.text.values import clean_text
@@ -39,7 +39,6 @@ _KEPT = (
     "authors", "year", "date", "citation_key", "doi", "container", "keywords", "link", "publisher",
     "volume", "issue", "page", "isbn", "issn", "reference_type", "entry",
 )  # fmt: skip
-ENTRY = "entry"  # metadata of a paper's file: the uri of its entry
 PARTS = "parts"  # metadata: a hash of what was read with the file
 _SAID = 0.8  # of an abstract's runs of three words: then the file has it, and it isn't added again
 

@@ -32,7 +32,6 @@ from trivium.core.work import Step
 from trivium.extract.cleaning import cleaned
 from trivium.extract.recordings import has_ending
 from trivium.ingest.attached import (
-    ENTRY,
     PARTS,
     Unread,
     adopted,
@@ -79,7 +78,7 @@ from trivium.ports import (
     Summariser,
     Transcribed,
 )
-from trivium.store.identity import WITHIN, parts_from
+from trivium.store.identity import ENTRY, WITHIN, parts_from
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.values import clean_text
 

@@ -532,7 +532,7 @@ KIND = SourceKind(
     "a Zotero library: entries with their PDFs, notes and annotations",
     _make,
     {
-        "path": "Zotero's folder or database, or an export (.bib, .json, .ris); empty: use the API",
+        "path": "Zotero's folder, or an export (.bib, .json, .ris, .enw, .xml); empty: use the API",
         "url": "address of the API; default: the program on this machine",
         "library": "users/ID or groups/ID; default: users/0 (your own)",
         "storage": "Zotero's folder `storage`, to read PDFs from with an export or the API",

@@ -14,6 +14,7 @@ from trivium.core.types import EVERYONE, Document, DocumentId, Processed
 from trivium.core.work import now
 
 WITHIN = "!/"  # between the uri of a file and the name of a file inside it
+ENTRY = "entry"  # metadata of a paper's file: the uri of its entry in a library of references
 _MESSAGE = "message/slack"
 
 
@@ -41,6 +42,15 @@ def meets(document: Document, processed: Processed) -> bool:
         and (document.category, document.audience) == (processed.category, processed.audience)
         and dict(document.metadata) == dict(processed.metadata)
     )
+
+
+def is_file_of(document: Document, paper: Processed) -> bool:
+    """Whether a document is the file of this paper, which came before it and alone: one paper is
+    one document. Not if another source or entry says what it is, or if it has another label."""
+    if ENTRY not in paper.metadata or {ENTRY, "sync"} & document.metadata.keys():
+        return False
+    alone = replace(paper, metadata=document.metadata, fingerprint=document.fingerprint)
+    return meets(document, inherited(alone, document))
 
 
 def parts_from(document: Document, content_hash: str, audience: str, sender: str) -> bool:

@@ -179,6 +179,24 @@ class NamesContract(PartContract):
         first, second = put(backend, copy("a.md", "Amber."), other)
         assert first != second
 
+    def test_a_paper_takes_over_its_file_that_came_alone(self, backend: Backend) -> None:
+        """One paper is one document, whatever came first. Labels are kept: nobody sees more."""
+
+        def paper(uri: str, year: int = 2020) -> Processed:
+            return replace(copy(uri, "Amber."), metadata={"entry": uri, "year": year})
+
+        put(backend, copy("/a.pdf", "Amber."), copy("/b.pdf", "Amber.", audience="dm-only"))
+        (own, hidden), entry = called(backend), paper("zotero:a", year=2019)
+        assert put(backend, entry) == [own[0]]
+        assert called(backend) == [(own[0], ["zotero:a", "/a.pdf"]), hidden]
+        assert uris(backend, Compare("year", "eq", 2019)) == {"zotero:a"}
+        (other,) = put(backend, paper("zotero:b"))
+        assert other not in (own[0], hidden[0]), "another entry is another paper"
+        unlabelled = replace(paper("zotero:c"), inherits=frozenset({"audience"}))
+        (private,) = put(backend, unlabelled)
+        assert (private, ["zotero:c", "/b.pdf"]) in called(backend)
+        assert "zotero:c" not in {d.uri for d in backend.documents.all(Where(frozenset()))}
+
     def test_what_encloses_others_stays_itself(self, backend: Backend) -> None:
         def archive(uri: str) -> Processed:
             plain = copy(uri, "Two files.")

@@ -184,3 +184,48 @@ def test_ris_and_pubmed_are_libraries_of_references() -> None:
     assert medline.metadata["authors"] == ("Dennis A Benson",)
     assert medline.metadata["doi"] == "10.1093/nar/gks1195"
     assert "publicly available sequences." in medline.text
+
+
+ENDNOTE = """\
+%0 Journal Article
+%A 余敏
+%A 朱江
+%T 参考文献管理工具研究
+%J 现代情报
+%J JOURNAL OF MODERN INFORMATION
+%D 2009
+%P 94-98,93
+%X 介绍了参考文献管理的基本方法
+AIMS - to compare tools
+
+at last.
+%U http://d.wanfangdata.com.cn/Periodical_xdqb200902027.aspx
+%R 10.3969/j.issn.1008-0821.2009.02.027
+
+%T Corn
+%A Newman, W. H.
+%D 1891
+%K Corn -- Yields
+%K Corn -- Varieties
+
+%0 Serial
+%0 Audio
+%D 2021
+%T Diesseits von Eden
+"""
+
+
+def test_endnotes_tagged_format() -> None:
+    """Entries of zotero/translators (ReferBibIX.js): without a kind, with two, after an empty line;
+    and lines of an abstract that look like tags of RIS."""
+    found = RisExtractor().extract(Blob("library.enw", ENDNOTE.encode()))
+    first, corn, audio = (
+        CslExtractor().extract(Blob(one.name, one.data)) for one in found.enclosed
+    )
+    assert first.metadata["authors"] == ("余敏", "朱江")
+    assert first.metadata["container"] == "现代情报"
+    assert first.metadata["doi"] == "10.3969/j.issn.1008-0821.2009.02.027"
+    assert "AIMS - to compare tools at last." in first.text
+    assert (corn.title, corn.metadata["year"]) == ("Corn", 1891)
+    assert corn.metadata["keywords"] == ("Corn -- Yields", "Corn -- Varieties")
+    assert (audio.title, audio.metadata["reference_type"]) == ("Diesseits von Eden", "audio")

@@ -29,6 +29,7 @@ from trivium.core.work import DUPLICATE, SyncPoint, TaskEnd, now
 from trivium.store.identity import (
     conversation,
     inherited,
+    is_file_of,
     is_shareable,
     meets,
     parts_from,
@@ -255,10 +256,14 @@ class _Plan:
         elif before and processed.uri != before.uri and meets(before, processed):
             self._settled(processed, before.id)
             return True
-        elif before is None and (twin := self._twin(processed)):
+        elif before is None and (twin := self._twin(processed, meets)):
             self._rename(twin, [*all_names(twin), processed.uri])
             self._settled(processed, twin.id, fate=DUPLICATE)
             return True
+        elif before is None and (file := self._twin(processed, is_file_of)):
+            self._rename(file, [processed.uri, *all_names(file)])
+            before = self._held[file.id]
+            processed = inherited(processed, before)
         if before and before.id in self._changed:
             return False
         self._unborn += before is None
@@ -342,11 +347,13 @@ class _Plan:
         id_ = self._named.get((processed.collection, processed.uri))
         return None if id_ is None else self._held[id_]
 
-    def _twin(self, processed: Processed) -> Document | None:
+    def _twin(
+        self, processed: Processed, is_same: Callable[[Document, Processed], bool]
+    ) -> Document | None:
         if is_shareable(processed):
             same = self._seen.get((processed.collection, processed.content_hash), ())
             for id_ in sorted(same, key=lambda id_: (id_ < 0, abs(id_))):  # in order of birth
-                if meets(self._held[id_], processed):
+                if is_same(self._held[id_], processed):
                     return self._held[id_]
         return None
 

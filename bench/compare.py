@@ -17,7 +17,9 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import time
 from typing import Any, ParamSpec, TypeVar
 
 from bench import environments, ingest
@@ -39,6 +41,8 @@ SIZES = "10000,100000"
 _TRUE_QUERIES = 50
 _BUILD_SECONDS = 3_600.0
 _SEARCH_SECONDS = 1_200.0
+_CLIENTS = 8  # of all processes together
+_OPENED_AFTER = 15.0  # seconds until every process has opened its library and asked some queries
 _Given = ParamSpec("_Given")
 _Got = TypeVar("_Got")
 
@@ -90,10 +94,25 @@ class Run:
                 del here[system]
             else:
                 here[system] |= searched
+        if OURS in here and self.asked.client_seconds:
+            here[OURS]["processes"] = self._try(OURS, self._processes, at)
         if OURS in here and len(here) > 1:
             _say("Trivium once more, to see whether the machine changed meanwhile …")
             again = self._try(OURS, self._work, OURS, "search", at, "--first-only")
             here[OURS]["again"] = again
+
+    def _processes(self, at: Place) -> dict[str, Any]:
+        """Trivium's clients in as many processes as there are cores: one process has one lock."""
+        count = max(2, os.cpu_count() or 2)
+        each = ["--clients", str(max(1, _CLIENTS // count)), "--at", str(time() + _OPENED_AFTER)]
+        with ThreadPoolExecutor(count) as threads:
+            started = [threads.submit(self._work, OURS, "clients", at, *each) for _ in range(count)]
+            found = [process.result() for process in started]
+        return {
+            "processes": count,
+            "clients": sum(one["clients"] for one in found),
+            "per_second": round(sum(one["per_second"] for one in found), 1),
+        }
 
     def _judged(self, name: str) -> None:
         prepared = place(self.settings, self.corpus, 0).folder

@@ -17,6 +17,8 @@ NAMES = {
     "chroma": "Chroma",
     "txtai": "txtai",
     "postgres": "PostgreSQL",
+    "qdrant_edge": "Qdrant Edge",
+    "duckdb": "DuckDB",
 }
 LEGS = ("vector", "words", "letters")
 

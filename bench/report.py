@@ -15,7 +15,7 @@ from typing import Any
 
 from bench.charts import write_charts
 from bench.corpus import REPOSITORY
-from bench.lines import NAMES, Line, Side, lines, reference, versions
+from bench.lines import NAMES, OURS, Line, Side, lines, reference, versions
 
 RESULTS = REPOSITORY / "build" / "bench" / "results.json"
 _SPELLED = {"vector": "meaning", "words": "words", "letters": "spelling"}
@@ -30,7 +30,7 @@ def report(found: Mapping[str, Any]) -> str:
         of = lines(found, chunks)
         if of:
             parts += [f"## {chunks:,} chunks", _times(of), _clients(of), _costs(of)]
-            parts += _drift(found, chunks)
+            parts += _processes(found, chunks) + _drift(found, chunks)
     parts += _quality(found) + _ingest(found) + _settings(found) + _failed(found)
     return "\n\n".join(parts) + "\n"
 
@@ -124,6 +124,17 @@ def _clients(of: Sequence[Line]) -> str:
         for line in of
     ]
     return _table(head, rows)
+
+
+def _processes(found: Mapping[str, Any], chunks: int) -> list[str]:
+    """Beside the clients above, which are threads of one process."""
+    of = found["rows"][str(chunks)].get(OURS, {}).get("processes")
+    if not of:
+        return []
+    return [
+        f"Trivium in {of['processes']} processes, {of['clients']} clients in all:"
+        f" {of['per_second']:.0f} queries a second (one process has one interpreter's lock)."
+    ]
 
 
 def _costs(of: Sequence[Line]) -> str:

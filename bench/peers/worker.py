@@ -3,6 +3,7 @@
     python -m bench.peers.worker lancedb build --folder … --prepared … --chunks 10000 --data …
     python -m bench.peers.worker lancedb search …
     python -m bench.peers.worker lancedb judge … --set scifact
+    python -m bench.peers.worker trivium clients … --clients 4 --at 1790000000
 
 Prints JSON. An index is kept and used again as long as the code that builds it stays the same.
 """
@@ -17,6 +18,7 @@ import json
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -40,7 +42,7 @@ def main() -> None:
     asked = _arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # servers are stopped too
     peer = cast(Peer, importlib.import_module(f"bench.peers.{asked.system}"))
-    doing = {"build": _build, "search": _search, "judge": _judge}
+    doing = {"build": _build, "search": _search, "judge": _judge, "clients": _clients}
     json.dump(doing[asked.what](peer, asked), sys.stdout)
 
 
@@ -139,6 +141,26 @@ def _timed(
     return found
 
 
+def _clients(peer: Peer, asked: argparse.Namespace) -> dict[str, Any]:
+    """The recommended way alone, from a moment at which other processes begin too."""
+    prepared = Prepared(asked.prepared)
+    queries = [Asked(*q) for q in zip(prepared.queries, prepared.query_vectors, strict=True)]
+    engine = peer.open(asked.folder, queries)
+    try:
+        way, first = next(iter(engine.ways.values())), warm_up(queries)
+
+        def ask(query: Asked) -> None:
+            way.ask(query, asked.limit)
+
+        for query in queries[:first]:
+            ask(query)
+        time.sleep(max(0.0, asked.at - time.time()))
+        real, seconds = queries[first:], asked.client_seconds
+        return asdict(throughput(ask, real, asked.clients, seconds, engine.cpu_seconds))
+    finally:
+        engine.close()
+
+
 def _recalled(
     engine: Engine, queries: Sequence[Asked], asked: argparse.Namespace
 ) -> dict[str, float]:
@@ -182,7 +204,7 @@ def _arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("system")
-    parser.add_argument("what", choices=("build", "search", "judge"))
+    parser.add_argument("what", choices=("build", "search", "judge", "clients"))
     parser.add_argument("--folder", type=Path, required=True, help="of the system's own files")
     parser.add_argument("--prepared", type=Path, required=True)
     parser.add_argument("--data", type=Path)
@@ -191,6 +213,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--limit", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=15.0, help="of one measurement")
     parser.add_argument("--client-seconds", type=float, default=3.0, help="0: leave clients out")
+    parser.add_argument("--clients", type=int, default=8, help="threads that ask")
+    parser.add_argument("--at", type=float, default=0.0, help="begin then, beside other processes")
     parser.add_argument("--first-only", action="store_true", help="the recommended way alone")
     return parser.parse_args()
 

@@ -21,6 +21,10 @@ def test_times_are_compared_with_ours() -> None:
     assert row[10] == "1.5"  # results of ten that were left after the filter
 
 
+def test_threads_and_processes_stand_beside_each_other() -> None:
+    assert "Trivium in 2 processes, 8 clients in all: 210 queries a second" in report(results())
+
+
 def test_a_way_that_failed_says_why() -> None:
     row = cells(report(results()).split("queries a second")[0], "PostgreSQL, three")
     assert row[2] == "timeout"

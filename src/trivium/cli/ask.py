@@ -134,7 +134,7 @@ def _tell_step(shell: Shell, step: object) -> None:
     from trivium.core.answers import Step
 
     if isinstance(step, Step) and step.name not in ("write", "extract", "check"):
-        shell.err.print(printable(step.line), style="dim", soft_wrap=True)
+        shell.err.print(shell.folded(step.line), style="dim", soft_wrap=True)
 
 
 def _show_below(shell: Shell, answer: Answer) -> None:
@@ -149,8 +149,8 @@ def _show_below(shell: Shell, answer: Answer) -> None:
         shell.note(note)
     if answer.refused:
         shell.note(
-            "Try other words, or see the closest passages with:"
-            f" trivium search {shlex.quote(answer.asked)}"
+            "Try other words, or see the closest passages with"
+            f" `trivium search {shlex.quote(answer.asked)}`."
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from trivium.cli.output import Shell, with_shell
+from trivium.cli.output import Shell, printable, with_shell
 
 
 @click.command("config")
@@ -15,8 +15,10 @@ def config_command(shell: Shell) -> None:
     \b
     trivium config
     trivium config --set chunk.size=300        try a value
-    TRIVIUM_SEARCH_LIMIT=20 trivium config     set one with an environment variable
+    TRIVIUM_SEARCH_LIMIT=20 trivium config     by an environment variable
     """
+    from rich.text import Text
+
     from trivium.config import config_file, described, names, shown
 
     effective = shell.settings()
@@ -40,5 +42,11 @@ def config_command(shell: Shell) -> None:
         [name, shown(getattr(effective.settings, attribute)), effective.origins[name], help_]
         for (name, _, _, help_), attribute in zip(described(), names().values(), strict=True)
     ]
-    shell.table(("name", "value", "origin", "meaning"), rows)
+    if shell.out.is_terminal:  # a table of four columns breaks the names at 80
+        for name, value, origin, help_ in rows:
+            told = f"{name} = {value}" + ("" if origin == "default" else f"  ({origin})")
+            shell.say(printable(told))
+            shell.say(Text(help_, style="dim"), indent=4)
+    else:
+        shell.table(("name", "value", "origin", "meaning"), rows)
     shell.note(f"Change them in {config_file()} or with environment variables such as {variable}.")

@@ -264,9 +264,8 @@ def _show(shell: Shell, facts: Mapping[str, Mapping[str, object]], checks: list[
     for name, held in facts.items():
         if held:
             shell.say(Text(name, style="bold"))
-        for key, value in held.items():
-            told = f"{value:,}" if type(value) is int else printable(str(value))
-            shell.say(Text.assemble((f"  {key:<12}", "dim"), told))
+        told = ((key, f"{v:,}" if type(v) is int else str(v)) for key, v in held.items())
+        shell.facts(told, indent=2)
     shell.say(Text("checks", style="bold"))
     for check in checks:
         sign = ("  ok    ", "green") if check.ok else ("  WRONG ", "bold red")

@@ -105,7 +105,7 @@ def show_command(
     trivium show 3
     trivium show weapons.md --chunks
     trivium show weapons.md --text > weapons.txt
-    trivium show weapons.md --interpretation 1     see `trivium history weapons.md`
+    trivium show weapons.md --interpretation 1     an earlier version
     trivium show rules.pdf --original > rules.pdf
     """
     with shell.library() as library:
@@ -152,13 +152,12 @@ def _facts(shown: Shown) -> dict[str, object]:
 def _show_summary(shell: Shell, shown: Shown) -> None:
     from rich.text import Text
 
-    facts = _facts(shown)
-    width = max(map(len, facts)) + 2
-    for name, value in facts.items():
-        told = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-        if told:
-            label = printable(name.replace("_", " ")).ljust(width)
-            shell.say(Text.assemble((label, "dim"), printable(told)))
+    facts = {
+        name.replace("_", " "): ", ".join(map(str, v)) if isinstance(v, tuple) else str(v)
+        for name, v in _facts(shown).items()
+        if v not in ((), "", None)
+    }
+    shell.facts(facts.items(), width=max(map(len, facts)) + 2)
     text = shown.text.strip()
     first = "\n".join(text[:FIRST_CHARACTERS].splitlines()[:FIRST_LINES]).rstrip()
     shell.say("", printable(first))

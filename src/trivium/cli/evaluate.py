@@ -85,7 +85,7 @@ def eval_command(
 
     \b
     trivium eval data/scifact
-    trivium eval data/scifact --set fusion.k=10 --set fusion.method=rrf --save rrf.json
+    trivium eval data/scifact --set fusion.method=rrf --save rrf.json
     trivium eval data/scifact --against rrf.json --report scifact.html
     trivium eval data/scifact --run hybrid.run --measure-run peer.run
     trivium eval --library notes.library --queries topics.txt --qrels qrels.txt

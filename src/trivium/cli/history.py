@@ -43,7 +43,7 @@ def history_command(shell: Shell, document: str) -> None:
         shell.emit({"document": document_as_json(found), "interpretations": told})
         return
     columns = (">number", "made", "retired", "title", ">chunks", ">tokens", ">bytes", "made by")
-    shell.table(columns, [_row(one) for one in past])
+    shell.table(columns, [_row(one) for one in past], optional=("made by", ">bytes", ">tokens"))
 
 
 def _row(one: Interpretation) -> tuple[str, ...]:

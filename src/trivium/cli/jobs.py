@@ -97,9 +97,10 @@ def show_command(shell: Shell, job: int, failed: bool) -> None:
 @click.argument("job", type=int, required=False)
 @with_shell
 def watch_command(shell: Shell, job: int | None) -> None:
-    """Follow a job, or all running jobs, live, whichever process runs them.
+    """Follow a job, or all running jobs, live.
 
-    With --json, or if the output is not a terminal, prints a line of JSON for every change.
+    It doesn't matter which process runs them. With --json, or if the output is not a terminal,
+    prints a line of JSON for every change.
 
     \b
     trivium jobs watch
@@ -108,9 +109,10 @@ def watch_command(shell: Shell, job: int | None) -> None:
     from trivium.cli.progress import watch
 
     with shell.library() as library:
-        _say_idle(
-            shell, [library.jobs.get(job)] if job is not None else library.jobs.all(ended=False)
-        )
+        found = [library.jobs.get(job)] if job is not None else library.jobs.all(ended=False)
+        _say_idle(shell, found)
+        if not found and not shell.json:
+            shell.note("No job is running or waiting.")
         if shell.err.is_terminal and not shell.json:
             watch(shell, library, job)
             return
@@ -189,7 +191,7 @@ def clear_command(shell: Shell) -> None:
     """
     with shell.library() as library:
         count = library.jobs.clear()
-    shell.tell({"cleared": count}, note=f"Cleared {count:,} finished jobs.")
+    shell.tell({"cleared": count}, note=f"Cleared {counted(count, 'finished job')}.")
 
 
 _NOTHING = "Nothing in that job can be retried; add the files again."

@@ -34,7 +34,7 @@ def library_command(ctx: click.Context) -> None:
 @click.option("--back", is_flag=True, help="Bring everything back to one server.")
 @with_shell
 def distribute_command(shell: Shell, shards: int | None, back: bool) -> None:
-    """Spread texts, passages and vectors over the nodes of a Citus database.
+    """Spread the library over the nodes of a Citus database.
 
     Searches continue meanwhile and rank as before; changes of documents wait until it is done. If
     you interrupt it, run it again: it continues where it stopped.

@@ -70,7 +70,8 @@ Exit codes:
 
 \b
 Set any setting with --set NAME=VALUE, with an environment variable
-(TRIVIUM_SEARCH_LIMIT for search.limit) or in config.toml; see `trivium config`."""
+(TRIVIUM_SEARCH_LIMIT for search.limit) or in config.toml; `trivium config`
+lists them."""
 
 
 class Program(click.Group):

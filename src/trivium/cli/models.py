@@ -53,8 +53,9 @@ def models_command(shell: Shell, name: str | None, get: bool) -> None:
     if shell.json:
         shell.emit(told)
         return
-    for key, value in told.items():
-        shell.say(f"{key:<16}{printable(str(value))}")
+    shell.facts(
+        ((key.replace("_", " "), str(value)) for key, value in told.items() if value), width=16
+    )
 
 
 def download(shell: Shell, settings: Settings, model: Known) -> Path:

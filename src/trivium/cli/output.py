@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -33,6 +33,7 @@ LOG = "trivium.log"  # in the library's folder: where a fault happened, and with
 # Control characters, C1 included, and those that reverse the direction of text: a document must
 # not be able to move the cursor or to recolour the screen of the person who finds it.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_PIECES = re.compile(r"\n|[^\S\n]*(?:`[^`\n]*`\S*|\S+)")
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,14})")  # 15 digits: what a float still holds exactly
 _DECIMAL = re.compile(r"-?(0|[1-9]\d{0,14})\.\d{1,15}")
 
@@ -78,7 +79,38 @@ class Shell:
 
     def note(self, text: str) -> None:
         """Print a note beside the result."""
-        self.err.print(printable(text), style="yellow", soft_wrap=True)
+        self.err.print(self.folded(text), style="yellow", soft_wrap=True)
+
+    def folded(self, text: str) -> str:
+        """A message in lines that fit the terminal, commands in backticks and paths whole, so
+        that they can be copied. A pipe gets it in one line."""
+        if not self.err.is_terminal:
+            return printable(text)
+        from rich.cells import cell_len
+
+        lines = [""]
+        for piece in _PIECES.findall(printable(text)):
+            if piece == "\n" or (lines[-1] and cell_len(lines[-1] + piece) > self.err.width):
+                lines.append("")
+            lines[-1] += piece if lines[-1] else piece.lstrip()
+        return "\n".join(lines)
+
+    def facts(self, pairs: Iterable[tuple[str, str]], *, indent: int = 0, width: int = 12) -> None:
+        """Print names and values side by side; a long value continues below itself."""
+        from rich.padding import Padding
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(style="dim", no_wrap=True, min_width=width - 2)
+        table.add_column(overflow="fold")
+        for name, value in pairs:
+            if self.out.is_terminal:
+                table.add_row(Text(printable(name)), Text(printable(value)))
+            else:
+                click.echo(f"{'':<{indent}}{printable(name):<{width}}{printable(value)}".rstrip())
+        if table.rows:
+            self.out.print(Padding(table, (0, 0, 0, indent)))
 
     def emit(self, payload: object) -> None:
         """Print a result for a program."""
@@ -110,10 +142,10 @@ class Shell:
             return
         from rich.text import Text
 
-        first = Text.assemble(
-            ("Error: ", "bold red"), printable(message), " ", (f"[{code}]", "dim")
-        )
-        for line in (first, Text(printable(fix))) if fix else (first,):
+        first = Text(self.folded(f"Error: {message} [{code}]"))
+        first.stylize("bold red", 0, len("Error:"))
+        first.stylize("dim", len(first) - len(code) - 2)
+        for line in (first, Text(self.folded(fix))) if fix else (first,):
             self.err.print(line, soft_wrap=True)
 
     def table(
@@ -150,8 +182,8 @@ class Shell:
         from rich.table import Table
         from rich.text import Text
 
-        texts = [[c if isinstance(c, Text) else Text(printable(c)) for c in row] for row in rows]
-        cells = {name: [row[at] for row in texts] for at, name in enumerate(columns)}
+        plain = [[c if isinstance(c, Text) else printable(c) for c in row] for row in rows]
+        cells = {name: [row[at] for row in plain] for at, name in enumerate(columns)}
         empty = [name for name in optional if not any(map(str, cells[name]))]
         left_out = []
         for name in [*empty, *optional]:
@@ -170,10 +202,14 @@ class Shell:
                 width=widths[at] if widths else None,
             )
         for row in zip(*cells.values(), strict=True):
-            table.add_row(*row)
+            fitted = zip(row, widths or [_LONGEST_WORD] * len(cells), strict=True)
+            table.add_row(*(c if isinstance(c, Text) else Text(_broken(c, w)) for c, w in fitted))
         self.out.print(table)
         if left_out:
-            self.note(f"Not shown, for want of space: {', '.join(left_out)}. --json has all.")
+            self.note(
+                f"Not shown, for want of space: {', '.join(n.lstrip('>') for n in left_out)}."
+                " --json has all."
+            )
 
 
 _GAP = 3  # columns of the terminal between two of a table
@@ -197,6 +233,14 @@ def _widths(columns: Sequence[Sequence[str]], width: int) -> list[int]:
         widest = max(range(len(wide)), key=lambda at: (wide[at] > least[at], wide[at]))
         wide[widest] -= 1
     return wide
+
+
+def _broken(text: str, width: int) -> str:
+    """A path that is too long for a column, broken after its slashes where that is possible."""
+    if width < 2:
+        return text
+    long = re.compile(rf"(?=\S{{{width + 1}}})\S{{0,{width - 1}}}[/\\]")
+    return long.sub(lambda found: found.group() + "\n", text)
 
 
 @contextmanager

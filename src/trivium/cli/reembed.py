@@ -37,7 +37,8 @@ def reembed_command(shell: Shell, model: str | None, stop: bool) -> None:
     \b
     trivium reembed --model leaf-ir
     trivium reembed --model ~/models/my-own-model
-    trivium reembed --model text-embedding-3-small --set embed.url=https://api.openai.com/v1
+    trivium reembed --model text-embedding-3-small \\
+        --set embed.url=https://api.openai.com/v1
     trivium reembed               resume an unfinished change
     trivium reembed --stop        keep the old model
     """

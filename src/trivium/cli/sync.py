@@ -156,7 +156,10 @@ def add_command(
 @click.argument("name")
 @with_shell
 def check_command(shell: Shell, name: str) -> None:
-    """Read a source's first item, to check its options, token and permissions. Changes nothing."""
+    """Check a source: its options, token and permissions.
+
+    Reads its first item and changes nothing.
+    """
     with shell.library() as library:
         found = library.sync.check(library.sync.get(name))
     if shell.json:
@@ -343,7 +346,9 @@ def _row(told: SyncAnswer, run: SyncRun) -> tuple[str, ...]:
 @declared(VerifySync)
 @with_shell
 def verify_command(shell: Shell, name: str, ids: bool) -> None:
-    """Compare a source with the library item by item, and list every difference with its reason.
+    """Compare a source with the library item by item.
+
+    Lists every difference with its reason.
 
     Changes nothing.
 

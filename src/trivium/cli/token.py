@@ -39,7 +39,7 @@ def create_command(shell: Shell, /, **given: Any) -> None:
 
     \b
     trivium token create --audience player --collection rules
-    trivium token create --all-audiences --right search --right add --right manage --name me
+    trivium token create --all-audiences --right search --right manage --name me
     """
     asked = CreateToken(**given)
     with shell.library(create=True) as library:
@@ -71,10 +71,12 @@ def list_command(shell: Shell) -> None:
         shell.note("No tokens; `trivium token create` creates one.")
         return
     names = ("id", "name", "audiences", "collections", "rights", "created", "expires", "used")
-    shell.table(names, [_row(*one) for one in found])
+    shell.table(names, [_row(*one) for one in found], optional=("created", "collections", "used"))
 
 
 def _row(token: AccessToken, quota: Quota, use: dict[str, int]) -> tuple[str, ...]:
+    from trivium.cli.documents import local_time
+
     told = TokenAnswer.of(token)
     limits = {"documents": quota.documents, "bytes": quota.bytes}
     used = [
@@ -92,8 +94,8 @@ def _row(token: AccessToken, quota: Quota, use: dict[str, int]) -> tuple[str, ..
         listed(told.audiences) or "all",
         listed(told.collections),
         listed(told.rights),
-        token.created_at,
-        token.expires_at or "never",
+        local_time(token.created_at),
+        local_time(token.expires_at) if token.expires_at else "never",
         ", ".join(used),
     )
 

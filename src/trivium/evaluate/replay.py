@@ -58,7 +58,7 @@ class Replay:
         library, asked = subject.library, subject.dataset.queries
         heard: list[Heard | None] = []
         for done, text in enumerate(asked.values()):
-            on_progress("listen", done, len(asked))
+            on_progress("search", done, len(asked))
             try:
                 heard.append(library.hear(text, DEPTH))
             except (EmptyQuery, QueryTooLong):

@@ -8,11 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import inf
 from select import POLLIN, poll
+from struct import pack
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 import psycopg
-from psycopg.pq import ConnStatus
+from psycopg.adapt import Dumper
+from psycopg.pq import ConnStatus, Format
 from psycopg.pq.abc import PGconn
 from sqlalchemy import URL, Connection, Engine, ExceptionContext, QueuePool, create_engine, event
 from sqlalchemy.exc import DBAPIError, IntegrityError, InvalidatePoolError
@@ -32,6 +35,11 @@ from trivium.core.errors import (
     StoreError,
 )
 from trivium.store.postgres.address import Address
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from trivium.core.types import Vector
 
 T = TypeVar("T")
 CONNECT_SECONDS = 10  # for one host, unless the address says otherwise
@@ -57,6 +65,7 @@ _ALIVE = {
     "tcp_user_timeout": "60000",  # milliseconds
 }
 
+_BIGINT = 20  # PostgreSQL's number of the type
 _READ_ONLY = "25006"
 # What Citus says if a node is away: with a code for connections, as an "internal error" (XX000), or
 # as an error of a disk (58030), which would blame the document.
@@ -65,6 +74,32 @@ _NODE_AWAY = re.compile(
     "|could not connect to any active placement",
     re.IGNORECASE,
 )
+
+
+class Sent(bytes):
+    """A value in PostgreSQL's binary format, of the type that the statement gives it."""
+
+
+class _AsItIs(Dumper):
+    format = Format.BINARY
+
+    def dump(self, obj: bytes) -> bytes:
+        return obj
+
+
+psycopg.adapters.register_dumper(Sent, _AsItIs)
+
+
+def vector_sent(vector: Vector) -> Sent:
+    """As text, 384 numbers take us 360 µs of processor time instead of 3."""
+    return Sent(pack(">hh", len(vector), 0) + vector.astype(">f4").tobytes())
+
+
+def ids_sent(ids: NDArray[np.int64]) -> Sent:
+    """As text, 1,000 take 230 µs instead of 8; as a list of the driver's, five times as long."""
+    items = np.empty(len(ids), dtype=[("size", ">i4"), ("id", ">i8")])
+    items["size"], items["id"] = 8, ids
+    return Sent(pack(">5i", 1, 0, _BIGINT, len(ids), 1) + items.tobytes())
 
 
 class Crossed(LibraryBusy):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,27 +60,23 @@ class PostgresSignals(PlannedSignals):
 
     def _postings(self, where: Where) -> RowPostings:
         snapshot = self._snapshots.latest()
+        visible = self._snapshots.visible(snapshot, where.access)
         allowed = partial(self._snapshots.allowed, snapshot, where)
-        return RowPostings(snapshot, where, self._snapshots, allowed, self._tables.nearest)
+        return RowPostings(snapshot, visible, allowed, self._tables.nearest)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RowPostings:
     """What one caller finds with one filter in one snapshot."""
 
     snapshot: Snapshot
-    where: Where
-    snapshots: Snapshots
+    _visible: Visible
     allowed: Callable[[], Allowed]
     look: Callable[
         [ServedModel, Vector, int, NDArray[np.bool_], int], list[Hit]
     ]  # VectorTables.nearest
 
-    @property
-    def _visible(self) -> Visible:
-        return self.snapshots.visible(self.snapshot, self.where.access)
-
-    @property
+    @cached_property
     def _allowed(self) -> Allowed:
         return self.allowed()
 

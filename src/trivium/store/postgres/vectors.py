@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, text
 
 from trivium.core.errors import LibraryNotFound, StoreError
 from trivium.core.types import ChunkId, Hit
-from trivium.store.postgres.database import direct, one_read
+from trivium.store.postgres.database import Sent, direct, ids_sent, one_read, vector_sent
 from trivium.store.postgres.shards import shards_of, spread_table
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.models import embedded_texts, stored
@@ -169,7 +169,7 @@ class VectorTables:
         count = int(np.count_nonzero(passing))
         if not count or k < 1:
             return []
-        query = "[" + ",".join(map(repr, vector.astype(np.float64).tolist())) + "]"
+        query = vector_sent(vector)
 
         def look(cursor: Any, table: str, shards: int) -> list[Hit]:
             graph = total // (shards or 1)  # chunks in each
@@ -190,24 +190,23 @@ class VectorTables:
                 if len(hits) >= k:
                     return [Hit(chunk, -score) for score, chunk in hits[:k]]
                 kept, depth = kept * _DEEPER, depth * _DEEPER
-            # As text: the driver takes 15.7 ms of processor time for a list of 10,000, this 3.1.
-            told = "{" + ",".join(map(str, np.flatnonzero(passing).tolist())) + "}"
             compared = (
                 f"SELECT chunk, {_score(len(vector))} FROM {table}"
                 " WHERE chunk = ANY(CAST(%(ids)s AS bigint[]))"
                 " ORDER BY score DESC, chunk LIMIT %(k)s"
             )
-            cursor.execute(compared, {"q": query, "ids": told, "k": k})
+            ids = ids_sent(np.flatnonzero(passing))
+            cursor.execute(compared, {"q": query, "ids": ids, "k": k})
             return [Hit(chunk, score) for chunk, score in cursor.fetchall()]
 
         return self._searched(serving, look) or []
 
     def _proposals(
-        self, cursor: Any, table: str, query: str, dimensions: int, ef: int
+        self, cursor: Any, table: str, query: Sent, dimensions: int, ef: int
     ) -> Callable[[int, int], list[Any]]:
         """A function that returns the chunks and scores that the graph proposes. It takes how deep
         to look and how many to send."""
-        near = f"vector <#> CAST(%(q)s AS halfvec({dimensions}))"
+        near = f"vector <#> {_halved(dimensions)}"
         # The graph's order is rough. Without the `+ 0`, PostgreSQL trusts it and doesn't sort.
         proposed = (
             f"SELECT chunk, {_score(dimensions)} FROM (SELECT chunk, vector FROM {table}"
@@ -231,8 +230,8 @@ class VectorTables:
             return {}
 
         def look(cursor: Any, table: str, _: int) -> list[Any]:
-            query = f"SELECT chunk, vector FROM {table} WHERE chunk = ANY(%s)"
-            return list(cursor.execute(query, (list(ids),)).fetchall())
+            query = f"SELECT chunk, vector FROM {table} WHERE chunk = ANY(CAST(%s AS bigint[]))"
+            return list(cursor.execute(query, (ids_sent(np.array(ids)),)).fetchall())
 
         return {
             chunk: np.frombuffer(sent, ">f2", offset=_BEFORE_VECTOR).astype(np.float32)
@@ -359,17 +358,22 @@ class VectorTables:
         return [f"vectors_{number}" for number in numbers]
 
 
+def _halved(dimensions: int) -> str:
+    """The query for a graph of 16-bit vectors. It is sent as a `vector`."""
+    return f"CAST(CAST(%(q)s AS vector) AS halfvec({dimensions}))"
+
+
 def _score(dimensions: int) -> str:
     return f"-(vector::vector({dimensions}) <#> CAST(%(q)s AS vector)) AS score"
 
 
 def _proposals_of_shards(
-    cursor: Any, table: str, query: str, dimensions: int, ef: int
+    cursor: Any, table: str, query: Sent, dimensions: int, ef: int
 ) -> Callable[[int, int], list[Any]]:
     """The same over all shards. One level of SELECT, so that each shard sends only its best."""
     proposed = (
         f"SELECT chunk, {_score(dimensions)} FROM {table}"
-        f" ORDER BY vector <#> CAST(%(q)s AS halfvec({dimensions})) LIMIT %(depth)s"
+        f" ORDER BY vector <#> {_halved(dimensions)} LIMIT %(depth)s"
     )
 
     def propose(depth: int, _: int) -> list[Any]:

@@ -13,6 +13,7 @@ import threading
 import warnings
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from html import unescape
@@ -112,8 +113,9 @@ class _Between:
         return {**told, "id_token": self.sign(claims) if self.sign else signed}
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[tuple[_Between, str]]:
+@contextmanager
+def provided() -> Iterator[tuple[_Between, str]]:
+    """A running provider and its address."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Authlib's about its own future
         from oidc_provider_mock import User, app
@@ -136,6 +138,12 @@ def server() -> Iterator[tuple[_Between, str]]:
         web.shutdown()
         running.join()
         web.server_close()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[tuple[_Between, str]]:
+    with provided() as server:
+        yield server
 
 
 @pytest.fixture

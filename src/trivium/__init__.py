@@ -19,13 +19,15 @@ __all__ = [
 if TYPE_CHECKING:
     from trivium.core import errors
     from trivium.core.errors import TriviumError
-    from trivium.library import Library, Report, where
+    from trivium.library import Library, where
+    from trivium.library.jobs import Report
     from trivium.operations.searching import Filters, SearchOptions
 
 _OTHER = {
     "TriviumError": "trivium.core.errors",
     "Filters": "trivium.operations.searching",
     "SearchOptions": "trivium.operations.searching",
+    "Report": "trivium.library.jobs",
 }
 
 

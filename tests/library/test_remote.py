@@ -20,7 +20,8 @@ from trivium import config
 from trivium.config import Settings
 from trivium.core.errors import BadSetting, ModelChanged, ModelUnavailable
 from trivium.core.types import Labels, Signal
-from trivium.library import Library, Report, embedder_for, generator_for, remote_reranker_for
+from trivium.library import Library, embedder_for, generator_for, remote_reranker_for
+from trivium.library.jobs import Report
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
 from trivium.models.remote_embedder import RemoteEmbedder

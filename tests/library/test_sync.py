@@ -20,9 +20,9 @@ from trivium.core.errors import (
 )
 from trivium.core.types import OWNER, Element, Extraction, Metadata, Place
 from trivium.core.work import KeptSource, SyncRun
-from trivium.library import Library, SyncEvent, SyncOptions, Verified, period_of, seconds_of
+from trivium.library import Library
 from trivium.library.model import CurrentModel
-from trivium.library.sync import Sync
+from trivium.library.sync import Sync, SyncEvent, SyncOptions, Verified, period_of, seconds_of
 from trivium.operations.searching import Filters
 from trivium.ports import Backend, Change, Checkpoint, Failed, Gone, Only, Put, Wait
 from trivium.store.embedded.backend import open_embedded

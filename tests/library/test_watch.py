@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from trivium.core.errors import PathNotFound
-from trivium.library import Followed, Library
+from trivium.library import Library
+from trivium.library.folders import Followed
 
 PATIENCE = 240  # seconds that a test waits for what must happen
 QUIET = 0.05

@@ -17,7 +17,8 @@ from trivium.operations.adding import AddFiles
 if TYPE_CHECKING:
     from trivium.core.types import Labels
     from trivium.core.work import Job, JobId
-    from trivium.library import Library, Report
+    from trivium.library import Library
+    from trivium.library.jobs import Report
 
 MOST_FAILURES = 50  # rows of the table; --json lists all
 MOST_NOTES = 20  # likewise

@@ -240,7 +240,8 @@ def judged(finding: Finding) -> Check:
 
 def _repair(settings: Settings, shell: Shell) -> list[str]:
     from trivium.core.errors import ModelUnavailable
-    from trivium.library import backend_options, embedder_for, repaired
+    from trivium.library import backend_options, embedder_for
+    from trivium.library.upkeep import repaired
     from trivium.store.opening import open_backend
 
     backend = open_backend(settings.library, backend_options(settings, create=False))

@@ -17,7 +17,7 @@ from trivium.operations.searching import Filters
 
 if TYPE_CHECKING:
     from trivium.core.types import Document
-    from trivium.library import Shown
+    from trivium.library.documents import Shown
 
 FIRST_LINES = 12  # of a document, where its text was not asked for
 FIRST_CHARACTERS = 1200

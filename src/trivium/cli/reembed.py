@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from trivium.config import Settings
     from trivium.core.types import Manifest
     from trivium.ingest.reembed import Progress
-    from trivium.library import Library, Reembedded
+    from trivium.library import Library
+    from trivium.library.models import Reembedded
 
 
 @click.command("reembed")

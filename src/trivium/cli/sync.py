@@ -16,7 +16,7 @@ from trivium.operations.listing import RemoveSync, VerifySync
 
 if TYPE_CHECKING:
     from trivium.core.work import SyncRun
-    from trivium.library import Checked, SyncEvent
+    from trivium.library.sync import Checked, SyncEvent
     from trivium.ports import SourceKind
 
 _SHOWN = 20  # failures and differences; --json lists all
@@ -117,7 +117,7 @@ def add_command(
     from pathlib import PurePath
 
     from trivium.core.work import KeptSource
-    from trivium.library import seconds_of
+    from trivium.library.sync import seconds_of
     from trivium.sources import kinds
 
     shell = ctx.ensure_object(Shell)
@@ -229,7 +229,7 @@ def run_command(
     trivium sync run work --dry-run
     """
     from trivium.core.errors import TriviumError
-    from trivium.library import SyncOptions
+    from trivium.library.sync import SyncOptions
 
     options = SyncOptions(full, dry, compare, force, longest_wait=0.0 if no_wait else None)
     wrong = 0
@@ -324,7 +324,7 @@ def status_command(shell: Shell, name: str | None = None) -> None:
 
 
 def _row(told: SyncAnswer, run: SyncRun) -> tuple[str, ...]:
-    from trivium.library import period_of
+    from trivium.library.sync import period_of
 
     state = told.state
     if state == "running" and run.steps:

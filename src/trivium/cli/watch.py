@@ -17,7 +17,7 @@ from trivium.cli.output import Shell, logged, printable, with_shell
 from trivium.operations.adding import AddFiles
 
 if TYPE_CHECKING:
-    from trivium.library import Followed
+    from trivium.library.folders import Followed
 
 _COLOURS = {"added": "green", "updated": "green", "moved": "green", "removed": "yellow"}
 _WRONG = ("failed", "problem", "vanished", "empty")

@@ -13,39 +13,13 @@ from trivium.library.assembly import (
     generator_for,
     remote_reranker_for,
 )
-from trivium.library.documents import Shown
-from trivium.library.folders import Followed
-from trivium.library.jobs import Report
 from trivium.library.library import Library
-from trivium.library.models import Reembedded
-from trivium.library.sync import (
-    Checked,
-    Difference,
-    SyncEvent,
-    SyncOptions,
-    Verified,
-    period_of,
-    seconds_of,
-)
-from trivium.library.upkeep import repaired
 
 __all__ = [
-    "Checked",
-    "Difference",
-    "Followed",
     "Library",
-    "Reembedded",
-    "Report",
-    "Shown",
-    "SyncEvent",
-    "SyncOptions",
-    "Verified",
     "backend_options",
     "embedder_for",
     "generator_for",
-    "period_of",
     "remote_reranker_for",
-    "repaired",
-    "seconds_of",
     "where",
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import TypeVar
 
@@ -239,6 +238,8 @@ def names_of(documents: Iterable[Document]) -> list[str]:
 def nearest(typed: str, known: Iterable[str]) -> str:
     """The value that was probably meant; empty: none is near. Without their endings two names must
     be near as well: `nope.pdf` doesn't mean `skew.pdf`."""
+    from difflib import get_close_matches
+
     by_case = {value.lower(): value for value in known}
     stem = _without_ending(typed.lower())
     for found in get_close_matches(typed.lower(), by_case, n=_PROPOSED):
@@ -263,8 +264,8 @@ def _refuse_unknown_fields(within: Where, backend: Backend, met: set[tuple[Where
                 met.add((within.access, name))
             continue
         known = sorted({*BUILT_IN, *OF_PASSAGES, *backend.documents.field_names(within.access)})
-        near = get_close_matches(name, known, n=1)
-        hint = f"Did you mean `{near[0]}`? " if near else ""
+        near = nearest(name, known)
+        hint = f"Did you mean `{near}`? " if near else ""
         raise BadFilter(
             f"No document has a field `{name}`.", fix=f"{hint}Known fields: {', '.join(known)}."
         )

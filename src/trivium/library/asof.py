@@ -7,7 +7,6 @@ from datetime import UTC, date, datetime, time
 
 from trivium.core.errors import BadSetting
 from trivium.core.types import Where
-from trivium.ingest.embedding import Embedding
 from trivium.library.assembly import deep_reranker_for, reranker_for
 from trivium.library.model import CurrentModel
 from trivium.operations.searching import When
@@ -60,6 +59,8 @@ class PastViews:
         lacking = view.models.count_unembedded(model)
         if not lacking or lacking > _EMBEDDED_AT_ONCE or model != self._model.embedder.fingerprint:
             return lacking
+        from trivium.ingest.embedding import Embedding
+
         embedding = Embedding(view, self._model.embedder)
         view.models.embed_missing(model, lambda texts: embedding.embed(texts).vectors)
         return view.models.count_unembedded(model)

@@ -15,24 +15,19 @@ from typing import TYPE_CHECKING, TypeVar
 from trivium.config import Settings, key
 from trivium.core.errors import BadSetting, ModelUnavailable
 from trivium.core.types import OWNER
-from trivium.models import cuda, docling
+from trivium.models import cuda
 from trivium.models.catalogue import (
     DEEP,
     SPEECH_WEIGHTS,
     named,
     named_for,
 )
-from trivium.models.colbert import ColbertReranker, is_colbert
 from trivium.models.cross_encoder import CrossEncoder
-from trivium.models.docling import Docling
-from trivium.models.document_intelligence import DocumentIntelligence
 from trivium.models.endpoint import Endpoint
-from trivium.models.http import Client
 from trivium.models.hub import carrier_folder, kept, model_folder, need
 from trivium.models.kinds import Calls, kind_of
 from trivium.models.late import LateReranker
 from trivium.models.local import LocalEmbedder
-from trivium.models.transcriptions import Transcriptions
 from trivium.models.weights import NAME as BUILT_IN
 from trivium.ports import (
     Backend,
@@ -48,12 +43,13 @@ from trivium.ports import (
 )
 from trivium.search.deep import TOKENS as DEEP_TOKENS
 from trivium.store.opening import BackendOptions
-from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens, StricterTokens
 
 if TYPE_CHECKING:
     from trivium.extract.sandbox import Sandbox
     from trivium.ingest.extractors import Plan
+    from trivium.models.docling import Docling
+    from trivium.models.document_intelligence import DocumentIntelligence
 
 T = TypeVar("T")
 # Of the tokens that the model reads, what is kept free in front of a chunk: its headings and the
@@ -135,6 +131,8 @@ def reranker_for(settings: Settings, embedder: Embedder, store: Backend) -> Rera
     given = settings.rerank_folder or (settings.rerank_model and Path(settings.rerank_model))
     if given and not is_deep(settings):
         folder = model_folder(given, settings.cache)
+        from trivium.models.colbert import ColbertReranker, is_colbert
+
         if is_colbert(folder):
             return ColbertReranker(folder, settings.cache, settings.embed_threads)
         return CrossEncoder(folder, settings.embed_threads, cache=settings.cache)
@@ -224,6 +222,8 @@ def file_chunking(settings: Settings, embedder: Embedder, strategy: str = "") ->
 
 def summariser_for(settings: Settings, generator: Generator | None) -> Summariser | None:
     if settings.chunk_summary == "extractive":
+        from trivium.text.summary import ExtractiveSummariser
+
         return ExtractiveSummariser()
     if settings.chunk_summary == "off":
         return None
@@ -264,9 +264,13 @@ def reader_for(settings: Settings, generator: Generator | None, read: Reader) ->
 
 
 def remote_reader_for(settings: Settings) -> DocumentIntelligence | Docling:
+    from trivium.models import docling
+    from trivium.models.document_intelligence import DocumentIntelligence
+    from trivium.models.http import Client
+
     client = Client(_endpoint(settings, "read"), max_bytes=settings.read_memory)
     is_docling = settings.read_model == docling.NAME
-    return Docling(client) if is_docling else DocumentIntelligence(client)
+    return docling.Docling(client) if is_docling else DocumentIntelligence(client)
 
 
 def readers_for(settings: Settings) -> int:
@@ -297,6 +301,9 @@ def recordings_for(settings: Settings, read: Reader, hear: Reader) -> Reader:
             s.audio_seconds,
             s.audio_seconds * _PATIENCE,
         )
+        from trivium.models.http import Client
+        from trivium.models.transcriptions import Transcriptions
+
         service = Transcriptions(Client(there), settings.audio_language)
     model = f"{settings.audio_model}:{settings.audio_language}"
     return RecordingReading(read, hear, model, settings.cache / "transcripts", service)

@@ -9,26 +9,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from threading import RLock
 from types import MethodType
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 from trivium.config import Settings, load
 from trivium.core.errors import ModelUnavailable
 from trivium.core.places import place_of
-from trivium.core.types import (
-    Labels,
-    Metadata,
-)
-from trivium.core.work import Priority
-from trivium.ingest.outcomes import Outcome
-from trivium.library.answering import Answering, Conversations
+from trivium.core.types import Labels, Metadata
 from trivium.library.asking import Scope, one_of
 from trivium.library.assembly import backend_options
-from trivium.library.contradictions import Contradictions
 from trivium.library.documents import Documents
-from trivium.library.folders import Folders
-from trivium.library.history import History
-from trivium.library.jobs import Jobs, Report, told_of
 from trivium.library.model import (
     CurrentModel,
     embedder_or_missing,
@@ -36,19 +27,27 @@ from trivium.library.model import (
     settings_for,
     with_model,
 )
-from trivium.library.models import Models
 from trivium.library.queries import Alerts, LogMode, Queries
-from trivium.library.quotas import Quotas
-from trivium.library.quoting import Quoting
 from trivium.library.searching import Searching
-from trivium.library.sync import Sync
-from trivium.library.tokens import Tokens
-from trivium.library.unlocking import add_locked
-from trivium.library.upkeep import Upkeep
-from trivium.library.uploads import Uploads
 from trivium.models.missing import MissingEmbedder
 from trivium.ports import Backend, Embedder, Waiting
 from trivium.store.opening import open_backend
+
+if TYPE_CHECKING:
+    from trivium.core.work import Priority
+    from trivium.ingest.outcomes import Outcome
+    from trivium.library.answering import Answering, Conversations
+    from trivium.library.contradictions import Contradictions
+    from trivium.library.folders import Folders
+    from trivium.library.history import History
+    from trivium.library.jobs import Jobs, Report
+    from trivium.library.models import Models
+    from trivium.library.quotas import Quotas
+    from trivium.library.quoting import Quoting
+    from trivium.library.sync import Sync
+    from trivium.library.tokens import Tokens
+    from trivium.library.upkeep import Upkeep
+    from trivium.library.uploads import Uploads
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -57,17 +56,56 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+class _Part(Generic[R]):
+    """A part of the library that loads when it is first used: a search, which needs few of them,
+    starts with a sixth less processor time."""
+
+    def __init__(self, make: Callable[[Library], R]) -> None:
+        self._make = make
+
+    def __get__(self, library: Library, _kind: type) -> R:
+        with library._loading:
+            held = library.__dict__
+            if self._make.__name__ not in held:  # another thread may have been faster
+                held[self._make.__name__] = self._make(library)
+            return cast("R", held[self._make.__name__])
+
+
 class _Of(Generic[P, R]):
     """A method of one of the library's parts, for everyday use: the same options, the same text."""
 
-    def __init__(self, part: str, method: Callable[Concatenate[Any, P], R]) -> None:
+    def __init__(self, part: str, method: Callable[[], Callable[Concatenate[Any, P], R]]) -> None:
         self._part = part
         self._method = method
 
     def __get__(self, library: Library | None, _kind: type) -> Callable[P, R]:
         if library is None:
-            return cast("Callable[P, R]", self._method)  # for people who ask for help
-        return MethodType(self._method, getattr(library, self._part))
+            return cast("Callable[P, R]", self._method())  # for people who ask for help
+        return MethodType(self._method(), getattr(library, self._part))
+
+
+def _load_jobs() -> type[Jobs]:
+    from trivium.library.jobs import Jobs
+
+    return Jobs
+
+
+def _load_history() -> type[History]:
+    from trivium.library.history import History
+
+    return History
+
+
+def _load_quoting() -> type[Quoting]:
+    from trivium.library.quoting import Quoting
+
+    return Quoting
+
+
+def _load_answering() -> type[Answering]:
+    from trivium.library.answering import Answering
+
+    return Answering
 
 
 class Library:
@@ -80,29 +118,90 @@ class Library:
     """
 
     def __init__(self, backend: Backend, embedder: Embedder, settings: Settings) -> None:
-        model, scope = CurrentModel(backend, embedder, settings), Scope(backend)
+        self._loading = RLock()
+        self._model = CurrentModel(backend, embedder, settings)
+        self._scope = Scope(backend)
         self.backend = backend
-        self._model = model
-        self.documents = Documents(backend, model, scope)
-        self.history = History(backend, model, self.documents)
-        self.jobs = Jobs(backend, model, self.documents)
-        self.quotas = Quotas(backend, settings)
-        self.uploads = Uploads(backend, model, self.documents, self.jobs, self.quotas)
-        self.folders = Folders(backend, self.jobs)
-        self.sync = Sync(backend, model)
-        self.models = Models(backend, model)
-        self.upkeep = Upkeep(backend, model, self.jobs)
-        self.tokens = Tokens(backend.tokens)
-        self.conversations = Conversations(backend.conversations)
-        self._searching = Searching(backend, model, scope, self.documents)
-        self._answering = Answering(
-            backend, model, scope, self._searching, self.documents, self.history
-        )
+        self.documents = Documents(backend, self._model, self._scope)
+        self._searching = Searching(backend, self._model, self._scope, self.documents)
         mode = one_of(LogMode, "log.queries", settings.log_queries or LogMode.OFF)
         self.queries = Queries(backend, mode, settings.log_rows, settings.log_days)
-        self.contradictions = Contradictions(model, self._searching, self.documents)
-        self._quoting = Quoting(backend, scope)
-        self.alerts = Alerts(backend, self._searching, self.documents)
+
+    @_Part
+    def history(self) -> History:
+        return _load_history()(self.backend, self._model, self.documents)
+
+    @_Part
+    def jobs(self) -> Jobs:
+        return _load_jobs()(self.backend, self._model, self.documents)
+
+    @_Part
+    def quotas(self) -> Quotas:
+        from trivium.library.quotas import Quotas
+
+        return Quotas(self.backend, self._model.settings)
+
+    @_Part
+    def uploads(self) -> Uploads:
+        from trivium.library.uploads import Uploads
+
+        return Uploads(self.backend, self._model, self.documents, self.jobs, self.quotas)
+
+    @_Part
+    def folders(self) -> Folders:
+        from trivium.library.folders import Folders
+
+        return Folders(self.backend, self.jobs)
+
+    @_Part
+    def sync(self) -> Sync:
+        from trivium.library.sync import Sync
+
+        return Sync(self.backend, self._model)
+
+    @_Part
+    def models(self) -> Models:
+        from trivium.library.models import Models
+
+        return Models(self.backend, self._model)
+
+    @_Part
+    def upkeep(self) -> Upkeep:
+        from trivium.library.upkeep import Upkeep
+
+        return Upkeep(self.backend, self._model, self.jobs)
+
+    @_Part
+    def tokens(self) -> Tokens:
+        from trivium.library.tokens import Tokens
+
+        return Tokens(self.backend.tokens)
+
+    @_Part
+    def conversations(self) -> Conversations:
+        from trivium.library.answering import Conversations
+
+        return Conversations(self.backend.conversations)
+
+    @_Part
+    def contradictions(self) -> Contradictions:
+        from trivium.library.contradictions import Contradictions
+
+        return Contradictions(self._model, self._searching, self.documents)
+
+    @_Part
+    def alerts(self) -> Alerts:
+        return Alerts(self.backend, self._searching, self.documents)
+
+    @_Part
+    def _quoting(self) -> Quoting:
+        return _load_quoting()(self.backend, self._scope)
+
+    @_Part
+    def _answering(self) -> Answering:
+        return _load_answering()(
+            self.backend, self._model, self._scope, self._searching, self.documents, self.history
+        )
 
     @classmethod
     def open(
@@ -185,6 +284,8 @@ class Library:
         `password` opens locked PDF and Office files and archives. It is kept nowhere.
         Adding is a job: if the process dies, `jobs.work` resumes it in any process.
         """
+        from trivium.library.jobs import told_of
+
         listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
         labels = Labels(collection, category, audience, metadata or {})
         source = self.folders.source(listed, ignore)
@@ -196,25 +297,27 @@ class Library:
         self, report: Report, labels: Labels, password: str, *, on_wait: Waiting | None = None
     ) -> Report:
         """Add the files that a report of `jobs.work` calls locked, opened with a password."""
+        from trivium.library.unlocking import add_locked
+
         add = partial(self.jobs.add_from, on_wait=on_wait)
         return add_locked(report, self._model.settings, password, add, labels)
 
-    add_from = _Of("jobs", Jobs.add_from)
-    remove = _Of("documents", Documents.remove)
-    restore = _Of("history", History.restore)
-    show = _Of("documents", Documents.show)
+    add_from = _Of("jobs", lambda: _load_jobs().add_from)
+    remove = _Of("documents", lambda: Documents.remove)
+    restore = _Of("history", lambda: _load_history().restore)
+    show = _Of("documents", lambda: Documents.show)
 
     # --- asking
 
-    search = _Of("_searching", Searching.search)
-    similar = _Of("_searching", Searching.similar)
-    suggest = _Of("_searching", Searching.suggest)
-    quote = _Of("_quoting", Quoting.find)
-    ask = _Of("_answering", Answering.ask)
-    ask_stream = _Of("_answering", Answering.ask_stream)
-    questions = _Of("_answering", Answering.questions)
+    search = _Of("_searching", lambda: Searching.search)
+    similar = _Of("_searching", lambda: Searching.similar)
+    suggest = _Of("_searching", lambda: Searching.suggest)
+    quote = _Of("_quoting", lambda: _load_quoting().find)
+    ask = _Of("_answering", lambda: _load_answering().ask)
+    ask_stream = _Of("_answering", lambda: _load_answering().ask_stream)
+    questions = _Of("_answering", lambda: _load_answering().questions)
 
     # --- for evaluation and tuning
 
-    hear = _Of("_searching", Searching.hear)
-    judge = _Of("_searching", Searching.judge)
+    hear = _Of("_searching", lambda: Searching.hear)
+    judge = _Of("_searching", lambda: Searching.judge)

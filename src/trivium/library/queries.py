@@ -15,9 +15,7 @@ from enum import StrEnum
 from secrets import token_hex
 from threading import Lock
 from time import monotonic
-from urllib.error import URLError
 from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
 
 from trivium.core.access import period
 from trivium.core.answers import AnswerEvent, Done
@@ -265,6 +263,8 @@ def _earliest(alert: Alert) -> str:
 
 def _send(alert: Alert, hit: AlertHit, document: Document) -> None:
     """What fails is said in the log: the hit is kept anyway."""
+    from urllib.request import Request, urlopen
+
     told = {
         "alert": alert.id,
         "query": alert.query,
@@ -277,5 +277,5 @@ def _send(alert: Alert, hit: AlertHit, document: Document) -> None:
     request = Request(alert.webhook, body, {"Content-Type": "application/json"})
     try:
         urlopen(request, timeout=_WEBHOOK_SECONDS).close()
-    except (URLError, OSError, ValueError) as reason:
+    except (OSError, ValueError) as reason:
         log.warning("The webhook of alert %s failed: %s", alert.id, reason)

@@ -10,10 +10,15 @@ from typing import Annotated
 
 from trivium.core.work import TaskState
 from trivium.operations.declaring import Carried, like, option
-from trivium.operations.searching import LONGEST_FILTER, LONGEST_QUERY, MOST_RESULTS, Filters
+from trivium.operations.searching import (
+    LONGEST_FILTER,
+    LONGEST_QUERY,
+    LONGEST_TYPED,
+    MOST_RESULTS,
+    Filters,
+)
 
 MOST_AROUND = 5  # neighbours of a passage, on each side
-LONGEST_TYPED = 500  # characters that are looked at, from the end
 _MOST_NUMBER = 2**31
 
 

@@ -25,6 +25,7 @@ from trivium.operations.declaring import (
 )
 
 LONGEST_QUERY = 10_000  # characters: some four pages
+LONGEST_TYPED = 500  # characters of what is being typed that are looked at, from the end
 LONGEST_FILTER = 10_000
 MOST_QUERIES = 4
 MOST_RESULTS = 100  # of one request over a network; Python and the terminal get 1,000

@@ -19,7 +19,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from math import exp, log
-from statistics import median
 
 from trivium.core.types import StoredChunk
 
@@ -39,6 +38,8 @@ _FEWEST_ENGLISH, _MOSTLY_ENGLISH = 0.3, 0.7
 
 def share_of(passages: Sequence[StoredChunk]) -> float:
     """How much of the score a cross-encoder for English prose decides among these, best first."""
+    from statistics import median
+
     seen = [passage for passage in passages[:LOOKED_AT] if passage.chunk.text]
     if not seen:
         return 0.0

@@ -14,7 +14,7 @@ from typing import Literal
 
 from trivium.core.results import Suggestion
 from trivium.core.types import Phrase, Probe, Query, Signal, Spelled, Term, Where
-from trivium.operations.listing import LONGEST_TYPED
+from trivium.operations.searching import LONGEST_TYPED
 from trivium.ports import Backend
 from trivium.search.correct import Taught, correct
 from trivium.text.normalise import words

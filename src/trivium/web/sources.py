@@ -15,7 +15,7 @@ from trivium.core.pace import time_left
 from trivium.core.work import KeptSource
 from trivium.http.asked import Here, Owner, Server
 from trivium.http.routes.sync import LONGEST_WAIT
-from trivium.library import Checked, Verified, period_of, seconds_of
+from trivium.library.sync import Checked, Verified, period_of, seconds_of
 from trivium.sources import kinds
 from trivium.web.pages import PageRoute, page
 

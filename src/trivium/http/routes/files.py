@@ -29,7 +29,7 @@ from trivium.http.leaving import while_there
 from trivium.http.problems import responses
 from trivium.http.routes.documents import Id, Version
 from trivium.ingest.outcomes import Fate, Outcome
-from trivium.library import Report
+from trivium.library.jobs import Report
 from trivium.library.uploads import Wanted, safe_name
 from trivium.operations.adding import AddUrl, LabelOptions
 from trivium.operations.declaring import option_of, options_of

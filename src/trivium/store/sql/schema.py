@@ -42,6 +42,9 @@ def migrate(engine: Engine) -> None:
     found = schema_of(engine)
     if found == SCHEMA:
         return
+    for index in (index for table in metadata.sorted_tables for index in table.indexes):
+        if "where" in index.info:
+            index.dialect_options[engine.dialect.name]["where"] = index.info["where"]
     if found:
         for table in metadata.sorted_tables:
             with _transaction(engine) as connection:

@@ -155,7 +155,7 @@ def _known(library: Library, size: int, name: str, chance: random.Random) -> Ite
             counted[kind] += 1
             found = _search(library, query)
             row = _row(kind, size, name, found, {document.uri})
-            row["alone"] = bool(found and found[0].why.startswith("No other document"))
+            row["alone"] = bool(found and "no other document has" in found[0].why.lower())
             row["query"] = query
             yield row
 

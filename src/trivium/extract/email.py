@@ -45,7 +45,7 @@ _PREFIX = re.compile(r"\s*((re|aw|wg|fwd?|antw|sv|vs|tr)(\[\d+\])?\s*:\s*)+", re
 class MailExtractor:
     """Takes what begins with the fields of a message; names help only with few fields."""
 
-    version = "mail/5"
+    version = "mail/6"
 
     def accepts(self, blob: Blob) -> bool:
         if blob.data.startswith(BOMS):

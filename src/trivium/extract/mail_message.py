@@ -38,7 +38,7 @@ class MailMessage:
     subject: str = ""
     senders: tuple[str, ...] = ()  # their names, else their addresses
     addresses: tuple[str, ...] = ()  # of the senders
-    recipients: tuple[str, ...] = ()
+    recipients: tuple[str, ...] = ()  # names with addresses: people know either
     time: str = ""  # ISO 8601
     id: str = ""
     reply_to: str = ""  # id of the message it answers
@@ -66,7 +66,7 @@ def parse_message(data: bytes) -> MailMessage:
         subject=_field(message, "Subject"),
         senders=tuple(name or address for name, address in senders),
         addresses=tuple(address for _, address in senders if "@" in address),
-        recipients=tuple(name or mail for name, mail in recipients if name or mail)[:200],
+        recipients=tuple(filter(None, (with_address(*one) for one in recipients)))[:200],
         time=_time(_field(message, "Date")),
         id=own[0] if own else "",
         reply_to=ids[0] if ids else "",
@@ -232,6 +232,15 @@ def _addresses(message: Message, field: str) -> list[tuple[str, str]]:
         return [(decode_words(name), decode_words(mail)) for name, mail in getaddresses([raw])]
     except (RecursionError, ValueError, IndexError):  # thousands of open brackets
         return []
+
+
+def with_address(name: str, address: str) -> str:
+    """`Per Holm <per@works.example>`, or what there is of it."""
+    if "@" in name and "@" not in address:  # `Per Holm (per@works.example)`
+        name, address = address, name
+    name = name.strip("'\" ")
+    both = name and "@" in address and name.lower() != address.lower()
+    return f"{name} <{address}>" if both else name or address
 
 
 def _people(message: Message, *fields: str) -> list[tuple[str, str]]:

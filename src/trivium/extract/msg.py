@@ -24,7 +24,7 @@ from trivium.core.types import Enclosed, Extraction
 from trivium.extract.charsets import decode_text
 from trivium.extract.composer import clean
 from trivium.extract.email import MAX_MESSAGES, letter_document, mailbox_document
-from trivium.extract.mail_message import MailMessage, parse_message
+from trivium.extract.mail_message import MailMessage, parse_message, with_address
 from trivium.extract.ole import has_stream, open_ole, paths, stream
 from trivium.extract.rtf import RtfExtractor
 from trivium.ports import Blob
@@ -36,15 +36,17 @@ _SUBJECT, _BODY, _HTML, _SENDER, _ADDRESS, _SMTP = 0x0037, 0x1000, 0x1013, 0x0C1
 _TO, _CC, _ID, _REPLY = 0x0E04, 0x0E03, 0x1035, 0x1042
 _NAME, _SHORT_NAME, _DATA, _CLASS = 0x3707, 0x3704, 0x3701, 0x001A
 _SUBMITTED, _DELIVERED, _CODEPAGE, _INTERNET_CODEPAGE = 0x0039, 0x0E06, 0x3FFD, 0x3FDE
-_SHOWN, _TEXT, _BINARY = 0x3001, (0x1E, 0x1F), 0x0102  # a recipient's name; types of values
+_SHOWN, _SMTP_ADDRESS, _OWN_ADDRESS = 0x3001, 0x39FE, 0x3003  # of a recipient
+_TEXT, _BINARY = (0x1E, 0x1F), 0x0102  # types of values
 MAX_ATTACHMENTS = 1_000
+MAX_RECIPIENTS = 200
 MAX_NESTED = 5
 
 
 class MsgExtractor:
     """Takes compound files with the properties of a message."""
 
-    version = "msg/3"
+    version = "msg/4"
 
     def accepts(self, blob: Blob) -> bool:
         return has_stream(blob, "__properties_version1.0")
@@ -58,7 +60,7 @@ class MsgExtractor:
 class PstExtractor:
     """Takes Outlook's archives. Appointments and contacts are messages of few words."""
 
-    version = "pst/1"
+    version = "pst/2"
 
     def accepts(self, blob: Blob) -> bool:
         return blob.data.startswith(b"!BDN")
@@ -126,8 +128,13 @@ def _pst_attachments(item: Any, depth: int) -> Iterator[Enclosed]:
 
 
 def _shown_name(properties: Any) -> str:
-    texts = {e.entry_type: e for e in properties.entries if e.value_type in _TEXT}
-    return clean(texts[_SHOWN].data_as_string or "") if _SHOWN in texts else ""
+    texts = {
+        e.entry_type: clean(e.data_as_string or "")
+        for e in properties.entries
+        if e.value_type in _TEXT and e.entry_type in (_SHOWN, _SMTP_ADDRESS, _OWN_ADDRESS)
+    }
+    address = texts.get(_SMTP_ADDRESS) or texts.get(_OWN_ADDRESS, "")
+    return with_address(texts.get(_SHOWN, ""), address)
 
 
 class _Message:
@@ -150,13 +157,12 @@ class _Message:
         text = self._text(_BODY)
         html = "" if text.strip() else self._html()
         kind = self._text(_CLASS).lower()
-        recipients = f"{self._text(_TO)};{self._text(_CC)}".split(";")
         address = self._text(_SMTP) or self._text(_ADDRESS)
         return MailMessage(
             subject=self._text(_SUBJECT),
             senders=(sender,) if (sender := self._text(_SENDER) or address) else (),
             addresses=(address,) if "@" in address else (),
-            recipients=tuple(name.strip() for name in recipients if name.strip()),
+            recipients=self._recipients(),
             time=self._time(),
             id=self._text(_ID),
             reply_to=self._text(_REPLY),
@@ -194,17 +200,30 @@ class _Message:
                 return moment.isoformat()
         return ""
 
-    def _attachments(self, depth: int) -> list[Enclosed]:
+    def _folders(self, prefix: str) -> list[str]:
         level = len(self._folder)
-        folders = {
-            path[level]
-            for path in paths(self._ole, storages=True)
-            if path[:level] == self._folder
-            and len(path) > level
-            and path[level].startswith("__attach_version1.0")
-        }
+        return sorted(
+            {
+                path[level]
+                for path in paths(self._ole, storages=True)
+                if path[:level] == self._folder
+                and len(path) > level
+                and path[level].startswith(prefix)
+            }
+        )
+
+    def _recipients(self) -> tuple[str, ...]:
+        people = [
+            [self._text(number, folder) for number in (_SHOWN, _SMTP_ADDRESS, _OWN_ADDRESS)]
+            for folder in self._folders("__recip_version1.0")[:MAX_RECIPIENTS]
+        ]
+        shown = f"{self._text(_TO)};{self._text(_CC)}".split(";")  # names alone
+        told = (with_address(name, smtp or address) for name, smtp, address in people)
+        return tuple(filter(None, told)) or tuple(filter(None, map(str.strip, shown)))
+
+    def _attachments(self, depth: int) -> list[Enclosed]:
         found: list[Enclosed] = []
-        for number, folder in enumerate(sorted(folders)[:MAX_ATTACHMENTS], start=1):
+        for number, folder in enumerate(self._folders("__attach_version1.0")[:MAX_ATTACHMENTS], 1):
             name = self._text(_NAME, folder) or self._text(_SHORT_NAME, folder)
             data = stream(self._ole, [*self._folder, folder, f"__substg1.0_{_DATA:04X}0102"])
             inner = [*self._folder, folder, f"__substg1.0_{_DATA:04X}000D"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Lock
 
+from trivium.core.errors import BadFilter
 from trivium.core.results import Results, Suggestion
 from trivium.core.types import (
     OWNER,
@@ -26,6 +28,7 @@ from trivium.operations.searching import Filters, SearchOptions
 from trivium.ports import Backend
 from trivium.search.decide import Heard
 from trivium.search.request import MODES
+from trivium.text.filters import typed_filters
 
 
 @dataclass(eq=False)
@@ -66,8 +69,11 @@ class Searching:
                 seen_then = within.held_by(asked.audiences).access.narrowed(asked.condition)
                 view, searcher, note = self._views.open(options.as_of, seen_then)
             seen = self._scope.within(within, filters, view)
-            request = request_for(self._model.settings, searcher.model, queries, seen, options)
+            asked_for, seen, typed = self._typed(queries, seen, view)
+            request = request_for(self._model.settings, searcher.model, asked_for, seen, options)
             found = searcher.search(request)
+            if typed:
+                found = replace(found, notes=(*found.notes, f"Only documents with {typed}."))
             self._model.observe(found.timings_ms)
             if request.prefer is not None:
                 idle = self._scope.idle(seen, request.prefer.boosts, view)
@@ -83,6 +89,18 @@ class Searching:
             return self._model.following(search)
         with self._past:
             return self._model.following(search)
+
+    def _typed(
+        self, queries: tuple[str, ...], seen: Where, view: Backend | None
+    ) -> tuple[tuple[str, ...], Where, str]:
+        """Words and filters of a query such as `author:Smith errors`. If no document has such a
+        field, all of it is words."""
+        if len(queries) == 1 and isinstance(queries[0], str):
+            words, typed = typed_filters(queries[0])
+            if typed:
+                with suppress(BadFilter):
+                    return (words,), self._scope.within(seen, Filters(where=typed), view), typed
+        return queries, seen, ""
 
     def similar(
         self,

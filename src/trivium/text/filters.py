@@ -57,6 +57,11 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+# What people type into a query: `author:Smith`. Only these names, so that other words with a colon
+# in them are still searched.
+_TYPED = re.compile(
+    r'(?<!\S)(-?)(?:author|from|to|tag|year|channel|slackAuthor):("[^"]+"|[^\s"]+)(?!\S)'
+)
 _DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])([T ][\d:.+Z-]*)?)?)?")
 _VALUE = re.compile(r'"([^"]*)"|([^\s()",]+)')
 _MORE_OPERATOR = re.compile(r"(?P<op>[<>]=?|=)(?P<number>-?\d)?")
@@ -67,6 +72,14 @@ _OPERATORS: dict[str, Operator] = {">": "gt", ">=": "ge", "<": "lt", "<=": "le"}
 class _Value:
     text: str
     quoted: bool
+
+
+def typed_filters(query: str) -> tuple[str, str]:
+    """The words of a query and the filters that people typed into it. Without other words, the
+    values are the words."""
+    found = list(_TYPED.finditer(query))
+    rest = " ".join(_TYPED.sub(" ", query).split()) if found else query
+    return rest or " ".join(m[2] for m in found if not m[1]), " ".join(m[0] for m in found)
 
 
 def parse_filter(text: str) -> Condition:

@@ -33,25 +33,36 @@ def zipped(files: dict[str, str | bytes]) -> bytes:
 
 
 def compound(streams: dict[str, bytes]) -> bytes:
-    """A compound file (OLE) with these streams at its root, each padded beyond the 4,096 bytes
-    from which streams lie in sectors of their own."""
+    """A compound file (OLE) with these streams, at its root or in a folder (`FOLDER/NAME`), each
+    padded beyond the 4,096 bytes from which streams lie in sectors of their own."""
     sector = 512
     bodies = {
         name: data.ljust(max(4096, -(-len(data) // sector) * sector), b"\x00")
         for name, data in streams.items()
     }
-    directory_sectors = -(-(len(bodies) + 1) // 4)
+    folders: dict[str, list[str]] = {"": []}
+    for name in bodies:
+        folders.setdefault(name.rpartition("/")[0], []).append(name)
+    folders[""] += [folder for folder in folders if folder]
+    names = [
+        name for of in folders.values() for name in sorted(of, key=lambda n: (len(n), n.upper()))
+    ]
+    directory_sectors = -(-(len(names) + 1) // 4)
     fat = [0xFFFFFFFD]
     fat += [n + 1 for n in range(1, directory_sectors)] + [0xFFFFFFFE]
     entries = [_entry("Root Entry", 5, 0xFFFFFFFE, 0, child=1 if bodies else 0xFFFFFFFF)]
     content = b""
-    names = sorted(bodies, key=lambda name: (len(name), name.upper()))
     for number, name in enumerate(names, start=1):
+        last = number == len(names) or names[number].rpartition("/")[0] != name.rpartition("/")[0]
+        right = 0xFFFFFFFF if last else number + 1
+        if name in folders:
+            child = 1 + next(at for at, n in enumerate(names) if n.startswith(f"{name}/"))
+            entries.append(_entry(name, 1, 0, 0, child=child, right=right))
+            continue
         start = len(fat)
         count = len(bodies[name]) // sector
         fat += [start + n + 1 for n in range(count - 1)] + [0xFFFFFFFE]
-        right = number + 1 if number < len(names) else 0xFFFFFFFF
-        entries.append(_entry(name, 2, start, len(bodies[name]), right=right))
+        entries.append(_entry(name.rpartition("/")[2], 2, start, len(bodies[name]), right=right))
         content += bodies[name]
     assert len(fat) <= 128
     header = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 16

@@ -85,9 +85,15 @@ def ppt(title: str = "Plan", *, chained: bool = True) -> bytes:
     return compound({"PowerPoint Document": data, **({"Current User": user} if chained else {})})
 
 
-def msg(texts: dict[int, str]) -> bytes:
-    """A message with these properties, sent at a round second."""
+def msg(texts: dict[int, str], *recipients: dict[int, str]) -> bytes:
+    """A message with these properties and recipients, sent at a round second."""
     moment = (1_000_000_000 + 11_644_473_600) * 10**7
     fixed = b"\x00" * 32 + struct.pack("<HHIQ", 0x0040, 0x0039, 6, moment)
-    streams = {f"__substg1.0_{n:04X}001F": text.encode("utf-16-le") for n, text in texts.items()}
+    folders = {"": texts}
+    folders |= {f"__recip_version1.0_#{n:08X}/": one for n, one in enumerate(recipients)}
+    streams = {
+        f"{folder}__substg1.0_{number:04X}001F": text.encode("utf-16-le")
+        for folder, properties in folders.items()
+        for number, text in properties.items()
+    }
     return compound({"__properties_version1.0": fixed, **streams})

@@ -40,7 +40,7 @@ def test_a_message_with_attachments() -> None:
     assert result.elements[0].place.authors == ("Ann Lee",)
     assert result.elements[0].place.time == "1997-11-21T09:55:06-06:00"
     assert result.metadata["authors"] == ("Ann Lee",)
-    assert result.metadata["to"] == ("Bo",)
+    assert result.metadata["to"] == ("Bo <bo@example.org>",)
     assert result.metadata["year"] == 1997
     assert [part.name for part in result.enclosed] == ["ä.pdf", "Inner.eml"]
     assert MailExtractor().extract(Blob("i.eml", result.enclosed[1].data)).title == "Inner"

@@ -94,6 +94,22 @@ def test_msg() -> None:
     assert result.elements[0].place.time == "2001-09-09T01:46:40+00:00"
 
 
+def test_msg_with_the_addresses_of_its_recipients() -> None:
+    """As in apache/tika's testMSG_forwarded.msg and testMSG_att_doc.msg; the last one is of an
+    Exchange server."""
+    people = (
+        {0x3001: "Paul Allan Hill", 0x39FE: "paul@metajure.com", 0x3003: "/O=METAJURE/CN=PAUL"},
+        {0x3001: "'nicolas@free.example'", 0x3003: "nicolas@free.example"},
+        {0x3001: "Bo", 0x3003: "/O=WORKS/CN=BO"},
+    )
+    result = MsgExtractor().extract(Blob("x.msg", msg({0x1000: "Hi.", 0x0E04: "Paul"}, *people)))
+    assert result.metadata["to"] == (
+        "Paul Allan Hill <paul@metajure.com>",
+        "nicolas@free.example",
+        "Bo",
+    )
+
+
 _OUTLOOK_FIELDS = (
     "subject",
     "sender_name",

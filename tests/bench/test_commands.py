@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,21 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     (place / "results").mkdir()  # for bench.report, whether or not bench.compare ran before it
     (place / "results" / "results.json").write_text(json.dumps(results()), encoding="utf-8")
     return {"DATA": data, "PLACE": place / "place", "RESULTS": place / "results"}
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.bench.runner"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
 
 
 # What the command shows where it measured something.
@@ -83,7 +99,9 @@ SHOWN = {
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_it_runs(name: str, folders: dict[str, Path]) -> None:
+def test_it_runs(
+    name: str, folders: dict[str, Path], runner: subprocess.Popen[str], tmp_path: Path
+) -> None:
     if name == "bench.page" and not any(map(shutil.which, BROWSERS)):
         assert not os.environ.get("CI"), "there is no Chromium"
         pytest.skip("there is no Chromium")
@@ -95,13 +113,13 @@ def test_it_runs(name: str, folders: dict[str, Path]) -> None:
         word, _, rest = option.partition("/")
         options.append(str(folders[word] / rest) if word in folders else option)
     options = [postgres.address() if option == "SERVER" else option for option in options]
-    done = subprocess.run(
-        [sys.executable, "-m", *name.partition("#")[0].split(), *options],  # "#": another form
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert SHOWN[name] in done.stdout
+    module, *subcommand = name.partition("#")[0].split()  # "#": another form
+    printed, complaints = tmp_path / "printed", tmp_path / "complaints"
+    asked = {"module": module, "options": [*subcommand, *options]}
+    asked |= {"printed": str(printed), "complaints": str(complaints)}
+    assert runner.stdin is not None
+    assert runner.stdout is not None
+    runner.stdin.write(f"{json.dumps(asked)}\n")
+    runner.stdin.flush()
+    assert runner.stdout.readline() == "0\n", complaints.read_text()
+    assert SHOWN[name] in printed.read_text()

@@ -121,7 +121,8 @@ def notice(boundary: Callable[[str], None], writing: Writing) -> None:
 
 def boundaries(act: Callable[[], None], writing: Writing) -> list[tuple[str, int]]:
     """The boundaries on the way to the end, each with its number among those of the same name. If a
-    name comes often, such as one written every second, only the first two and the last."""
+    name comes often, such as one written every second, only the first two and the last. `before`
+    right behind an `after` is left out: nothing was written in between, and each kill takes 2 s."""
     reading, told = os.pipe()
 
     def go() -> None:
@@ -133,7 +134,12 @@ def boundaries(act: Callable[[], None], writing: Writing) -> list[tuple[str, int
     with os.fdopen(reading) as names:
         met = names.read().splitlines()
     numbered = [(name, met[: at + 1].count(name)) for at, name in enumerate(met)]
-    return [(name, n) for name, n in numbered if n <= 2 or n == met.count(name)]
+    apart = [
+        of
+        for of, (last, _) in zip(numbered, [("", 0), *numbered], strict=False)
+        if not (of[0].startswith("before") and last.startswith("after"))
+    ]
+    return [(name, n) for name, n in apart if n <= 2 or n == met.count(name)]
 
 
 def killed(act: Callable[[], None], name: str, number: int, writing: Writing) -> bool:

@@ -17,13 +17,12 @@ def test_killed_at_every_step(tmp_path: Path) -> None:
     killed = done.stdout.splitlines()
     for step in (
         "compact after rebuild",
-        "compact before _vacuum",
+        "compact after _vacuum",
         "backup after _copy_database",
-        "backup before replace",
+        "backup after replace",
         "recover before rename",
         "recover after rename",
         "restore after stage_restored",
-        "restore before activate",
         "restore after activate",
     ):
         assert step in killed, killed

@@ -2,7 +2,8 @@
 
 `python -m bench.stranger --folder FOLDER` builds files and library there (once), then prints what
 came first for each search and the answer to each question, with a verdict by plain comparison, and
-writes all of it on one page, FOLDER/judge.md, for a person who didn't build it.
+writes all of it on one page, FOLDER/judge.md, for a person who didn't build it. `--files everyday_files` takes another set: 56
+questions over the small files of a family.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import csv
 import json
 import shutil
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,17 +20,18 @@ from trivium import Library
 from trivium.text.query import parse
 from trivium.text.snippet import snip
 
-HERE = Path(__file__).parent / "stranger_files"
+HERE = Path(__file__).parent
 DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
-def build(folder: Path, data: Path, *, own: bool) -> None:
+def build(folder: Path, files: Path, data: Path, *, own: bool) -> None:
     """Our texts with their folders, and the open files that `open_files.txt` names, if wanted."""
     texts = folder / "own"
-    shutil.copytree(HERE / "texts", texts)
-    (texts / "work/payments/retry.py.sample").rename(texts / "work/payments/retry.py")
+    shutil.copytree(files / "texts", texts)
+    for sample in texts.rglob("*.sample"):
+        sample.rename(sample.with_suffix(""))
     corpora: dict[str, dict[str, str]] = {}
-    opened = [] if own else (HERE / "open_files.txt").read_text().splitlines()
+    opened = [] if own else (files / "open_files.txt").read_text().splitlines()
     for line in opened:
         if line.startswith("retrieval/"):
             name, key = line.split(" ")
@@ -45,8 +47,8 @@ def build(folder: Path, data: Path, *, own: bool) -> None:
             shutil.copyfile(data / line, copied)
 
 
-def _rows(name: str, most: int) -> list[dict[str, str]]:
-    with (HERE / name).open(newline="") as lines:
+def _rows(file: Path, most: int) -> list[dict[str, str]]:
+    with file.open(newline="") as lines:
         return list(csv.DictReader(lines, delimiter="\t"))[:most]
 
 
@@ -72,8 +74,8 @@ class Shown:
         return f"| {number} | {told} | {'right' if self.is_right else 'wrong'} |   |"
 
 
-def searches(library: Library, most: int) -> Iterator[Shown]:
-    for row in _rows("searches.tsv", most):
+def searches(library: Library, rows: Sequence[Mapping[str, str]]) -> Iterator[Shown]:
+    for row in rows:
         results = library.search(row["query"])
         if not results.items:
             yield Shown(row["query"], row["document"], "", "", "nothing", False, True)
@@ -87,8 +89,8 @@ def searches(library: Library, most: int) -> Iterator[Shown]:
         yield Shown(row["query"], row["document"], text, _file(uri), note, right, weak)
 
 
-def questions(library: Library, most: int) -> Iterator[Shown]:
-    for row in _rows("questions.tsv", most):
+def questions(library: Library, rows: Sequence[Mapping[str, str]]) -> Iterator[Shown]:
+    for row in rows:
         answer = library.ask(row["question"])
         said = "(refused)" if answer.refused else answer.text
         files = () if answer.refused else {_file(cited.uri) for cited in answer.citations}
@@ -135,22 +137,26 @@ def page(found: list[Shown], answers: list[Shown]) -> str:
 def main() -> None:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, required=True, help="where files and library are")
+    parser.add_argument("--files", default="stranger_files", help="texts, searches and questions")
     parser.add_argument("--data", type=Path, default=DATA, help="the shared data")
     parser.add_argument("--own", action="store_true", help="only the texts written for this")
-    parser.add_argument("--most", type=int, default=40, help="searches and questions")
+    parser.add_argument("--most", type=int, default=100, help="searches and questions")
     given = parser.parse_args()
+    files = HERE / given.files
     if not given.folder.exists():
-        build(given.folder / "files", given.data, own=given.own)
+        build(given.folder / "files", files, given.data, own=given.own)
         with Library.open(given.folder / "library") as made:
             made.add(given.folder / "files")
     with Library.open(given.folder / "library") as library:
-        found = list(searches(library, given.most))
-        answers = list(questions(library, given.most))
+        found = list(searches(library, _rows(files / "searches.tsv", given.most)))
+        answers = list(questions(library, _rows(files / "questions.tsv", given.most)))
     for shown in (*found, *answers):
         print(shown.line())
     wrong = sum(not shown.is_right and not shown.is_weak for shown in found)
-    print(f"right first: {sum(s.is_right for s in found)} of 40; wrong and not weak: {wrong}")
-    print(f"right answers: {sum(s.is_right for s in answers)} of 30")
+    print(
+        f"right first: {sum(s.is_right for s in found)} of {len(found)}; wrong and not weak: {wrong}"
+    )
+    print(f"right answers: {sum(s.is_right for s in answers)} of {len(answers)}")
     (given.folder / "judge.md").write_text(page(found, answers), encoding="utf-8")
     print(f"To judge: {given.folder / 'judge.md'}")
 

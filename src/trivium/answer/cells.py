@@ -15,6 +15,7 @@ from trivium.answer.likeness import Likeness
 from trivium.answer.passages import Passage
 from trivium.answer.question import Question, Term, bag, initials
 from trivium.answer.structure import EMPTY, Row, Table
+from trivium.text.lexicon.dates import times
 from trivium.text.lexicon.grammar import DENIED
 from trivium.text.lexicon.measures import COSTS, NONE, SUMMED, SUMS
 from trivium.text.lexicon.quantities import figures, quantities
@@ -180,10 +181,11 @@ class Read:
         return Found(self._told(row, label, at), told, covered, fit, self.passage)
 
     def _is_only_value(self, row: Row, at: int) -> bool:
-        """Whether no other figure in the row could be confused with it."""
-        if self.question.asks is not Asks.AMOUNT or not at:
+        """Whether no other figure, or time, in the row could be confused with it."""
+        kind = {Asks.AMOUNT: figures, Asks.WHEN: times}.get(self.question.asks)
+        if kind is None or (not at and kind is figures):
             return False
-        return all(i == at or not figures(cell) for i, cell in enumerate(row.cells))
+        return all(bool(kind(cell)) == (i == at) for i, cell in enumerate(row.cells))
 
     def _told(self, row: Row, label: str, at: int) -> str:
         above = self.passage.citation.headings

@@ -35,7 +35,7 @@ from trivium.text.languages import detect_language
 from trivium.text.lexicon import grammar
 from trivium.text.lexicon.dates import recurring, times, until
 from trivium.text.lexicon.grammar import DETERMINERS, function_words
-from trivium.text.lexicon.measures import CHANGED, COSTS, DIMENSIONS, HOW
+from trivium.text.lexicon.measures import CHANGED, COSTS, DIMENSIONS, HOW, PRICE
 from trivium.text.lexicon.names import agent, contact, is_first_person, names, subject
 from trivium.text.lexicon.negation import denies
 from trivium.text.lexicon.quantities import differ, figures, money, quantities
@@ -74,6 +74,11 @@ HEADED = 0.15  # bonus for a list whose first line names what was asked for
 LEAST_INSTEAD = 0.85  # for a list, if the question doesn't ask for several things
 LONGEST_BEFORE = 240  # characters of the sentence before one that begins with a pronoun
 LONGEST_COUNT = 5  # "three commandments": up to this many sentences may follow
+_CODE = re.compile(  # figures that count nothing: § 3, no. 12, MV-77120-4, 7b
+    r"(?:§§?|\bno\.|\bnr\.|#)\s?[\w-]*\d[\w-]*|\b[a-z]+-\d[\w-]*|\b[a-z]{1,2}\d+\b"
+    r"|(?<![$€£\d.,])\d+[a-f]\b|\b\d+-\d{3,}\b",
+    re.I,
+)
 _VERDICT = re.compile(rf"({'|'.join(sorted(VERDICTS))}): ")
 
 
@@ -291,15 +296,18 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
     rest = bag(passage.text, language)
     begins = " ".join(one.text.split()[:FIRST])
     dated = bool(times(one.text, language))
-    around = _Around(above, near, rest, has_pronoun(begins), _is_short(passage), dated)
+    refers = has_pronoun(begins) or one.record
+    around = _Around(above, near, rest, refers, _is_short(passage), dated)
     labelled = is_label(one.text, asked.asks) or (asked.spans and bool(until(one.text, language)))
     label = bag(_letterhead(passage), language)
     covered = itself = gap = 0.0
     focus = 1.0
+    anchored = any(own.says(term) for term in asked.terms if not term.generic)
     for term in asked.terms:
-        costs = (term.word in COSTS and money(one.text, language)) or contact(term.word, one.text)
+        costs = (term.word in COSTS and _priced(one.text, language)) or contact(term.word, one.text)
         if (
             costs
+            or term.word == HOW.get(asked.measured)  # its kind is looked at below
             or term.generic
             or own.says(term)
             or (labelled and (above.says(term) or label.says(term)))
@@ -317,11 +325,13 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
                 itself += OTHERWISE * term.weight
                 focus = 1.0
                 continue
-        gap = max(gap, term.weight)
         share = around.share(term)
         if term.firm and (not share or term.word in another):
             return Evidence(0.0, 0.0, 1.0, 0.0)
         covered += term.weight * max(share, like)
+        placed = share if anchored and share == AROUND else 0.0  # its heading says it for it
+        itself += term.weight * placed
+        gap = max(gap, term.weight * (1 - placed))
     whole = asked.whole
     return Evidence(itself / whole, covered / whole, gap / whole, focus)
 
@@ -382,7 +392,7 @@ def _with_antecedent(one: Sentence) -> str:
     """A sentence with the question it answers, and with the sentence before it if it begins with a
     pronoun: "It smells of almonds." is about what that one names."""
     before = one.before if begins_with_pronoun(one.text) else ""
-    return f"{one.question} {before} {one.text}"
+    return f"{one.lead} {before} {one.text}"
 
 
 def _answers(asked: Question, one: _Candidate) -> tuple[float, str]:
@@ -483,10 +493,19 @@ def _amount(asked: Question, one: _Candidate) -> tuple[float, str]:
     if asked.counted and bag(text, language).says(Term(asked.counted[0], 1.0)):
         return 0.0, ""  # it speaks of them and doesn't count them
     dates = {figure for said in times(text, language) for figure in figures(said, language)}
-    found = [figure for figure in figures(text, language) if figure not in known | dates]
+    plain = _CODE.sub(" ", text)
+    found = [figure for figure in figures(plain, language) if figure not in known | dates]
     if not found or not _measures_as_asked(asked, text, language):
         return 0.0, ""
+    costs = [term for term in asked.terms if term.word in COSTS and not term.generic]
+    if costs and not _priced(plain, language) and not bag(text, language).says(costs[0]):
+        return 0.0, ""
     return (0.85 if asked.counted else 1.0), found[0]
+
+
+def _priced(text: str, language: str) -> bool:
+    """Whether a text has an amount of money, or one that is written as such: 35.00."""
+    return money(text, language) or bool(PRICE.search(text))
 
 
 def _measures_time(text: str, language: str) -> bool:
@@ -500,9 +519,9 @@ def _measures_as_asked(asked: Question, text: str, language: str) -> bool:
     if wanted is None or any(_own(asked, text, language)):
         return True
     if wanted == "money":
-        return money(text, language)
+        return _priced(text, language)
     kinds = {one.unit.dimension for one in quantities(text, language) if one.unit is not None}
-    return wanted in kinds or (wanted == "time" and "months" in kinds)
+    return not kinds.isdisjoint(wanted.split())
 
 
 def _own(asked: Question, text: str, language: str) -> list[Term]:
@@ -675,7 +694,9 @@ def _lead(passage: Passage, text: str) -> str:
     speaker = passage.speaker(text)
     if speaker is None:
         return ""
-    return ", ".join(part for part in (speaker.author, speaker.time[:16].replace("T", " ")) if part)
+    iso = speaker.time[10:11] == "T"
+    time = speaker.time[:16].replace("T", " ") if iso else speaker.time
+    return ", ".join(part for part in (speaker.author, time) if part)
 
 
 def _disagree(one: _Candidate, other: _Candidate) -> bool:

@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 
 from trivium.text.dictionary import in_dictionary
 from trivium.text.lexicon import measures
+from trivium.text.lexicon.dates import months, numeric
 from trivium.text.lexicon.grammar import function_words, is_form
 from trivium.text.lexicon.measures import HOW
 from trivium.text.lexicon.quantities import figures
@@ -29,6 +30,7 @@ from trivium.text.normalise import fold, words
 from trivium.text.stems import stem
 
 VAGUE = 0.4  # weight of a word that says little by itself
+SHORTEST_PART = 6  # letters of a German compound's last word; shorter ones end names: Neustadt
 
 
 _FIGURE = re.compile(r"\d+(?:[.,'’\u00a0\u202f\u2009 ]\d+)*")
@@ -115,10 +117,10 @@ def read(
     names = {word for found in _NAME.findall(text) for word in words(found)}
     if language == "de":  # every noun has a capital
         sure = {word for found in _GERMAN_NAME.finditer(text) for word in words(found[0])}
-        names = {word for word in names if word in sure or not in_dictionary(word, language)}
+        names = {word for word in names if word in sure or not _is_noun(word)}
     said = [w for w in words(_FIGURE.sub(" ", plain)) if w not in ignored and len(w) > 1]
-    how = re.search(r"\b(?:how|wie) (\w+)", plain, re.I)
-    measured = fold(how[1]) if how else ""
+    how = measures.MEASURED.search(plain)
+    measured = fold(how[1] or how[2]) if how else ""
     said = [w for w in said if w != measured or w in HOW]  # how large is the garrison
     said = [HOW.get(w, w) if w == measured else measures.MEASURES.get(w, w) for w in said]
     if measures.HOW_MUCH.search(text) and not {*measures.COSTS, "weight", "gewicht"} & set(said):
@@ -140,10 +142,20 @@ def read(
     if kind is Asks.LIST and said:  # steps, effects, types: what kind of things is listed
         weights[said[0]] *= VAGUE
     common = generic(language) | (implied(text, kind) if len(said) > 1 else frozenset())
+    common |= {"cost"} - set(words(text))  # "how much is", which may be no price
     weights |= {word: weights[word] * VAGUE for word in said if word in common}
     terms = [Term(word, weights[word], firm=word in names, generic=word in common) for word in said]
     terms += [Term(figure, most, figure=True, firm=True) for figure in named]
     return Question(text, kind, tuple(terms), language, measured if measured in HOW else "")
+
+
+def _is_noun(word: str) -> bool:
+    """Whether German has it, also as a compound of two words: no name."""
+    parts = ((word[:at], word[at:]) for at in range(3, len(word) - SHORTEST_PART + 1))
+    return in_dictionary(word, "de") or any(
+        in_dictionary(last, "de") and in_dictionary(first.removesuffix("s"), "de")
+        for first, last in parts
+    )
 
 
 class Bag:
@@ -157,6 +169,9 @@ class Bag:
         self.joined = {a + b for a, b in pairs}
         signed = r"(?<![+\d.,])" + _FIGURE.pattern  # "+5" is another column than "5th"
         self.figures = {one for found in re.findall(signed, plain) for one in figures(found)}
+        for date in numeric(plain):  # 2025-02-04 says "4 February"
+            self.stems |= {name for name, at in months(language) if at == date.month}
+            self.figures |= {str(date.day), str(date.year)}
         self.letters = {fold(one) for one in re.findall(r"\b[A-Z]\b", text)}
         self.short = {  # STR, Dex., AC
             fold(one.rstrip(".")) for one in re.findall(r"\b[A-Z]{2,4}\b|\b[A-Z][a-z]{1,4}\.", text)

@@ -28,6 +28,7 @@ MOST_IN_CONTACT, LONGEST_CONTACT = 10, 80  # lines of a signature, characters of
 MOST_IN_HEADING = 6  # words: in capitals or each capitalised, they are an unmarked heading
 _BULLET = re.compile(r"^\s*(?:[-*•·◦▪＊]|\(?\d{1,2}[.)]|[a-z][.)])\s+")
 _RUN_IN = re.compile(r"([^\W\d_][\w’'/-]*(?: [\w’'/-]+){0,4}?)[.:] (?=\S)")
+_LABELLED = re.compile(r"[^\W\d_][\w .’'/()-]{1,30}:\s+\S")
 _SAID = re.compile(r"^\s*(?:\[\d|\d{1,2}:\d\d|<)")  # a line of a chat, with its time
 _FOOTNOTE = re.compile(r"(?<=\S)(?:\[\d{1,3}\])+(?::\s?\d+(?:[–-]\d+)?)?")
 _CAPTION = re.compile(r"^(?:Table|Tab\.|Tabelle)\b", re.I)
@@ -212,8 +213,9 @@ class Sentence:
     text: str
     paragraph: str  # that it is in
     after: tuple[str, ...] = ()  # the sentences that follow in its paragraph
-    question: str = ""  # that comes before it and that it answers
+    lead: str = ""  # the question that it answers, or the line with a colon above it
     before: str = ""  # the sentence before it in its paragraph
+    record: bool = False  # its paragraph is a block of labels and values about one thing
 
 
 def sentences(passage: Passage) -> list[Sentence]:
@@ -231,7 +233,10 @@ def sentences(passage: Passage) -> list[Sentence]:
         if rows * 2 >= len(lines):
             continue
         contact = "\n".join(lines) if _is_contact(lines) else ""
+        record = " ".join(lines) if not contact and _is_record(lines) else ""
+        led = ""
         for line in lines:
+            led = line if line.endswith(":") else led
             said = MESSAGE.match(line)
             plain = _FOOTNOTE.sub("", line[said.end() :] if said else line)
             plain = _BULLET.sub("", plain) if labelled else plain
@@ -246,14 +251,15 @@ def sentences(passage: Passage) -> list[Sentence]:
             found += [
                 Sentence(
                     part,
-                    contact or plain,
+                    contact or record or plain,
                     tuple(parts[nth + 1 :]),
-                    parts[nth - 1] if nth and parts[nth - 1].endswith("?") else answered,
+                    parts[nth - 1] if nth and parts[nth - 1].endswith("?") else answered or led,
                     parts[nth - 1] if nth else "",
+                    bool(record),
                 )
                 for nth, part in enumerate(parts)
                 if (said or not _is_heading(part, headings))
-                and len(words(part)) > 1
+                and (len(words(part)) > 1 or answered)
                 and not (begun and not nth and part[:1].islower())
             ]
             if not plain.endswith(":"):  # the line above a message that says whose it is
@@ -269,6 +275,11 @@ def _is_contact(lines: Sequence[str]) -> bool:
         and all(len(line) <= LONGEST_CONTACT and line[-1] not in ".!?" for line in lines)
         and any(PHONE.search(line) or EMAIL.search(line) for line in lines)
     )
+
+
+def _is_record(lines: Sequence[str]) -> bool:
+    """Whether most lines of a block are a label and its value: they are about one thing."""
+    return len(lines) > 1 and sum(map(bool, map(_LABELLED.match, lines))) * 2 > len(lines)
 
 
 def _is_heading(part: str, headings: set[str]) -> bool:

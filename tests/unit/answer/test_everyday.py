@@ -196,3 +196,57 @@ def test_what_somebody_else_says_of_themselves_is_not_about_who_was_named() -> N
 def test_the_kind_of_answer_that_was_asked_for(question: str, text: str, answer: str) -> None:
     (told, *_) = pick(question, [passage(1, text, title="Notes")])
     assert answer in told.text
+
+
+GYM = (
+    "MEMBERSHIP CONTRACT\n\nMember: Aoife Brennan\nMember number: 20871\nMonthly fee: €34.90\n\n"
+    + "The contract runs for twelve months and is extended by a month at a time. " * 9
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [
+        ("What is Aoife's member number?", GYM, "20871"),
+        ("How long is the course of the race?", "The race course is 5.6 kilometres long.", "5.6"),
+        ("When does the TLS certificate expire?",
+         "The TLS certificate of the shop runs out on 3 October.", "3 October"),
+        ("At what temperature is the cake baked?",
+         "Bake the cake for 35 minutes. Then bake the cake at 190 degrees.", "190 degrees"),
+        ("What did the call-out cost?", "Two hours of labour 118.00\nCall-out charge 35.00", "35.00"),
+        ("How much was written in the backup on 5 February?",
+         "2025-02-04 01:47:39 INFO backup finished, 212 GB written\n"
+         "2025-02-05 01:51:07 INFO backup finished, 214 GB written", "214 GB"),
+        ("What is the session timeout?",
+         "mail:\n  port: 587\nsession:\n  timeout_minutes: 45\nuploads:\n  max_size_mb: 250", "45"),
+        ("What is the code of the bike lock?",
+         "[2025-04-05 18:05] Aoife: What is the code of the bike lock?\n"
+         "[2025-04-05 18:06] Declan: 4471", "4471"),
+        ("When was Maeve vaccinated against HPV?",
+         "Name | Vaccinated against | Date\nFinn | Tetanus | 2023-09-14\nMaeve | HPV | 2024-10-08",
+         "2024-10-08"),
+    ],
+)  # fmt: skip
+def test_a_small_file_says_it(question: str, text: str, answer: str) -> None:
+    (told, *_) = pick(question, [passage(1, text, title="Notes")])
+    assert answer in told.text
+
+
+def test_a_letter_says_what_its_title_is_about() -> None:
+    letter = passage(1, "The excess for each claim is 300 euros.", title="Your motor policy")
+    (told,) = pick("How high is the excess of the motor policy?", [letter])
+    assert "300 euros" in told.text
+
+
+def test_a_german_compound_is_no_name() -> None:
+    letter = passage(
+        1, "Es ergibt sich eine Erstattung von 384,17 Euro.", title="Steuerbescheid", language="de"
+    )
+    (told,) = pick("Wie hoch ist die Steuererstattung?", [letter])
+    assert "384,17" in told.text
+
+
+def test_the_time_of_a_message_is_whole() -> None:
+    chat = passage(1, "[05/04/2025, 18:03:40] Declan: I pick up Finn from swimming.")
+    (told,) = pick("Who picks up Finn from swimming?", [chat])
+    assert told.lead == "Declan, 05/04/2025, 18:03:40"

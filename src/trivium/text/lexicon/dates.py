@@ -24,13 +24,15 @@ _WORDED = (
     r"(?:\s(?:de\s)?(?P<year_b>\d{4}))?\b"
 )
 _PATTERN = re.compile(_NUMERIC + _WORDED)
+_NUMBERS = re.compile(_NUMERIC)
 
 
 _TIME = re.compile(
     r"\b(?:1[0-9]|20)\d\d\b|\b\d{1,2}:\d\d\b"
-    # 4.10 is a day, and 4.10 euros and 4.80 aren't.
-    r"|(?<![\d.,$€£])(?:0?[1-9]|[12]\d|3[01])[./-](?:0?[1-9]|1[0-2])(?![\d,]|\.\d|\s?[%€$£]"
-    r"|\s(?:euros?|dollars?|pounds?|[A-Z]{3}|[kcm]?m|[km]?g|lbs?|percent|Prozent|[mb]illion\w*)\b)"
+    # "on 4.10" and "4.10. bis 9.10." are days; "4.10 euros", "5.6 kilometres" and "7/10" aren't.
+    r"|(?:(?i:\b(?:am|vom|zum|bis|ab|seit|on|by|from|until|since|le|el|il|dal|del)\s))"
+    r"(?:0?[1-9]|[12]\d|3[01])[./-](?:0?[1-9]|1[0-2])(?![\d,]|\.\d|\s?[%€$£]|\s[^\W\d_]?[mgl]\b)"
+    r"|(?<![\d.,$€£])(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.(?=\s?(?:[–-]|bis\b))"
     r"|\b\d{1,2}\s?(?:am|pm|a\.m\.|p\.m\."
     r"|o[’']clock|Uhr|heures?)(?!\w)|\b(?:dawn|noon|midnight|sunset|sunrise|spring|summer|autumn|winter"
     r"|yesterday|today|tomorrow|Mittag|Mitternacht|Frühling|Frühjahr|Sommer|Herbst|Winter|gestern|heute"
@@ -47,7 +49,7 @@ _RECURRING = re.compile(
 _UNTIL = re.compile(
     r"\b(?:until|till|through|to|by|bis|zum|jusqu[’']au?|hasta(?: el)?|fino al?|até|tot)\s+"
     r"(?:the\s|zum\s|einschließlich\s)?$"
-    r"|\b(?:expires?|ends?|endet|läuft|expiry|ablauf\w*)\b[^.]{0,20}$",
+    r"|\b(?:expires?|ends?|runs? out|lapses?|endet|läuft|expiry|ablauf\w*)\b[^.]{0,20}$",
     re.I,
 )
 
@@ -74,18 +76,29 @@ class Date:
 
 
 @cache
+def months(language: str) -> tuple[tuple[str, int], ...]:
+    """Folded names and numbers."""
+    return tuple(lexicon(language).months.items())
+
+
+@cache
 def _months(language: str) -> dict[str, int]:
-    return dict(lexicon(language).months)
+    return dict(months(language))
+
+
+def numeric(text: str) -> list[Date]:
+    """Dates in figures alone: 2025-02-04, 4.2.2025."""
+    return [date for found in _NUMBERS.finditer(text) for date in dates(found[0])]
 
 
 def dates(text: str, language: str = "") -> list[Date]:
     """In order. A month by itself counts if it is capitalised: "in May", not "may"."""
-    months, found = _months(language), []
+    known, found = _months(language), []
     at = 0
     while match := _PATTERN.search(text, at):
         given = match.groupdict()
         name = given["a"] or given["b"]
-        month = months.get(fold(name)) if name else None
+        month = known.get(fold(name)) if name else None
         at = match.end()
         if name and month is None:
             at = match.end("a") if given["a"] else match.end("b")

@@ -22,15 +22,20 @@ MEASURES = {
     )
     for word in said.split()
 }
-HOW = {  # after "how" only: a heavy crossbow isn't a weight
+HOW = {  # after "how" and "at what" only: a heavy crossbow isn't a weight
     "heavy": "weight", "fast": "speed", "slow": "speed", "expensive": "price", "dear": "price",
     "tall": "height", "old": "age", "far": "distance", "schwer": "gewicht", "teuer": "preis",
     "schnell": "geschwindigkeit", "alt": "alter", "hoch": "hohe",
+    "temperature": "temperature", "speed": "speed", "age": "age", "height": "height",
+    "depth": "depth", "distance": "distance", "price": "price", "weight": "weight",
 }  # fmt: skip
 # What an answer to "how old" must measure.
 DIMENSIONS = {
-    "heavy": "mass", "schwer": "mass", "old": "time", "alt": "time", "tall": "length",
+    "heavy": "mass", "schwer": "mass", "old": "time months", "alt": "time months", "tall": "length",
     "far": "length", "expensive": "money", "dear": "money", "teuer": "money",
+    "temperature": "celsius fahrenheit kelvin angle", "age": "time months", "height": "length",
+    "depth": "length",
+    "distance": "length", "price": "money", "weight": "mass",
 }  # fmt: skip
 # Names that tables use for the same thing, whatever the embedding model knows.
 SAME = {
@@ -48,6 +53,12 @@ SPENT = re.compile(
     re.I,
 )
 SUMMED = _listed("amount total sum value betrag summe montant importe importo valor bedrag belopp")
+MEASURED = re.compile(
+    r"\b(?:how|wie) (\w+)"
+    r"|^(?:at |to |from )?what (temperature|speed|age|height|depth|distance|price|weight)\b",
+    re.I,
+)
+PRICE = re.compile(r"(?<![\d.,-])\d[\d., ]*[.,]\d\d(?![\d.,]*[\d%])(?! ?(?:[^\W\d_]|%))")  # 35.00
 HOW_MANY = re.compile(r"\bhow many\b|\bwie ?viele\b", re.I)
 COUNTED = re.compile(
     r"\b(?:how many|wie viele|combien d[e’']|cuántos|cuántas|quanti|quante|quantos|quantas"

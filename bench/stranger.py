@@ -2,8 +2,8 @@
 
 `python -m bench.stranger --folder FOLDER` builds files and library there (once), then prints what
 came first for each search and the answer to each question, with a verdict by plain comparison, and
-writes all of it on one page, FOLDER/judge.md, for a person who didn't build it. `--files everyday_files` takes another set: 56
-questions over the small files of a family.
+writes all of it on one page, FOLDER/judge.md, for a person who didn't build it.
+`--files everyday_files` takes another set: 56 questions over the small files of a family.
 """
 
 from __future__ import annotations
@@ -153,9 +153,8 @@ def main() -> None:
     for shown in (*found, *answers):
         print(shown.line())
     wrong = sum(not shown.is_right and not shown.is_weak for shown in found)
-    print(
-        f"right first: {sum(s.is_right for s in found)} of {len(found)}; wrong and not weak: {wrong}"
-    )
+    right = sum(shown.is_right for shown in found)
+    print(f"right first: {right} of {len(found)}; wrong and not weak: {wrong}")
     print(f"right answers: {sum(s.is_right for s in answers)} of {len(answers)}")
     (given.folder / "judge.md").write_text(page(found, answers), encoding="utf-8")
     print(f"To judge: {given.folder / 'judge.md'}")

@@ -213,7 +213,7 @@ GYM = (
          "The TLS certificate of the shop runs out on 3 October.", "3 October"),
         ("At what temperature is the cake baked?",
          "Bake the cake for 35 minutes. Then bake the cake at 190 degrees.", "190 degrees"),
-        ("What did the call-out cost?", "Two hours of labour 118.00\nCall-out charge 35.00", "35.00"),
+        ("What did the call-out cost?", "Two hours of work 118.00\nCall-out charge 35.00", "35.00"),
         ("How much was written in the backup on 5 February?",
          "2025-02-04 01:47:39 INFO backup finished, 212 GB written\n"
          "2025-02-05 01:51:07 INFO backup finished, 214 GB written", "214 GB"),

@@ -20,7 +20,6 @@ def test_killed_at_every_step(tmp_path: Path) -> None:
         "compact after _vacuum",
         "backup after _copy_database",
         "backup after replace",
-        "recover before rename",
         "recover after rename",
         "restore after stage_restored",
         "restore after activate",

@@ -52,3 +52,35 @@ def test_the_way_in(page: Page, shoot: Callable[[str], None]) -> None:
     expect(page.get_by_role("alert")).to_contain_text("isn't a token")
     assert_accessible(page)
     shoot("login")
+
+
+SCREENS = (
+    *("/?q=who poisoned the ferryman&explain=1", "/documents", "/documents/1"),
+    *("/documents/1/history", "/ask", "/add", "/quote", "/evaluate", "/evaluate/mine/judge?q=axe"),
+    *("/settings", "/settings/tokens", "/settings/collections", "/settings/sources"),
+    *("/settings/queries", "/login", "/documents/9999"),
+)
+# What reaches beyond the right edge, also inside a table that could be scrolled; the left edge.
+MEASURED = """() => [
+  document.documentElement.scrollWidth,
+  [...document.querySelectorAll('main *')].filter((one) => one.offsetParent
+    && one.getBoundingClientRect().right > innerWidth).map((one) => one.outerHTML.slice(0, 80)),
+  document.querySelector('main h1, main .results-head')?.closest('main').getBoundingClientRect().left
+    + parseFloat(getComputedStyle(document.querySelector('main')).paddingLeft),
+  document.querySelector('.top').getBoundingClientRect().height,
+]"""
+
+
+def test_every_screen_fits_from_one_left_edge(page: Page, size: str) -> None:
+    if size != "wide":
+        return  # each screen is looked at in three widths here
+    for path in SCREENS:
+        page.goto(path)
+        for width, edge, highest in ((1440, 24, 60), (1024, 24, 60), (390, 16, 140)):
+            page.set_viewport_size({"width": width, "height": 800})
+            # While a page waits for the server, a line runs below its head.
+            page.evaluate("document.documentElement.dataset.busy = ''")
+            wide, beyond, left, head = page.evaluate(MEASURED)
+            assert (wide, beyond) == (width, []), (path, width)
+            assert left == edge, (path, width)
+            assert head <= highest, (path, width)

@@ -65,7 +65,7 @@ MEASURED = """() => [
   document.documentElement.scrollWidth,
   [...document.querySelectorAll('main *')].filter((one) => one.offsetParent
     && one.getBoundingClientRect().right > innerWidth).map((one) => one.outerHTML.slice(0, 80)),
-  document.querySelector('main h1, main .results-head')?.closest('main').getBoundingClientRect().left
+  document.querySelector('main').getBoundingClientRect().left
     + parseFloat(getComputedStyle(document.querySelector('main')).paddingLeft),
   document.querySelector('.top').getBoundingClientRect().height,
 ]"""

@@ -1,7 +1,5 @@
 """Chooses the way of cutting by what sort of document it is. Cuts nothing itself."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from trivium.chunk.messages import MessagesChunker, RowsChunker

@@ -5,8 +5,6 @@ One document each, its title a heading above its text; pages of a web collection
 HTML file is. Knows nothing of queries and judgments.
 """
 
-from __future__ import annotations
-
 import hashlib
 import html
 import re

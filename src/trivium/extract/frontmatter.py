@@ -3,8 +3,6 @@
 Knows nothing of Markdown itself.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import date, datetime

@@ -3,8 +3,6 @@
 Knows nothing of fields or files.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

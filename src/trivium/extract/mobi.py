@@ -3,8 +3,6 @@
 Knows PalmDOC's compression; locked books and the rarer compression are refused with a sentence.
 """
 
-from __future__ import annotations
-
 import struct
 
 from trivium.core.errors import FileDamaged, FileLocked, FormatUnknown

@@ -1,8 +1,6 @@
 """Reads the declarations in `operations` from a query string. Bodies need nothing of the kind:
 FastAPI reads the same dataclasses."""
 
-from __future__ import annotations
-
 from dataclasses import MISSING
 from inspect import Parameter, Signature
 from typing import Any, Optional

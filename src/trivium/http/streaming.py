@@ -3,8 +3,6 @@
 Knows nothing of their contents.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping

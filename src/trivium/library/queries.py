@@ -3,8 +3,6 @@
 Both are for the owner only: the log has what others typed.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import sys

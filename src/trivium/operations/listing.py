@@ -2,8 +2,6 @@
 
 Requests carry these in their query strings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated

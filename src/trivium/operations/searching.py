@@ -4,8 +4,6 @@ To add an option, add a field here and use it where a search runs; docs/decision
 comes of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime

@@ -12,8 +12,6 @@
 Knows nothing of formats.
 """
 
-from __future__ import annotations
-
 import re
 
 import pytest

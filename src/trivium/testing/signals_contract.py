@@ -1,7 +1,5 @@
 """What every backend must answer to each of the three signals."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import log
 

@@ -3,8 +3,6 @@
 Knows positions only, not what the text says.
 """
 
-from __future__ import annotations
-
 from trivium.extract.pdf.marks import Column, Fragment
 
 

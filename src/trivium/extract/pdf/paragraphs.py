@@ -3,8 +3,6 @@
 What runs over columns and pages is put together by `flow`.
 """
 
-from __future__ import annotations
-
 import re
 import string
 

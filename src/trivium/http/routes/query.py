@@ -1,7 +1,5 @@
 """Routes for questions, with streamed answers, and for saved conversations."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace

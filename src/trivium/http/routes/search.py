@@ -1,7 +1,5 @@
 """Routes for searching, suggestions and collections."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated
 

@@ -6,30 +6,26 @@ and every other `Told`). For the rest, a class here lists the fields that caller
 default is None is left out of the JSON while it is None. Knows nothing of pydantic.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Self, cast, dataclass_transform
+from typing import Any, Self, cast, dataclass_transform
 
+from trivium.core.access import AccessToken, Quota
 from trivium.core.results import (
     Boost,
     Correction,
     PreferencePart,
     QueryPart,
     RerankPart,
+    Result,
+    Results,
     SignalPart,
 )
-from trivium.core.types import Combine, MetaScalar, Signal, Told, says
-
-if TYPE_CHECKING:
-    from trivium.core.access import AccessToken, Quota
-    from trivium.core.results import Result, Results
-    from trivium.core.types import Document, StoredChunk
-    from trivium.core.work import KeptSource
+from trivium.core.types import Combine, Document, MetaScalar, Signal, StoredChunk, Told, says
+from trivium.core.work import KeptSource
 
 # Of a shape with fields that are left out at times.
 _MAY_LACK: Mapping[str, object] = {"extra": "forbid"}

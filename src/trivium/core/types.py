@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Vector: TypeAlias = NDArray[np.float32]  # one unit row, shape (dimensions,)
-    Vectors: TypeAlias = NDArray[np.float32]  # unit rows, shape (n, dimensions)
-
+# As text: numpy takes 50 ms to load, and `trivium --help` needs none of it.
+Vector: TypeAlias = "NDArray[np.float32]"  # one unit row, shape (dimensions,)
+Vectors: TypeAlias = "NDArray[np.float32]"  # unit rows, shape (n, dimensions)
 ChunkId: TypeAlias = int
 TokenVectors: TypeAlias = bytes  # of one text, packed by the model that made them
 DocumentId: TypeAlias = int

@@ -5,8 +5,6 @@ file with one entry becomes that entry's document, with title, authors and year.
 the paths of attached files as `file`, for a caller that knows where the library is.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -18,16 +18,13 @@ from dataclasses import dataclass, field
 from itertools import count
 from threading import Thread
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING
 
 from trivium.core.errors import ModelNonsense, ModelRefused, ModelUnavailable
+from trivium.core.types import TokenVectors, Vector
 from trivium.core.work import Priority, Step
 from trivium.ingest.outcomes import is_of_one_document
 from trivium.ingest.tasks import BATCH_DOCUMENTS, InFlight
 from trivium.ports import Backend, CalledEmbedder, Embedder, TokenEmbedder
-
-if TYPE_CHECKING:
-    from trivium.core.types import TokenVectors, Vector
 
 # Seconds in which a model that failed is not asked again: every call to one that hangs takes
 # minutes, and its client has tried five times already.

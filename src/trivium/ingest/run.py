@@ -20,10 +20,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from trivium.core.errors import ModelUnavailable
-from trivium.core.types import Extraction, Processed
+from trivium.core.types import Extraction, Processed, Vectors
 from trivium.core.work import JobId, Offered, Step, SyncPoint
 from trivium.ingest.attached import is_library
 from trivium.ingest.embedding import Batches, Embedding, Made, step_back
@@ -42,9 +42,6 @@ from trivium.ingest.preparing import Found, Preparation, Relabelling
 from trivium.ingest.tasks import OFTEN, InFlight, InFlightDocuments, Offer, TaskRecords
 from trivium.ports import Backend, SourceItem
 from trivium.text.values import clean_text
-
-if TYPE_CHECKING:
-    from trivium.core.types import Vectors
 
 # Small files are prepared together: waking up a thread or a process, and asking the database, takes
 # longer than most of what is done for one of them. Larger ones have work enough of their own.

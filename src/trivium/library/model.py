@@ -6,8 +6,6 @@ again at any time; its callers follow. `Grasp` measures how well the model tells
 passages apart, how long and how alike they are, again as the library grows.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Collection, Mapping
@@ -16,7 +14,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from trivium.config import Settings, converted, names, shown
 from trivium.core.errors import BadSetting, ModelChanged, ModelError, ModelUnavailable
@@ -30,6 +28,7 @@ from trivium.core.types import (
     Probe,
     Query,
     Signal,
+    Vector,
     Where,
 )
 from trivium.library.assembly import deep_reranker_for, embedder_for, generator_for, reranker_for
@@ -49,9 +48,6 @@ from trivium.search.grasp import (
 )
 from trivium.search.run import Searcher
 from trivium.search.scale import scale_of
-
-if TYPE_CHECKING:
-    from trivium.core.types import Vector
 
 # What decides which vectors a text gets, and how to reach the model. The key itself is no setting.
 NAMING = (

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from trivium.config import Settings, names
 from trivium.core.errors import ReadError, TriviumError
-from trivium.core.types import Extraction, Labels
+from trivium.core.types import Extraction, Labels, Vector
 from trivium.core.work import Job, KeptSource, Priority, Step, Task, TaskEnd, TaskId, TaskState
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.outcomes import Outcome, failure
@@ -55,7 +55,6 @@ from trivium.sources.spool import SpoolSource
 from trivium.text.values import clean_metadata, clean_text
 
 if TYPE_CHECKING:
-    from trivium.core.types import Vector
     from trivium.extract.sandbox import Sandbox
 
 # Settings that decide what becomes of a document. The model is the library's, not the job's.

@@ -13,7 +13,7 @@ from collections.abc import Collection as Some
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeAlias
+from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from trivium.core.access import AccessToken
 from trivium.core.answers import Conversation, KeptTurn
@@ -35,6 +35,7 @@ from trivium.core.types import (
     Spelled,
     StoredChunk,
     TokenVectors,
+    Vector,
     Where,
 )
 from trivium.core.upkeep import Backup, Compacted, Finding, Progress, Spread
@@ -56,10 +57,6 @@ from trivium.core.work import (
     TaskState,
     WatchedFolder,
 )
-
-if TYPE_CHECKING:
-    from trivium.core.types import Vector
-
 
 Waiting: TypeAlias = Callable[[str], None]  # called with the reason for waiting
 Hash: TypeAlias = Callable[[str], str]

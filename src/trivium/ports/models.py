@@ -1,21 +1,14 @@
 """Models that turn text into vectors, judge passages and write text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Generator as Pieces
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from pathlib import Path
+from typing import Literal, Protocol, runtime_checkable
 
-from trivium.core.types import StoredChunk, TokenVectors, Where
+from trivium.core.types import StoredChunk, TokenVectors, Vector, Vectors, Where
 from trivium.ports.ingest import Tokens
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from trivium.core.types import Vector, Vectors
-
 
 _OF_A_FOLDER = re.compile(r"(.+)-[0-9a-f]{12}-v\d+-")
 

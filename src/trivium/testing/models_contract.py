@@ -1,9 +1,6 @@
 """What every backend must do about embedding models and their vectors."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,6 +12,7 @@ from trivium.core.errors import (
 from trivium.core.types import (
     OWNER,
     Signal,
+    Vector,
     Where,
 )
 from trivium.ports import Backend
@@ -30,9 +28,6 @@ from trivium.testing.samples import (
     sample,
     writer,
 )
-
-if TYPE_CHECKING:
-    from trivium.core.types import Vector
 
 
 def switch(backend: Backend) -> None:

@@ -1,11 +1,9 @@
 """Small documents and a toy embedder, for tests that need a store but no model."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -21,14 +19,13 @@ from trivium.core.types import (
     Probe,
     Processed,
     Signal,
+    Vector,
+    Vectors,
     Where,
 )
 from trivium.ports import Backend, Writer
 from trivium.text.normalise import words
 from trivium.text.query import parse
-
-if TYPE_CHECKING:
-    from trivium.core.types import Vector, Vectors
 
 
 class ToyEmbedder:

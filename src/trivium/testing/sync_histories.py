@@ -9,15 +9,13 @@ Whatever is written at a service has a word of its own (`Life.word`), so that th
 compared with it without knowing how a connector names its items.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 from trivium.config import Settings
 from trivium.core.errors import (
@@ -27,7 +25,7 @@ from trivium.core.errors import (
     SourceError,
     SourceUnreachable,
 )
-from trivium.core.types import EVERYONE, OWNER, Element, Extraction
+from trivium.core.types import EVERYONE, OWNER, Element, Extraction, Vectors
 from trivium.core.work import KeptSource
 from trivium.library.model import CurrentModel
 from trivium.library.sync import Sync, SyncOptions
@@ -44,9 +42,6 @@ from trivium.ports import (
 )
 from trivium.ports.sync import Deletions
 from trivium.testing.samples import ToyEmbedder
-
-if TYPE_CHECKING:
-    from trivium.core.types import Vectors
 
 NAME = "world"
 _COLLECTION = "talk"

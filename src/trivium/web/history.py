@@ -12,8 +12,8 @@ from starlette.responses import RedirectResponse, Response
 from trivium.core.history import Difference, Interpretation
 from trivium.core.types import Document, Where
 from trivium.http.asked import Here, Keeper, Reader, Server
-from trivium.http.declared import in_query
 from trivium.http.routes.documents import Id
+from trivium.http.routing import in_query
 from trivium.operations.listing import Diff
 from trivium.web.pages import PageRoute, page
 

@@ -19,26 +19,25 @@ from trivium.http.answers import (
 )
 from trivium.http.asked import Anyone, Here, Owner
 from trivium.http.problems import responses
+from trivium.http.routing import Routes
 
-router = APIRouter(prefix="/v1", tags=["about"])
+router = Routes(prefix="/v1", tags=["about"])
 health = APIRouter(tags=["health"])
 
 
-@router.get("/caller", response_model=CallerAnswer, responses=responses())
-async def show_caller(caller: Anyone) -> Answered:
+@router.get("/caller")
+async def show_caller(caller: Anyone) -> CallerAnswer:
     """Show who you are: what your token may see and do."""
-    return Answered(
-        CallerAnswer(
-            name=caller.name,
-            audiences=None if caller.audiences is None else sorted(caller.audiences),
-            collections=None if caller.collections is None else sorted(caller.collections),
-            rights=sorted(caller.rights),
-        )
+    return CallerAnswer(
+        name=caller.name,
+        audiences=None if caller.audiences is None else sorted(caller.audiences),
+        collections=None if caller.collections is None else sorted(caller.collections),
+        rights=sorted(caller.rights),
     )
 
 
-@router.get("/settings", response_model=SettingsAnswer, responses=responses())
-async def list_settings(server: Here, caller: Owner) -> Answered:
+@router.get("/settings")
+async def list_settings(server: Here, caller: Owner) -> SettingsAnswer:
     """List every setting, its value and where it comes from. Keys are not settings, so they are
     never shown."""
     told = [
@@ -52,13 +51,13 @@ async def list_settings(server: Here, caller: Owner) -> Answered:
         )
         for name, default, variable, help_ in described()
     ]
-    return Answered(SettingsAnswer(str(config_file()), told))
+    return SettingsAnswer(str(config_file()), told)
 
 
-@router.get("/presets", response_model=PresetsAnswer, responses=responses())
-async def list_presets(caller: Anyone) -> Answered:
+@router.get("/presets")
+async def list_presets(caller: Anyone) -> PresetsAnswer:
     """List the presets: settings of known systems, by name."""
-    return Answered(PresetsAnswer({name: dict(sets) for name, sets in PRESETS.items()}))
+    return PresetsAnswer({name: dict(sets) for name, sets in PRESETS.items()})
 
 
 @health.get("/healthz", response_model=HealthAnswer)

@@ -3,14 +3,13 @@
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request
+from fastapi import Path, Request
 from starlette.responses import PlainTextResponse, Response
 
 from trivium.core.errors import RequestInvalid
 from trivium.core.shapes import ChunkAnswer, DocumentAnswer, InterpretationAnswer
 from trivium.core.types import Document, Where
 from trivium.http.answers import (
-    Answered,
     DiffAnswer,
     DocumentsAnswer,
     HistoryAnswer,
@@ -21,26 +20,22 @@ from trivium.http.answers import (
 )
 from trivium.http.asked import Here, Keeper, Reader
 from trivium.http.caching import not_modified, tag
-from trivium.http.declared import in_query
 from trivium.http.problems import responses
 from trivium.http.routes.search import answer
+from trivium.http.routing import Routes
 from trivium.library import Library
 from trivium.operations.listing import Diff, ListDocuments, OfVersion, PageOfList, ShowPassage
 from trivium.operations.managing import Restore
 from trivium.operations.searching import Filters, Similar
 
-router = APIRouter(prefix="/v1", tags=["documents"])
+router = Routes(prefix="/v1", tags=["documents"])
 
 _LARGEST = 2**53  # ids that any JSON reader keeps exactly
 Id = Annotated[int, Path(ge=1, le=_LARGEST, description="The document's id.")]
-Page = Annotated[PageOfList, in_query(PageOfList)]
-Version = Annotated[OfVersion, in_query(OfVersion)]
 
 
-@router.get("/documents", response_model=DocumentsAnswer, responses=responses())
-async def list_documents(
-    server: Here, caller: Reader, asked: Annotated[ListDocuments, in_query(ListDocuments)]
-) -> Answered:
+@router.get("/documents")
+async def list_documents(server: Here, caller: Reader, asked: ListDocuments) -> DocumentsAnswer:
     """List documents by id, a page at a time."""
     call = partial(
         server.library.documents.all,
@@ -52,7 +47,7 @@ async def list_documents(
     documents = await server.read(call)
     listed = documents[: asked.limit]
     more = str(listed[-1].id) if len(documents) > asked.limit else None
-    return Answered(DocumentsAnswer([DocumentAnswer.of(one) for one in listed], more))
+    return DocumentsAnswer([DocumentAnswer.of(one) for one in listed], more)
 
 
 def after(cursor: str) -> int:
@@ -67,20 +62,20 @@ def after(cursor: str) -> int:
     return int(cursor)
 
 
-@router.get("/documents/{id}", response_model=DocumentAnswer, responses=responses(404))
-async def show_document(server: Here, caller: Reader, id: Id) -> Answered:
+@router.get("/documents/{id}")
+async def show_document(server: Here, caller: Reader, id: Id) -> DocumentAnswer:
     """Show a document without its text."""
     found = await server.read(server.library.documents.get, id, caller.within())
-    return Answered(DocumentAnswer.of(found))
+    return DocumentAnswer.of(found)
 
 
 @router.get(
     "/documents/{id}/text",
     response_class=PlainTextResponse,
-    responses=responses(404) | {304: {"description": "Unchanged since `If-None-Match`."}},
+    responses={304: {"description": "Unchanged since `If-None-Match`."}},
 )
 async def read_text(
-    server: Here, caller: Reader, request: Request, id: Id, asked: Version
+    server: Here, caller: Reader, request: Request, id: Id, asked: OfVersion
 ) -> Response:
     """Get the text of a document, now or in an earlier interpretation (version)."""
     library, within = server.library, caller.within()
@@ -92,26 +87,24 @@ async def read_text(
     return PlainTextResponse(told.encode("utf-8", "replace"), headers=etag.headers)
 
 
-@router.get("/documents/{id}/passages", response_model=PassagesAnswer, responses=responses(404))
-async def list_passages(server: Here, caller: Reader, id: Id, asked: Page) -> Answered:
+@router.get("/documents/{id}/passages")
+async def list_passages(server: Here, caller: Reader, id: Id, asked: PageOfList) -> PassagesAnswer:
     """List the passages of a document in order, a page at a time."""
     first = after(asked.cursor)
     passages = await server.read(server.library.documents.passages, id, caller.within())
     end = first + asked.limit
     listed = [ChunkAnswer.of(passage) for passage in passages[first:end]]
-    return Answered(PassagesAnswer(id, listed, str(end) if len(passages) > end else None))
+    return PassagesAnswer(id, listed, str(end) if len(passages) > end else None)
 
 
-@router.get(
-    "/documents/{id}/passages/{index}", response_model=PassageAnswer, responses=responses(404)
-)
+@router.get("/documents/{id}/passages/{index}")
 async def show_passage(
     server: Here,
     caller: Reader,
     id: Id,
     index: Annotated[int, Path(ge=0, le=2**31)],
-    asked: Annotated[ShowPassage, in_query(ShowPassage)],
-) -> Answered:
+    asked: ShowPassage,
+) -> PassageAnswer:
     """Get one passage, counted from 0, with its neighbours."""
     call = partial(
         server.library.documents.passage,
@@ -122,20 +115,16 @@ async def show_passage(
         within=caller.within(),
     )
     found, neighbours = await server.read(call)
-    return Answered(
-        PassageAnswer(
-            DocumentAnswer.of(found.document),
-            ChunkAnswer.of(found),
-            before=[ChunkAnswer.of(one) for one in neighbours.before],
-            after=[ChunkAnswer.of(one) for one in neighbours.after],
-        )
+    return PassageAnswer(
+        DocumentAnswer.of(found.document),
+        ChunkAnswer.of(found),
+        before=[ChunkAnswer.of(one) for one in neighbours.before],
+        after=[ChunkAnswer.of(one) for one in neighbours.after],
     )
 
 
-@router.get("/documents/{id}/similar", response_model=SearchAnswer, responses=responses(404, 409))
-async def similar(
-    server: Here, caller: Reader, id: Id, asked: Annotated[Similar, in_query(Similar)]
-) -> Answered:
+@router.get("/documents/{id}/similar", responses=responses(409))
+async def similar(server: Here, caller: Reader, id: Id, asked: Similar) -> SearchAnswer:
     """Find similar documents; with the number of a passage, similar passages."""
     call = partial(
         server.library.similar,
@@ -146,55 +135,47 @@ async def similar(
         filters=Filters(where=asked.where),
         within=caller.within(),
     )
-    return Answered(answer(await server.read(call), explain=asked.explain))
+    return answer(await server.read(call), explain=asked.explain)
 
 
-@router.get(
-    "/documents/{id}/interpretations", response_model=HistoryAnswer, responses=responses(404)
-)
-async def history(server: Here, caller: Reader, id: Id) -> Answered:
+@router.get("/documents/{id}/interpretations")
+async def history(server: Here, caller: Reader, id: Id) -> HistoryAnswer:
     """List all interpretations (versions) by number; the last one is active."""
     found = await server.read(server.library.history.of, id, caller.within())
-    return Answered(HistoryAnswer(id, [InterpretationAnswer.of(one) for one in found]))
+    return HistoryAnswer(id, [InterpretationAnswer.of(one) for one in found])
 
 
-@router.get("/documents/{id}/diff", response_model=DiffAnswer, responses=responses(404))
-async def diff(
-    server: Here, caller: Reader, id: Id, asked: Annotated[Diff, in_query(Diff)]
-) -> Answered:
+@router.get("/documents/{id}/diff")
+async def diff(server: Here, caller: Reader, id: Id, asked: Diff) -> DiffAnswer:
     """Compare two interpretations; without numbers, the last two."""
     found = await server.read(
         server.library.history.diff, id, asked.old, asked.new, caller.within()
     )
-    return Answered(
-        DiffAnswer(
-            document=id,
-            old=found.old.number,
-            new=found.new.number,
-            facts=found.facts,
-            lines=found.lines,
-            added=found.added,
-            removed=found.removed,
-        )
+    return DiffAnswer(
+        document=id,
+        old=found.old.number,
+        new=found.new.number,
+        facts=found.facts,
+        lines=found.lines,
+        added=found.added,
+        removed=found.removed,
     )
 
 
-@router.post(
-    "/documents/{id}/restore", response_model=DocumentAnswer, responses=responses(404, 408, 413)
-)
-async def restore(server: Here, caller: Keeper, id: Id, body: Restore) -> Answered:
+@router.post("/documents/{id}/restore")
+async def restore(server: Here, caller: Keeper, id: Id, body: Restore) -> DocumentAnswer:
     """Make an old interpretation's text the active one again, as a new interpretation."""
     restored = await server.writing.run(
         server.library.restore, id, body.number, within=caller.within()
     )
-    return Answered(DocumentAnswer.of(restored))
+    return DocumentAnswer.of(restored)
 
 
-@router.delete("/documents/{id}", response_model=RemovedAnswer, responses=responses(404))
-async def remove(server: Here, caller: Keeper, id: Id) -> Answered:
+@router.delete("/documents/{id}")
+async def remove(server: Here, caller: Keeper, id: Id) -> RemovedAnswer:
     """Remove a document: text, passages, vectors, history. Your original file stays."""
     gone = await server.writing.run(_remove, server.library, id, caller.within())
-    return Answered(RemovedAnswer(DocumentAnswer.of(gone)))
+    return RemovedAnswer(DocumentAnswer.of(gone))
 
 
 def _remove(library: Library, id_: int, within: Where) -> Document:

@@ -3,7 +3,7 @@
 from time import monotonic
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request
+from fastapi import Path, Request
 from starlette.responses import StreamingResponse
 
 from trivium.core.errors import DocumentNotFound
@@ -13,7 +13,6 @@ from trivium.evaluate.run import evaluate
 from trivium.evaluate.saved import EvaluationAnswer, WholeComparison, WholeEvaluation
 from trivium.evaluate.synthetic import synthesise
 from trivium.http.answers import (
-    Answered,
     JudgmentAnswer,
     JudgmentsAnswer,
     RunAnswer,
@@ -22,14 +21,13 @@ from trivium.http.answers import (
     WholeRunAnswer,
 )
 from trivium.http.asked import Here, Owner, Server
-from trivium.http.declared import in_query
-from trivium.http.problems import responses
+from trivium.http.routing import Routes
 from trivium.http.streaming import LONGEST_SECONDS, Tell, described, stream
 from trivium.library import Library
 from trivium.operations.listing import CompareRuns, ListJudgments
 from trivium.operations.managing import GenerateEvaluation, Judge, RunEvaluation
 
-router = APIRouter(prefix="/v1", tags=["evaluations"])
+router = Routes(prefix="/v1", tags=["evaluations"])
 
 _OFTEN = 0.1  # seconds between two events about progress
 Name = Annotated[str, Path(min_length=1, max_length=100)]
@@ -40,19 +38,16 @@ def _judged_sets(server: Server) -> JudgedSets:
     return JudgedSets(server.library.backend.shelf)
 
 
-@router.get("/evaluations", response_model=SetsAnswer, responses=responses())
-async def list_evaluations(server: Here, caller: Owner) -> Answered:
+@router.get("/evaluations")
+async def list_evaluations(server: Here, caller: Owner) -> SetsAnswer:
     found = await server.read(_judged_sets(server).all)
-    return Answered(SetsAnswer(found))
+    return SetsAnswer(found)
 
 
-@router.post(
-    "/evaluations", response_model=JudgedSet, status_code=201, responses=responses(408, 413)
-)
-async def generate_evaluation(server: Here, caller: Owner, body: GenerateEvaluation) -> Answered:
+@router.post("/evaluations", status_code=201)
+async def generate_evaluation(server: Here, caller: Owner, body: GenerateEvaluation) -> JudgedSet:
     """Generate a set of queries from the documents; no person asks or judges them."""
-    made = await server.judging.run(_make_up, server, body)
-    return Answered(made, 201)
+    return await server.judging.run(_make_up, server, body)
 
 
 def _make_up(server: Server, body: GenerateEvaluation) -> JudgedSet:
@@ -60,19 +55,16 @@ def _make_up(server: Server, body: GenerateEvaluation) -> JudgedSet:
     return _judged_sets(server).synthesise(body.name, made, body.seed)
 
 
-@router.get("/evaluations/{name}/runs", response_model=RunsAnswer, responses=responses(404))
-async def list_runs(server: Here, caller: Owner, name: Name) -> Answered:
+@router.get("/evaluations/{name}/runs")
+async def list_runs(server: Here, caller: Owner, name: Name) -> RunsAnswer:
     found = await server.read(_judged_sets(server).runs, name)
-    return Answered(
-        RunsAnswer([RunAnswer(run.id, EvaluationAnswer.of(run.found)) for run in found])
-    )
+    return RunsAnswer([RunAnswer(run.id, EvaluationAnswer.of(run.found)) for run in found])
 
 
 @router.post(
     "/evaluations/{name}/runs",
     response_class=StreamingResponse,
-    responses=responses(404, 408, 413)
-    | described(
+    responses=described(
         "Server-sent events: `progress`, then `done` with the saved run's id and figures.",
         *("progress", "done", "error"),
     ),
@@ -112,43 +104,32 @@ class _Progress:
             self._tell("progress", {"stage": stage, "done": done, "total": total})
 
 
-@router.get(
-    "/evaluations/{name}/runs/{run}", response_model=WholeRunAnswer, responses=responses(404)
-)
-async def show_run(server: Here, caller: Owner, name: Name, run: RunId) -> Answered:
+@router.get("/evaluations/{name}/runs/{run}")
+async def show_run(server: Here, caller: Owner, name: Name, run: RunId) -> WholeRunAnswer:
     found = await server.read(_judged_sets(server).run, name, run)
-    return Answered(WholeRunAnswer(found.id, WholeEvaluation.of(found.found)))
+    return WholeRunAnswer(found.id, WholeEvaluation.of(found.found))
 
 
-@router.get("/evaluations/{name}/compare", response_model=WholeComparison, responses=responses(404))
+@router.get("/evaluations/{name}/compare")
 async def compare_runs(
-    server: Here, caller: Owner, name: Name, asked: Annotated[CompareRuns, in_query(CompareRuns)]
-) -> Answered:
+    server: Here, caller: Owner, name: Name, asked: CompareRuns
+) -> WholeComparison:
     """Compare two saved evaluations, and say whether the difference may be chance."""
     found = await server.read(_judged_sets(server).compared, name, asked.run, asked.against)
-    return Answered(WholeComparison.of(found))
+    return WholeComparison.of(found)
 
 
-@router.get(
-    "/evaluations/{name}/judgments", response_model=JudgmentsAnswer, responses=responses(404)
-)
+@router.get("/evaluations/{name}/judgments")
 async def list_judgments(
-    server: Here,
-    caller: Owner,
-    name: Name,
-    asked: Annotated[ListJudgments, in_query(ListJudgments)],
-) -> Answered:
-    return Answered(await server.read(_judged, server, name, asked.query))
+    server: Here, caller: Owner, name: Name, asked: ListJudgments
+) -> JudgmentsAnswer:
+    return await server.read(_judged, server, name, asked.query)
 
 
-@router.post(
-    "/evaluations/{name}/judgments",
-    response_model=JudgmentsAnswer,
-    responses=responses(404, 408, 413),
-)
-async def judge(server: Here, caller: Owner, name: Name, body: Judge) -> Answered:
+@router.post("/evaluations/{name}/judgments")
+async def judge(server: Here, caller: Owner, name: Name, body: Judge) -> JudgmentsAnswer:
     """Judge how relevant a document is to a query; the first judgment creates the set."""
-    return Answered(await server.read(_judge, server, name, body))
+    return await server.read(_judge, server, name, body)
 
 
 def _judge(server: Server, name: str, body: Judge) -> JudgmentsAnswer:

@@ -9,7 +9,7 @@ from threading import Event
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Path, Request
+from fastapi import Path, Request
 from pydantic import TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
@@ -22,19 +22,19 @@ from trivium.core.types import Metadata, MetaScalar
 from trivium.http.answers import AddedAnswer, Answered, OutcomeAnswer, TakenAnswer
 from trivium.http.asked import Adder, Here, Reader, Server
 from trivium.http.caching import not_modified, tag
-from trivium.http.declared import in_query
 from trivium.http.leaving import while_there
 from trivium.http.problems import responses
-from trivium.http.routes.documents import Id, Version
+from trivium.http.routes.documents import Id
+from trivium.http.routing import Routes
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library.jobs import Report
 from trivium.library.uploads import Wanted, safe_name
 from trivium.operations.adding import AddUrl, LabelOptions
 from trivium.operations.declaring import option_of, options_of
-from trivium.operations.listing import ShowPage, Upload
+from trivium.operations.listing import OfVersion, ShowPage, Upload
 from trivium.operations.searching import MOST_NAMES
 
-router = APIRouter(prefix="/v1", tags=["files"])
+router = Routes(prefix="/v1", tags=["files"])
 UPLOADS = frozenset({"/v1/documents", "/add"})  # routes that take a whole file; one is a page
 OVERHEAD = 1 << 20  # bytes of a request beside the file
 
@@ -76,9 +76,7 @@ _FORM: dict[str, Any] = {
         "requestBody": {"required": True, "content": {"multipart/form-data": {"schema": _FORM}}}
     },
 )
-async def add(
-    server: Here, caller: Adder, request: Request, asked: Annotated[Upload, in_query(Upload)]
-) -> Answered:
+async def add(server: Here, caller: Adder, request: Request, asked: Upload) -> Answered:
     """Add a file. A file with the same name becomes a new version. Labels you don't give come from
     the token: its own audience sees what it adds."""
     # The form is read here, and not by FastAPI, which would read it before it asks who comes.
@@ -104,7 +102,7 @@ async def add(
     "/documents/url",
     response_model=AddedAnswer,
     status_code=201,
-    responses=responses(408, 409, 413)
+    responses=responses(409)
     | {200: {"model": AddedAnswer, "description": "Already in the library."}},
 )
 async def add_url(server: Here, caller: Adder, request: Request, body: AddUrl) -> Answered:
@@ -213,14 +211,15 @@ _RANGE = re.compile(r"bytes=(\d{1,15})-(\d{1,15})?")
 _PART = 4 << 20  # bytes at once; a player asks for the next
 _HANGS = "The archive with the original file didn't answer in time."
 _HANGS_FIX = "Try again. If it keeps happening, check the archive's disk or object store."
-_NOT_MODIFIED = {304: {"description": "Not changed since `If-None-Match`."}}
+_NOT_MODIFIED: dict[int | str, dict[str, Any]] = {
+    304: {"description": "Not changed since `If-None-Match`."}
+}
 
 
 @router.get(
     "/documents/{id}/original",
     response_class=Response,
-    responses=responses(404)
-    | _NOT_MODIFIED
+    responses=_NOT_MODIFIED
     | {
         200: {"content": {"application/octet-stream": {}}, "description": "The file."},
         206: {"description": "The part of a recording that `Range` asks for."},
@@ -229,7 +228,7 @@ _NOT_MODIFIED = {304: {"description": "Not changed since `If-None-Match`."}}
     },
 )
 async def download_original(
-    server: Here, caller: Reader, request: Request, id: Id, asked: Version
+    server: Here, caller: Reader, request: Request, id: Id, asked: OfVersion
 ) -> Response:
     library, within, interpretation = server.library, caller.within(), asked.interpretation
     found = await server.read(library.documents.get, id, within)
@@ -275,7 +274,7 @@ async def download_original(
 @router.get(
     "/documents/{id}/pages/{page}",
     response_class=Response,
-    responses=responses(404, 413)
+    responses=responses(413)
     | _NOT_MODIFIED
     | {200: {"content": {"image/png": {}}, "description": "The page."}},
 )
@@ -285,7 +284,7 @@ async def show_page(
     request: Request,
     id: Id,
     page: Annotated[int, Path(ge=1, le=100_000, description="Page number, from 1.")],
-    asked: Annotated[ShowPage, in_query(ShowPage)],
+    asked: ShowPage,
 ) -> Response:
     """Get a page of a PDF or scan as a picture, optionally with a passage marked."""
     library, within = server.library, caller.within()

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Annotated
 
 import anyio
-from fastapi import APIRouter, Path, Request
+from fastapi import Path, Request
 from starlette.responses import StreamingResponse
 
 from trivium.core.access import Caller
@@ -19,11 +19,10 @@ from trivium.core.advice import retold
 from trivium.core.errors import JobNotFound, RightMissing, TriviumError
 from trivium.core.shapes import JobAnswer, TaskAnswer, to_json
 from trivium.core.work import Job
-from trivium.http.answers import Answered, JobsAnswer, TasksAnswer
+from trivium.http.answers import JobsAnswer, TasksAnswer
 from trivium.http.asked import Anyone, Here, Owner, Server
-from trivium.http.declared import in_query
-from trivium.http.problems import responses
 from trivium.http.routes.documents import after
+from trivium.http.routing import Routes
 from trivium.http.streaming import (
     HEADERS,
     LONGEST_SECONDS,
@@ -39,22 +38,20 @@ from trivium.http.streaming import (
 )
 from trivium.operations.listing import ListJobs, ListTasks
 
-router = APIRouter(prefix="/v1", tags=["jobs"])
+router = Routes(prefix="/v1", tags=["jobs"])
 
 Number = Annotated[int, Path(ge=1, le=2**53)]
 
 
-@router.get("/jobs", response_model=JobsAnswer, responses=responses())
-async def list_jobs(
-    server: Here, caller: Owner, asked: Annotated[ListJobs, in_query(ListJobs)]
-) -> Answered:
+@router.get("/jobs")
+async def list_jobs(server: Here, caller: Owner, asked: ListJobs) -> JobsAnswer:
     found = await server.read(server.library.jobs.all, ended=asked.ended, limit=asked.limit)
-    return Answered(JobsAnswer([JobAnswer.of(job) for job in found]))
+    return JobsAnswer([JobAnswer.of(job) for job in found])
 
 
-@router.get("/jobs/{id}", response_model=JobAnswer, responses=responses(404))
-async def show_job(server: Here, caller: Anyone, id: Number) -> Answered:
-    return Answered(_told(await _seen(server, caller, id), caller))
+@router.get("/jobs/{id}")
+async def show_job(server: Here, caller: Anyone, id: Number) -> JobAnswer:
+    return _told(await _seen(server, caller, id), caller)
 
 
 async def _seen(server: Server, caller: Caller, id_: int) -> Job:
@@ -73,10 +70,8 @@ def _told(job: Job, caller: Caller) -> JobAnswer:
     return JobAnswer.of(job if caller.is_owner else replace(job, notes=()))
 
 
-@router.get("/jobs/{id}/tasks", response_model=TasksAnswer, responses=responses(404))
-async def list_tasks(
-    server: Here, caller: Anyone, id: Number, asked: Annotated[ListTasks, in_query(ListTasks)]
-) -> Answered:
+@router.get("/jobs/{id}/tasks")
+async def list_tasks(server: Here, caller: Anyone, id: Number, asked: ListTasks) -> TasksAnswer:
     """List the documents of a job in order, a page at a time."""
     first, limit = after(asked.cursor), asked.limit
     await _seen(server, caller, id)
@@ -87,27 +82,26 @@ async def list_tasks(
     tasks = [replace(task, message=retold(task.message)) for task in tasks[:limit]]
     if not caller.is_owner:  # how long a step took depends on documents that they may not see
         tasks = [replace(task, seconds={}) for task in tasks]
-    return Answered(TasksAnswer([TaskAnswer.of(task) for task in tasks], more))
+    return TasksAnswer([TaskAnswer.of(task) for task in tasks], more)
 
 
-@router.post("/jobs/{id}/cancel", response_model=JobAnswer, responses=responses(404))
-async def cancel_job(server: Here, caller: Owner, id: Number) -> Answered:
+@router.post("/jobs/{id}/cancel")
+async def cancel_job(server: Here, caller: Owner, id: Number) -> JobAnswer:
     """Stop a job at its next document. Documents already added stay."""
-    return Answered(JobAnswer.of(await server.read(server.library.jobs.cancel, id)))
+    return JobAnswer.of(await server.read(server.library.jobs.cancel, id))
 
 
-@router.post("/jobs/{id}/retry", response_model=JobAnswer, responses=responses(404))
-async def retry_job(server: Here, caller: Owner, id: Number) -> Answered:
+@router.post("/jobs/{id}/retry")
+async def retry_job(server: Here, caller: Owner, id: Number) -> JobAnswer:
     await server.read(server.library.jobs.retry, id)
     server.wake()
-    return Answered(JobAnswer.of(await server.read(server.library.jobs.get, id)))
+    return JobAnswer.of(await server.read(server.library.jobs.get, id))
 
 
 @router.get(
     "/jobs/{id}/events",
     response_class=StreamingResponse,
-    responses=responses(404)
-    | described(
+    responses=described(
         "Server-sent events: `job` whenever the job changes, until it ends, or `error` with a"
         " problem document.",
         "job",

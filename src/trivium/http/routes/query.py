@@ -5,18 +5,18 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request
+from fastapi import Path, Request
 from starlette.responses import Response
 
 from trivium.core.answers import Answer, AnswerEvent, Done
 from trivium.core.types import Told
 from trivium.http.answers import Answered, ConversationsAnswer, ForgottenAnswer, TurnsAnswer
 from trivium.http.asked import Here, Reader, Searcher
-from trivium.http.problems import responses
+from trivium.http.routing import Routes
 from trivium.http.streaming import Tell, described, stream
 from trivium.operations.asking import LONGEST_NAME, Ask
 
-router = APIRouter(prefix="/v1", tags=["query"])
+router = Routes(prefix="/v1", tags=["query"])
 
 Name = Annotated[str, Path(min_length=1, max_length=LONGEST_NAME + 50)]
 _EVENTS = (
@@ -28,8 +28,7 @@ _EVENTS = (
 @router.post(
     "/query",
     response_model=Answer,
-    responses=responses(408, 413)
-    | described(_EVENTS, "step", "token", "citation", "usage", "done", "error"),
+    responses=described(_EVENTS, "step", "token", "citation", "usage", "done", "error"),
 )
 async def ask(server: Here, caller: Searcher, request: Request, body: Ask) -> Response:
     """Answer a question from the documents, with citations for every statement. Without a language
@@ -71,27 +70,23 @@ def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:
     return last.answer
 
 
-@router.get("/conversations", response_model=ConversationsAnswer, responses=responses())
-async def list_conversations(server: Here, caller: Reader) -> Answered:
+@router.get("/conversations")
+async def list_conversations(server: Here, caller: Reader) -> ConversationsAnswer:
     """List your saved conversations; with access to everything, those of everyone."""
     found = await server.read(server.library.conversations.all, caller.within())
     told = [(caller.conversation_seen(one.name), one) for one in found]
-    return Answered(
-        ConversationsAnswer([replace(one, name=name) for name, one in told if name is not None])
-    )
+    return ConversationsAnswer([replace(one, name=name) for name, one in told if name is not None])
 
 
-@router.get("/conversations/{name:path}", response_model=TurnsAnswer, responses=responses(404))
-async def show_conversation(server: Here, caller: Reader, name: Name) -> Answered:
+@router.get("/conversations/{name:path}")
+async def show_conversation(server: Here, caller: Reader, name: Name) -> TurnsAnswer:
     called = caller.conversation(name)
     found = await server.read(server.library.conversations.get, called, caller.within())
-    return Answered(TurnsAnswer(name, found))
+    return TurnsAnswer(name, found)
 
 
-@router.delete(
-    "/conversations/{name:path}", response_model=ForgottenAnswer, responses=responses(404)
-)
-async def forget_conversation(server: Here, caller: Reader, name: Name) -> Answered:
+@router.delete("/conversations/{name:path}")
+async def forget_conversation(server: Here, caller: Reader, name: Name) -> ForgottenAnswer:
     called = caller.conversation(name)
     gone = await server.read(server.library.conversations.forget, called, caller.within())
-    return Answered(ForgottenAnswer(gone))
+    return ForgottenAnswer(gone)

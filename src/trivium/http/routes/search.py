@@ -1,25 +1,21 @@
 """Routes for searching, suggestions and collections."""
 
 from functools import partial
-from typing import Annotated
-
-from fastapi import APIRouter
 
 from trivium.core.answers import Quotation
 from trivium.core.results import Results
-from trivium.http.answers import Answered, CollectionsAnswer, SearchAnswer, SuggestAnswer
+from trivium.http.answers import CollectionsAnswer, SearchAnswer, SuggestAnswer
 from trivium.http.asked import Here, Reader, Searcher
-from trivium.http.declared import in_query
-from trivium.http.problems import responses
+from trivium.http.routing import Routes
 from trivium.operations.listing import Suggest
 from trivium.operations.quoting import Quote
 from trivium.operations.searching import Search
 
-router = APIRouter(prefix="/v1", tags=["search"])
+router = Routes(prefix="/v1", tags=["search"])
 
 
-@router.post("/search", response_model=SearchAnswer, responses=responses(408, 413))
-async def search(server: Here, caller: Searcher, body: Search) -> Answered:
+@router.post("/search")
+async def search(server: Here, caller: Searcher, body: Search) -> SearchAnswer:
     """Search by meaning, words and spelling at once."""
     call = partial(
         server.library.search,
@@ -30,7 +26,7 @@ async def search(server: Here, caller: Searcher, body: Search) -> Answered:
     )
     found = await server.read(call)
     server.searched(found, caller)
-    return Answered(answer(found, explain=body.explain))
+    return answer(found, explain=body.explain)
 
 
 def answer(results: Results, *, explain: bool) -> SearchAnswer:
@@ -38,28 +34,26 @@ def answer(results: Results, *, explain: bool) -> SearchAnswer:
     return SearchAnswer.of(results, explain=explain, suggestion=suggestion)
 
 
-@router.post("/quote", response_model=Quotation, responses=responses(408, 413))
-async def quote(server: Here, caller: Searcher, body: Quote) -> Answered:
+@router.post("/quote")
+async def quote(server: Here, caller: Searcher, body: Quote) -> Quotation:
     """Find the document, page and paragraph that a pasted text comes from, and what was changed in
     it. No places: it is not in the documents."""
     call = partial(
         server.library.quote, body.text, body.limit, filters=body, within=caller.within()
     )
-    return Answered(await server.read(call))
+    return await server.read(call)
 
 
-@router.get("/suggest", response_model=SuggestAnswer, responses=responses())
-async def suggest(
-    server: Here, caller: Reader, asked: Annotated[Suggest, in_query(Suggest)]
-) -> Answered:
+@router.get("/suggest")
+async def suggest(server: Here, caller: Reader, asked: Suggest) -> SuggestAnswer:
     """Suggest completions, in words of documents that the caller may see."""
     call = partial(server.library.suggest, asked.q, asked.limit, caller.within())
-    return Answered(SuggestAnswer(await server.read(call)))
+    return SuggestAnswer(await server.read(call))
 
 
-@router.get("/collections", response_model=CollectionsAnswer, responses=responses())
-async def list_collections(server: Here, caller: Reader) -> Answered:
+@router.get("/collections")
+async def list_collections(server: Here, caller: Reader) -> CollectionsAnswer:
     """List collections, with what this caller may see of them."""
     found = await server.read(server.library.documents.collections, caller.within())
     quotas = server.library.quotas.of_collections
-    return Answered(CollectionsAnswer(found, await server.read(quotas) if caller.is_owner else {}))
+    return CollectionsAnswer(found, await server.read(quotas) if caller.is_owner else {})

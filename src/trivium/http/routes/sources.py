@@ -5,27 +5,25 @@ from dataclasses import asdict
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 
 from trivium.core.work import WatchedFolder
-from trivium.http.answers import Answered, ForgottenSourceAnswer, SourceAnswer, SourcesAnswer
+from trivium.http.answers import ForgottenSourceAnswer, SourceAnswer, SourcesAnswer
 from trivium.http.asked import Here, Owner, Server
-from trivium.http.problems import responses
+from trivium.http.routing import Routes
 from trivium.operations.adding import WatchFolder
 
-router = APIRouter(prefix="/v1", tags=["sources"])
+router = Routes(prefix="/v1", tags=["sources"])
 
 
-@router.get("/sources", response_model=SourcesAnswer, responses=responses())
-async def list_folders(server: Here, caller: Owner) -> Answered:
+@router.get("/sources")
+async def list_folders(server: Here, caller: Owner) -> SourcesAnswer:
     found = await server.read(server.library.folders.all)
-    return Answered(SourcesAnswer([_told(server, folder) for folder in found]))
+    return SourcesAnswer([_told(server, folder) for folder in found])
 
 
-@router.post(
-    "/sources", response_model=SourceAnswer, status_code=201, responses=responses(408, 413)
-)
-async def watch_folder(server: Here, caller: Owner, body: WatchFolder) -> Answered:
+@router.post("/sources", status_code=201)
+async def watch_folder(server: Here, caller: Owner, body: WatchFolder) -> SourceAnswer:
     """Watch a folder on the server's machine: the server adds its files and keeps up as they
     change."""
     call = partial(
@@ -36,16 +34,16 @@ async def watch_folder(server: Here, caller: Owner, body: WatchFolder) -> Answer
         audience=body.audience,
         ignore=body.ignore,
     )
-    return Answered(_told(server, await server.read(call)), 201)
+    return _told(server, await server.read(call))
 
 
-@router.delete("/sources/{id}", response_model=ForgottenSourceAnswer, responses=responses(404))
+@router.delete("/sources/{id}")
 async def unwatch_folder(
     server: Here, caller: Owner, id: Annotated[str, Path(min_length=1, max_length=50)]
-) -> Answered:
+) -> ForgottenSourceAnswer:
     """Stop watching a folder. Its documents stay."""
     await server.read(server.library.folders.remove, id)
-    return Answered(ForgottenSourceAnswer(id))
+    return ForgottenSourceAnswer(id)
 
 
 def _told(server: Server, folder: WatchedFolder) -> SourceAnswer:

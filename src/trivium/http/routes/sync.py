@@ -4,13 +4,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 
 from trivium.core.advice import retold
 from trivium.core.shapes import SyncAnswer, SyncFailureAnswer
 from trivium.core.work import KeptSource
 from trivium.http.answers import (
-    Answered,
     CheckedSyncAnswer,
     DifferenceAnswer,
     RemovedSyncAnswer,
@@ -21,42 +20,37 @@ from trivium.http.answers import (
     VerifiedAnswer,
 )
 from trivium.http.asked import Here, Owner, Server
-from trivium.http.declared import in_query
 from trivium.http.problems import responses
+from trivium.http.routing import Routes
 from trivium.operations.adding import AddSync, RunSync
 from trivium.operations.listing import RemoveSync, VerifySync
 from trivium.sources import kinds as known
 
-router = APIRouter(prefix="/v1", tags=["sync"])
+router = Routes(prefix="/v1", tags=["sync"])
 LONGEST_WAIT = 10.0  # seconds that a request waits for a service; a terminal has more time
 Name = Annotated[str, Path(min_length=1, max_length=64)]
 
 
-@router.get("/sync", response_model=SyncsAnswer, responses=responses())
-async def list_syncs(server: Here, caller: Owner) -> Answered:
+@router.get("/sync")
+async def list_syncs(server: Here, caller: Owner) -> SyncsAnswer:
     """List the synced sources with their state and last run."""
     sync = server.library.sync
     found = await server.read(lambda: [sync.told(source) for source in sync.all()])
-    return Answered(SyncsAnswer(found))
+    return SyncsAnswer(found)
 
 
-@router.get("/sync-kinds", response_model=SyncKindsAnswer, responses=responses())
-async def list_sync_kinds(server: Here, caller: Owner) -> Answered:
+@router.get("/sync-kinds")
+async def list_sync_kinds(server: Here, caller: Owner) -> SyncKindsAnswer:
     found = await server.read(lambda: [known.kind_of(name) for name in known.entries()])
     shapes = [
         SyncKindAnswer(k.name, k.help, dict(k.options), list(k.required), list(k.secrets))
         for k in found
     ]
-    return Answered(SyncKindsAnswer(shapes))
+    return SyncKindsAnswer(shapes)
 
 
-@router.post(
-    "/sync",
-    response_model=SyncAnswer,
-    status_code=201,
-    responses=responses(404, 408, 409, 413, 502),
-)
-async def add_sync(server: Here, caller: Owner, body: AddSync) -> Answered:
+@router.post("/sync", status_code=201, responses=responses(404, 409, 502))
+async def add_sync(server: Here, caller: Owner, body: AddSync) -> SyncAnswer:
     """Add a source to sync. Its first run reads everything."""
     source = KeptSource(
         body.name,
@@ -69,11 +63,11 @@ async def add_sync(server: Here, caller: Owner, body: AddSync) -> Answered:
         body.every,
     )
     kept = await server.read(server.library.sync.receive, source)
-    return Answered(await server.read(server.library.sync.told, kept), 201)
+    return await server.read(server.library.sync.told, kept)
 
 
-@router.get("/sync/{name}", response_model=SyncDetailAnswer, responses=responses(404))
-async def show_sync(server: Here, caller: Owner, name: Name) -> Answered:
+@router.get("/sync/{name}")
+async def show_sync(server: Here, caller: Owner, name: Name) -> SyncDetailAnswer:
 
     def look() -> SyncDetailAnswer:
         sync = server.library.sync
@@ -83,58 +77,51 @@ async def show_sync(server: Here, caller: Owner, name: Name) -> Answered:
         ]
         return SyncDetailAnswer(sync.told(sync.get(name)), failures)
 
-    return Answered(await server.read(look))
+    return await server.read(look)
 
 
-@router.post(
-    "/sync/{name}/run",
-    response_model=SyncAnswer,
-    status_code=202,
-    responses=responses(404, 408, 409, 413),
-)
-async def run_sync(server: Here, caller: Owner, name: Name, body: RunSync) -> Answered:
+@router.post("/sync/{name}/run", status_code=202, responses=responses(409))
+async def run_sync(server: Here, caller: Owner, name: Name, body: RunSync) -> SyncAnswer:
     """Start a run now; the answer doesn't wait for it."""
-    return await _changed(server, partial(server.library.sync.ask, name, full=body.full), 202)
+    return await _changed(server, partial(server.library.sync.ask, name, full=body.full))
 
 
-@router.post("/sync/{name}/pause", response_model=SyncAnswer, responses=responses(404))
-async def pause_sync(server: Here, caller: Owner, name: Name) -> Answered:
+@router.post("/sync/{name}/pause")
+async def pause_sync(server: Here, caller: Owner, name: Name) -> SyncAnswer:
     """Pause a source: stop the current run and start no new one."""
     return await _changed(server, partial(server.library.sync.pause, name))
 
 
-@router.post("/sync/{name}/resume", response_model=SyncAnswer, responses=responses(404))
-async def resume_sync(server: Here, caller: Owner, name: Name) -> Answered:
+@router.post("/sync/{name}/resume")
+async def resume_sync(server: Here, caller: Owner, name: Name) -> SyncAnswer:
     return await _changed(server, partial(server.library.sync.resume, name))
 
 
-@router.get("/sync/{name}/check", response_model=CheckedSyncAnswer, responses=responses(404, 502))
-async def check_sync(server: Here, caller: Owner, name: Name) -> Answered:
+@router.get("/sync/{name}/check", responses=responses(502))
+async def check_sync(server: Here, caller: Owner, name: Name) -> CheckedSyncAnswer:
     """Read the source's first item, to check its options, token and permissions. Changes
     nothing."""
     sync = server.library.sync
     found = await server.read(lambda: sync.check(sync.get(name)))
-    return Answered(CheckedSyncAnswer(found.source, found.item, found.message))
+    return CheckedSyncAnswer(found.source, found.item, found.message)
 
 
-@router.get("/sync/{name}/verify", response_model=VerifiedAnswer, responses=responses(404, 502))
-async def verify_sync(
-    server: Here, caller: Owner, name: Name, asked: Annotated[VerifySync, in_query(VerifySync)]
-) -> Answered:
+@router.get("/sync/{name}/verify", responses=responses(502))
+async def verify_sync(server: Here, caller: Owner, name: Name, asked: VerifySync) -> VerifiedAnswer:
     """Compare the source with the library item by item. Changes nothing."""
     act = partial(server.library.sync.verify, name, ids_only=asked.ids, longest_wait=LONGEST_WAIT)
     found = await server.read(act)
     rows = [DifferenceAnswer(one.item, one.kind, one.reason) for one in found.differences]
-    return Answered(VerifiedAnswer(name, found.compared, rows))
+    return VerifiedAnswer(name, found.compared, rows)
 
 
-@router.delete("/sync/{name}", response_model=RemovedSyncAnswer, responses=responses(404))
+@router.delete("/sync/{name}")
 async def remove_sync(
-    server: Here, caller: Owner, name: Name, asked: Annotated[RemoveSync, in_query(RemoveSync)]
-) -> Answered:
+    server: Here, caller: Owner, name: Name, asked: RemoveSync
+) -> RemovedSyncAnswer:
     act = partial(server.library.sync.remove, name, keep_documents=asked.keep_documents)
-    return Answered(RemovedSyncAnswer(name, await server.read(act)))
+    return RemovedSyncAnswer(name, await server.read(act))
 
 
-async def _changed(server: Server, act: partial[KeptSource], status: int = 200) -> Answered:
-    return Answered(await server.read(lambda: server.library.sync.told(act())), status)
+async def _changed(server: Server, act: partial[KeptSource]) -> SyncAnswer:
+    return await server.read(lambda: server.library.sync.told(act()))

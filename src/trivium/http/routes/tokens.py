@@ -3,24 +3,24 @@
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 
 from trivium.core.access import AccessToken, Quota
 from trivium.core.shapes import TokenAnswer
 from trivium.http.answers import Answered, NewTokenAnswer, RevokedAnswer, TokensAnswer
 from trivium.http.asked import Here, Owner, Server
-from trivium.http.problems import responses
+from trivium.http.routing import Routes
 from trivium.operations.managing import CreateToken
 
-router = APIRouter(prefix="/v1", tags=["tokens"])
+router = Routes(prefix="/v1", tags=["tokens"])
 
 
-@router.get("/tokens", response_model=TokensAnswer, responses=responses())
-async def list_tokens(server: Here, caller: Owner) -> Answered:
+@router.get("/tokens")
+async def list_tokens(server: Here, caller: Owner) -> TokensAnswer:
     """List tokens and what each may see and do. The secrets are not stored."""
     found = await server.read(tokens_with_use, server)
     told = [TokenAnswer.of(token, quota, use) for token, quota, use in found]
-    return Answered(TokensAnswer(told, _needed(server)))
+    return TokensAnswer(told, _needed(server))
 
 
 def tokens_with_use(server: Server) -> list[tuple[AccessToken, Quota, dict[str, int]]]:
@@ -28,9 +28,7 @@ def tokens_with_use(server: Server) -> list[tuple[AccessToken, Quota, dict[str, 
     return library.quotas.of_tokens(library.tokens.all(), server.callers.searches.used())
 
 
-@router.post(
-    "/tokens", response_model=NewTokenAnswer, status_code=201, responses=responses(408, 413)
-)
+@router.post("/tokens", response_model=NewTokenAnswer, status_code=201)
 async def create_token(server: Here, caller: Owner, body: CreateToken) -> Answered:
     """Create a token. Only this answer contains its secret."""
     b = body
@@ -48,13 +46,13 @@ async def create_token(server: Here, caller: Owner, body: CreateToken) -> Answer
     return Answered(told, 201, headers={"Cache-Control": "no-store"})
 
 
-@router.delete("/tokens/{id}", response_model=RevokedAnswer, responses=responses(404))
+@router.delete("/tokens/{id}")
 async def revoke_token(
     server: Here, caller: Owner, id: Annotated[str, Path(min_length=1, max_length=50)]
-) -> Answered:
+) -> RevokedAnswer:
     """Revoke a token: every process refuses it from the next request on."""
     await server.read(server.library.tokens.revoke, id)
-    return Answered(RevokedAnswer(id))
+    return RevokedAnswer(id)
 
 
 def _needed(server: Server) -> bool:

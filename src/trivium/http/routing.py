@@ -1,0 +1,69 @@
+"""How a route is declared: a function that takes what it needs and returns a shape.
+
+Its types say the rest: the schema of its answer, the parameters of its query string, and the
+problems that it may answer with.
+"""
+
+from collections.abc import Callable
+from dataclasses import MISSING, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any, Optional
+
+from fastapi import APIRouter, Depends, Query
+
+from trivium.core.types import Told
+from trivium.http.answers import Answered
+from trivium.http.problems import responses
+from trivium.operations.declaring import BOUNDS, kinds_of, options_of
+
+
+class Routes(APIRouter):
+    """A declared operation that a function calls `body` is that of a request, any other is read
+    from its query string."""
+
+    def add_api_route(self, path: str, endpoint: Callable[..., Any], **given: Any) -> None:
+        told = signature(endpoint)
+        statuses = [404] if "{" in path else []
+        statuses += (408, 413) if "body" in told.parameters else ()
+        given["responses"] = responses(*statuses) | (given["responses"] or {})
+        if issubclass(told.return_annotation, Told):
+            given["response_model"] = told.return_annotation
+            endpoint = _answering(endpoint, given["status_code"] or 200)
+        parameters = [
+            one.replace(annotation=Annotated[one.annotation, in_query(one.annotation)])
+            if is_dataclass(one.annotation) and name != "body"
+            else one
+            for name, one in told.parameters.items()
+        ]
+        endpoint.__signature__ = told.replace(parameters=parameters)  # type: ignore[attr-defined]
+        super().add_api_route(path, endpoint, **given)
+
+
+def _answering(endpoint: Callable[..., Any], status: int) -> Callable[..., Any]:
+    @wraps(endpoint)
+    async def answer(*given: Any, **named: Any) -> Answered:
+        return Answered(await endpoint(*given, **named), status)
+
+    return answer
+
+
+def in_query(kind: Any) -> Any:
+    """In `Annotated[...]`: each option is a parameter of the query string."""
+    kinds = kinds_of(kind)
+    parameters = []
+    for field in options_of(kind):
+        described = {name: field.metadata[name] for name in BOUNDS if name in field.metadata}
+        hint = kinds[field.name]
+        if field.default is None:
+            hint = Optional[hint]  # noqa: UP045 (the type is only known here)
+        default = Query(... if field.default is MISSING else field.default, **described)
+        parameters.append(
+            Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+        )
+
+    async def read(**given: Any) -> Any:
+        return kind(**given)
+
+    read.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return Depends(read)

@@ -32,7 +32,7 @@ from bench import chunking
 from trivium.chunk.recursive import RecursiveChunker
 from trivium.config import load
 from trivium.core.types import OWNER, Chunk, Extraction, Processed
-from trivium.extract.code import CodeExtractor
+from trivium.extract.code import read_code
 from trivium.library import embedder_for
 from trivium.ports import Blob, Embedder, Summariser
 from trivium.search.request import SearchRequest
@@ -78,7 +78,7 @@ def measure_code(
     name: str, data: Path, summariser: Summariser | None, embedder: Embedder, kept: Path
 ) -> dict[str, float]:
     folder = data / "anthropic_codebase"
-    sources = read_code(folder)
+    sources = read_sources(folder)
     summaries = [
         summariser.summarise(s.extraction) if summariser and len(s.chunks) > 1 else ""
         for s in sources
@@ -100,7 +100,7 @@ def measure_code(
     }
 
 
-def read_code(folder: Path) -> list[Source]:
+def read_sources(folder: Path) -> list[Source]:
     if not folder.is_dir():
         sys.exit(f"There is no folder {folder}. Name its parent with --data.")
     chunks: dict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -108,7 +108,7 @@ def read_code(folder: Path) -> list[Source]:
         chunks[row["_id"].partition("#")[0]].append((row["_id"], row["text"]))
     sources = []
     for row in _rows(folder / "full_docs.jsonl"):
-        read = CodeExtractor().extract(Blob("source.txt", row["content"].encode()))
+        read = read_code.extract(Blob("source.txt", row["content"].encode()))
         # The set names its files doc_1, doc_2: no title that says anything.
         extraction = Extraction(read.text, read.elements, "", read.media_type)
         own = [

@@ -8,7 +8,7 @@ from tests.unit.extract.test_pdf_maker import paper
 from trivium.config import Settings
 from trivium.core.access import LOCAL_OWNER
 from trivium.core.errors import FileLocked, PathNotFound
-from trivium.extract.markdown import MarkdownExtractor
+from trivium.extract.markdown import read_markdown
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.extractors import extractors
 from trivium.ingest.outcomes import Fate
@@ -99,7 +99,7 @@ def test_a_new_version_of_its_reader_reads_a_file_again(
     (files / "a.md").write_text("# One\n\nfirst")
     (files / "b.txt").write_text("second")
     fates(library, files)
-    monkeypatch.setattr(MarkdownExtractor, "version", "markdown/next")
+    monkeypatch.setattr(type(read_markdown), "version", "markdown/next")
     assert fates(library, files) == {"a.md": Fate.UPDATED, "b.txt": Fate.UNCHANGED}
 
 

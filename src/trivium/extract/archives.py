@@ -25,7 +25,7 @@ from trivium.core.errors import FileDamaged, FileLocked, FileTooLarge, FormatUnk
 from trivium.core.types import Enclosed, Extraction
 from trivium.extract.composer import Composer, clean, describe
 from trivium.extract.package import ZIP_ERRORS, check_sizes, is_zip, open_zip
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 MAX_MEMBERS = 10_000
 MAX_UNPACKED = 512 << 20  # of one archive: its members are in memory together
@@ -54,96 +54,79 @@ _LISTED = re.compile(r"^Size = (\d+)$", re.MULTILINE)
 _STREAM_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError)
 
 
-class ZipExtractor:
+@reads("zip/1", lambda blob: is_zip(blob.data))
+def read_zip(blob: Blob) -> Extraction:
     """Takes every zip archive that no reader of documents wanted: list it after them."""
-
-    version = "zip/1"
-
-    def accepts(self, blob: Blob) -> bool:
-        return is_zip(blob.data)
-
-    def extract(self, blob: Blob) -> Extraction:
-        archive = open_zip(blob)
-        members = [member for member in archive.infolist() if not member.is_dir()]
-        _check_count(blob.name, len(members))
-        check_sizes(
-            blob.name,
-            sum(member.file_size for member in members),
-            len(blob.data),
-            MAX_UNPACKED,
-        )
-        if members and all(member.flag_bits & 1 for member in members if not member.is_dir()):
-            raise FileLocked(f"{blob.name} is protected by a password.")
-        unpacked = _Unpacked(blob.name)
-        for member in members:
-            link = (member.external_attr >> 16) & 0o170000 == 0o120000
-            if link:
-                unpacked.skip(member.filename, "is a link")
-            elif member.flag_bits & 1:
-                unpacked.skip(member.filename, "is protected by a password")
-            else:
-                unpacked.add(member.filename, partial(archive.read, member))
-        return unpacked.finish(blob, "application/zip")
+    archive = open_zip(blob)
+    members = [member for member in archive.infolist() if not member.is_dir()]
+    _check_count(blob.name, len(members))
+    check_sizes(
+        blob.name,
+        sum(member.file_size for member in members),
+        len(blob.data),
+        MAX_UNPACKED,
+    )
+    if members and all(member.flag_bits & 1 for member in members if not member.is_dir()):
+        raise FileLocked(f"{blob.name} is protected by a password.")
+    unpacked = _Unpacked(blob.name)
+    for member in members:
+        link = (member.external_attr >> 16) & 0o170000 == 0o120000
+        if link:
+            unpacked.skip(member.filename, "is a link")
+        elif member.flag_bits & 1:
+            unpacked.skip(member.filename, "is protected by a password")
+        else:
+            unpacked.add(member.filename, partial(archive.read, member))
+    return unpacked.finish(blob, "application/zip")
 
 
-class TarExtractor:
+@reads("tar/1", lambda blob: _is_tar(blob.data) or bool(_compression(blob.data)))
+def read_tar(blob: Blob) -> Extraction:
     """Takes tar archives, packed or not, and single files packed by gzip, bzip2 or xz."""
-
-    version = "tar/1"
-
-    def accepts(self, blob: Blob) -> bool:
-        return _is_tar(blob.data) or bool(_compression(blob.data))
-
-    def extract(self, blob: Blob) -> Extraction:
-        media_type = _compression(blob.data)
-        if not media_type:
-            return self._tar(blob, blob.data, "application/x-tar")
-        data = _expand(blob, media_type)
-        if _is_tar(data):
-            return self._tar(blob, data, media_type)
-        unpacked = _Unpacked(blob.name)
-        unpacked.add(_inner_name(blob), lambda: data)
-        return unpacked.finish(blob, media_type)
-
-    def _tar(self, blob: Blob, data: bytes, media_type: str) -> Extraction:
-        unpacked = _Unpacked(blob.name)
-        count = 0
-        try:
-            with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
-                for member in archive:
-                    if member.isdir():
-                        continue
-                    count += 1
-                    _check_count(blob.name, count)
-                    if not member.isreg():
-                        unpacked.skip(member.name, "is a link or a device")
-                        continue
-                    stream = archive.extractfile(member)
-                    if stream is not None:
-                        unpacked.add(member.name, stream.read)
-        except (tarfile.TarError, *_STREAM_ERRORS) as reason:
-            if not unpacked.members:
-                raise FileDamaged(f"{blob.name} is a damaged archive.") from reason
-            unpacked.skip("the rest", "is damaged")
-        return unpacked.finish(blob, media_type)
+    media_type = _compression(blob.data)
+    if not media_type:
+        return _tar(blob, blob.data, "application/x-tar")
+    data = _expand(blob, media_type)
+    if _is_tar(data):
+        return _tar(blob, data, media_type)
+    unpacked = _Unpacked(blob.name)
+    unpacked.add(_inner_name(blob), lambda: data)
+    return unpacked.finish(blob, media_type)
 
 
-class SevenZipExtractor:
+def _tar(blob: Blob, data: bytes, media_type: str) -> Extraction:
+    unpacked = _Unpacked(blob.name)
+    count = 0
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
+            for member in archive:
+                if member.isdir():
+                    continue
+                count += 1
+                _check_count(blob.name, count)
+                if not member.isreg():
+                    unpacked.skip(member.name, "is a link or a device")
+                    continue
+                stream = archive.extractfile(member)
+                if stream is not None:
+                    unpacked.add(member.name, stream.read)
+    except (tarfile.TarError, *_STREAM_ERRORS) as reason:
+        if not unpacked.members:
+            raise FileDamaged(f"{blob.name} is a damaged archive.") from reason
+        unpacked.skip("the rest", "is damaged")
+    return unpacked.finish(blob, media_type)
+
+
+@reads("7zip/1", lambda blob: needs_program(blob.data))
+def read_seven_zip(blob: Blob) -> Extraction:
     """Takes 7z, RAR, zstd, CAB and CHM, if 7-Zip is installed. It runs where the reader runs:
     closed in, under the same limits."""
-
-    version = "7zip/1"
-
-    def accepts(self, blob: Blob) -> bool:
-        return needs_program(blob.data)
-
-    def extract(self, blob: Blob) -> Extraction:
-        unpacked = _Unpacked(blob.name)
-        with unpacked_by_program(blob) as files:
-            for name, path in files:
-                alone = name in ("archive", "archive~")  # a file that has no name inside
-                unpacked.add(_inner_name(blob) if alone else name, path.read_bytes)
-        return unpacked.finish(blob, _compression(blob.data, _BY_PROGRAM))
+    unpacked = _Unpacked(blob.name)
+    with unpacked_by_program(blob) as files:
+        for name, path in files:
+            alone = name in ("archive", "archive~")  # a file that has no name inside
+            unpacked.add(_inner_name(blob) if alone else name, path.read_bytes)
+    return unpacked.finish(blob, _compression(blob.data, _BY_PROGRAM))
 
 
 def needs_program(data: bytes) -> bool:

@@ -13,7 +13,7 @@ from trivium.core.types import Extraction, Place
 from trivium.extract.composer import Composer, describe
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 _BEGINNING = re.compile(rb"(?:\xef\xbb\xbf)?\s*BEGIN:(VCALENDAR|VCARD)\s", re.IGNORECASE)
 _FOLD = re.compile(r"\n[ \t]")
@@ -66,35 +66,32 @@ class _Entry:
         return [person for person in found if person]
 
 
-class CalendarExtractor:
+@reads(
+    "calendar/1",
+    lambda blob: bool(_BEGINNING.match(blob.data[:200])) and not binary_kind(blob.data),
+)
+def read_calendar(blob: Blob) -> Extraction:
     """Takes texts that begin as a calendar or an address card does."""
-
-    version = "calendar/1"
-
-    def accepts(self, blob: Blob) -> bool:
-        return bool(_BEGINNING.match(blob.data[:200])) and not binary_kind(blob.data)
-
-    def extract(self, blob: Blob) -> Extraction:
-        out = Composer(blob.name)
-        entries = list(_entries(decode(blob)))
-        cards = [entry for entry in entries if entry.kind == "VCARD"]
-        for entry in entries:
-            (_card if entry.kind == "VCARD" else _event)(out, entry)
-        dates = sorted(filter(None, (entry.time("DTSTART") for entry in entries)))
-        found: dict[str, object] = {
-            "events": len(entries) - len(cards),
-            "contacts": len(cards),
-            "date": dates[0] if dates else "",
-            "last": dates[-1] if len(dates) > 1 else "",
-            "location": entries[0].value("LOCATION") if len(entries) == 1 else "",
-            "authors": entries[0].people("ORGANIZER") if len(entries) == 1 else (),
-        }
-        return out.finish(
-            blob,
-            titles=(out.first_heading if len(entries) == 1 else "",),
-            media_type="text/vcard" if cards else "text/calendar",
-            metadata=describe(found),
-        )
+    out = Composer(blob.name)
+    entries = list(_entries(decode(blob)))
+    cards = [entry for entry in entries if entry.kind == "VCARD"]
+    for entry in entries:
+        (_card if entry.kind == "VCARD" else _event)(out, entry)
+    dates = sorted(filter(None, (entry.time("DTSTART") for entry in entries)))
+    found: dict[str, object] = {
+        "events": len(entries) - len(cards),
+        "contacts": len(cards),
+        "date": dates[0] if dates else "",
+        "last": dates[-1] if len(dates) > 1 else "",
+        "location": entries[0].value("LOCATION") if len(entries) == 1 else "",
+        "authors": entries[0].people("ORGANIZER") if len(entries) == 1 else (),
+    }
+    return out.finish(
+        blob,
+        titles=(out.first_heading if len(entries) == 1 else "",),
+        media_type="text/vcard" if cards else "text/calendar",
+        metadata=describe(found),
+    )
 
 
 def _lines(text: str) -> Iterator[tuple[str, str, str]]:

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from trivium.core.types import Element, Extraction
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 LANGUAGES = {
     ".py": "python", ".pyi": "python", ".js": "javascript", ".mjs": "javascript",
@@ -38,34 +38,28 @@ _SHELLS = frozenset({"sh", "bash", "zsh", "ksh", "dash", "fish"})
 _BLOCK = re.compile(r"\n[ \t]*\n+(?=[^\s}\])])")
 
 
-class CodeExtractor:
+@reads("code/1", lambda blob: bool(language_of(blob)) and not binary_kind(blob.data))
+def read_code(blob: Blob) -> Extraction:
     """Takes texts named as source code, or that begin with an interpreter."""
-
-    version = "code/1"
-
-    def accepts(self, blob: Blob) -> bool:
-        return bool(language_of(blob)) and not binary_kind(blob.data)
-
-    def extract(self, blob: Blob) -> Extraction:
-        text = decode(blob)
-        starts = [0, *(gap.end() for gap in _BLOCK.finditer(text))]
-        ends = [*starts[1:], len(text)]
-        elements = tuple(
-            Element(
-                kind="code",
-                start=start,
-                end=start + len(text[start:end].rstrip()),
-                paragraph=number,
-            )
-            for number, (start, end) in enumerate(zip(starts, ends, strict=True), start=1)
+    text = decode(blob)
+    starts = [0, *(gap.end() for gap in _BLOCK.finditer(text))]
+    ends = [*starts[1:], len(text)]
+    elements = tuple(
+        Element(
+            kind="code",
+            start=start,
+            end=start + len(text[start:end].rstrip()),
+            paragraph=number,
         )
-        return Extraction(
-            text=text,
-            elements=elements,
-            title=PurePath(blob.name).name,
-            media_type="text/x-source",
-            metadata={"code_language": language_of(blob)},
-        )
+        for number, (start, end) in enumerate(zip(starts, ends, strict=True), start=1)
+    )
+    return Extraction(
+        text=text,
+        elements=elements,
+        title=PurePath(blob.name).name,
+        media_type="text/x-source",
+        metadata={"code_language": language_of(blob)},
+    )
 
 
 def language_of(blob: Blob) -> str:

@@ -15,7 +15,7 @@ from trivium.core.errors import FileDamaged, FormatUnknown
 from trivium.core.types import Extraction, Kind, MetaValue
 from trivium.extract.composer import Composer
 from trivium.extract.sheets import SheetWriter
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 MAX_TABLES = 500
 MAX_ROWS = 200_000  # of one file: some 30,000 passages; a log of years has more than anybody asks
@@ -28,39 +28,33 @@ _CODE_PAGES |= {0xC8: "cp1250", 0xC9: "cp1251", 0xCA: "cp1254", 0xCB: "cp1253", 
 Rows = Iterator[Sequence[object]]
 
 
-class DatabaseExtractor:
+@reads("database/1", lambda blob: bool(_kind(blob)))
+def read_database(blob: Blob) -> Extraction:
     """Takes SQLite and Parquet by their first bytes, DBF by its head and name."""
-
-    version = "database/1"
-
-    def accepts(self, blob: Blob) -> bool:
-        return bool(_kind(blob))
-
-    def extract(self, blob: Blob) -> Extraction:
-        kind = _kind(blob)
-        out = Composer(blob.name)
-        left_out = written = 0
-        tables = {"sqlite": _sqlite, "dbf": _dbf, "parquet": _parquet}[kind](blob)
-        try:
-            for name, names, rows in islice(tables, MAX_TABLES):
-                if name:
-                    out.heading(2, name)
-                writer = SheetWriter(out, blob.name, name)
-                kept = islice(rows, max(0, MAX_ROWS - written))
-                writer.write(enumerate(tuple(map(_cell, row)) for row in chain([names], kept)))
-                written += writer.rows - 1
-                left_out += sum(1 for _ in rows)
-        except sqlite3.Error as reason:
-            raise FileDamaged(f"{blob.name} is damaged: a table can't be read.") from reason
-        metadata: dict[str, MetaValue] = {"rows": max(0, written)}
-        if left_out:
-            metadata["rows_left_out"] = left_out
-        media_type = {
-            "sqlite": "application/vnd.sqlite3",
-            "dbf": "application/vnd.dbf",
-            "parquet": "application/vnd.apache.parquet",
-        }[kind]
-        return out.finish(blob, media_type=media_type, metadata=metadata, kind=Kind.TABLE)
+    kind = _kind(blob)
+    out = Composer(blob.name)
+    left_out = written = 0
+    tables = {"sqlite": _sqlite, "dbf": _dbf, "parquet": _parquet}[kind](blob)
+    try:
+        for name, names, rows in islice(tables, MAX_TABLES):
+            if name:
+                out.heading(2, name)
+            writer = SheetWriter(out, blob.name, name)
+            kept = islice(rows, max(0, MAX_ROWS - written))
+            writer.write(enumerate(tuple(map(_cell, row)) for row in chain([names], kept)))
+            written += writer.rows - 1
+            left_out += sum(1 for _ in rows)
+    except sqlite3.Error as reason:
+        raise FileDamaged(f"{blob.name} is damaged: a table can't be read.") from reason
+    metadata: dict[str, MetaValue] = {"rows": max(0, written)}
+    if left_out:
+        metadata["rows_left_out"] = left_out
+    media_type = {
+        "sqlite": "application/vnd.sqlite3",
+        "dbf": "application/vnd.dbf",
+        "parquet": "application/vnd.apache.parquet",
+    }[kind]
+    return out.finish(blob, media_type=media_type, metadata=metadata, kind=Kind.TABLE)
 
 
 def _kind(blob: Blob) -> str:

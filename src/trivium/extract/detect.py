@@ -9,83 +9,83 @@ from dataclasses import replace
 
 from trivium.core.errors import FileEmpty, FileTooLarge, FormatUnknown
 from trivium.core.types import Extraction
-from trivium.extract.archives import SevenZipExtractor, TarExtractor, ZipExtractor
+from trivium.extract.archives import read_seven_zip, read_tar, read_zip
 from trivium.extract.bibliography import BibtexExtractor, CslExtractor, RisExtractor
-from trivium.extract.calendars import CalendarExtractor
-from trivium.extract.code import CodeExtractor
-from trivium.extract.databases import DatabaseExtractor
-from trivium.extract.docx import DocxExtractor
-from trivium.extract.email import MailboxExtractor, MailExtractor
-from trivium.extract.epub import EpubExtractor
-from trivium.extract.feeds import XmlExtractor
-from trivium.extract.html import HtmlExtractor
-from trivium.extract.iwork import IworkExtractor
-from trivium.extract.latex_document import LatexExtractor
-from trivium.extract.legacy import DocExtractor, XlsExtractor
-from trivium.extract.markdown import MarkdownExtractor
-from trivium.extract.markup import MarkupExtractor
-from trivium.extract.mobi import MobiExtractor
-from trivium.extract.msg import MsgExtractor, PstExtractor
-from trivium.extract.notebook import NotebookExtractor
-from trivium.extract.odf import OdfExtractor
-from trivium.extract.ole import LockedOfficeExtractor
-from trivium.extract.ppt import PptExtractor
-from trivium.extract.pptx import PptxExtractor
-from trivium.extract.rtf import RtfExtractor
-from trivium.extract.slack import SlackChannelExtractor, SlackExportExtractor
+from trivium.extract.calendars import read_calendar
+from trivium.extract.code import read_code
+from trivium.extract.databases import read_database
+from trivium.extract.docx import read_docx
+from trivium.extract.email import read_mail, read_mailbox
+from trivium.extract.epub import read_epub
+from trivium.extract.feeds import read_xml
+from trivium.extract.html import read_html
+from trivium.extract.iwork import read_iwork
+from trivium.extract.latex_document import read_latex
+from trivium.extract.legacy import read_doc, read_xls
+from trivium.extract.markdown import read_markdown
+from trivium.extract.markup import read_markup
+from trivium.extract.mobi import read_mobi
+from trivium.extract.msg import read_msg, read_pst
+from trivium.extract.notebook import read_notebook
+from trivium.extract.odf import read_odf
+from trivium.extract.ole import read_locked_office
+from trivium.extract.ppt import read_ppt
+from trivium.extract.pptx import read_pptx
+from trivium.extract.rtf import read_rtf
+from trivium.extract.slack import read_slack_channel, read_slack_export
 from trivium.extract.sniff import ADVICE, binary_kind
-from trivium.extract.structured import JsonExtractor
-from trivium.extract.subtitles import SubtitleExtractor
-from trivium.extract.tables import TableExtractor
-from trivium.extract.text import TextExtractor
-from trivium.extract.xlsx import XlsbExtractor, XlsxExtractor
-from trivium.extract.xml_documents import PropertyListExtractor, VisioExtractor
+from trivium.extract.structured import read_json
+from trivium.extract.subtitles import read_subtitle
+from trivium.extract.tables import read_table
+from trivium.extract.text import read_text
+from trivium.extract.xlsx import read_xlsb, read_xlsx
+from trivium.extract.xml_documents import read_property_list, read_visio
 from trivium.ports import Blob, Extractor
 
 MAX_BYTES = 100 * 1024 * 1024  # of text: some 25 million tokens, 80,000 chunks
 
 # The first that accepts a file reads it: specific formats first, plain text last.
 BUILT_IN: tuple[Extractor, ...] = (
-    DocxExtractor(),
-    PptxExtractor(),
-    XlsxExtractor(),
-    XlsbExtractor(),
-    OdfExtractor(),
-    EpubExtractor(),
-    VisioExtractor(),
-    IworkExtractor(),
-    SlackExportExtractor(),
-    ZipExtractor(),
-    TarExtractor(),
-    SevenZipExtractor(),
-    MsgExtractor(),
-    PstExtractor(),
-    DocExtractor(),
-    XlsExtractor(),
-    PptExtractor(),
-    LockedOfficeExtractor(),
-    DatabaseExtractor(),
-    MobiExtractor(),
-    PropertyListExtractor(),
-    RtfExtractor(),
-    SlackChannelExtractor(),
-    NotebookExtractor(),
+    read_docx,
+    read_pptx,
+    read_xlsx,
+    read_xlsb,
+    read_odf,
+    read_epub,
+    read_visio,
+    read_iwork,
+    read_slack_export,
+    read_zip,
+    read_tar,
+    read_seven_zip,
+    read_msg,
+    read_pst,
+    read_doc,
+    read_xls,
+    read_ppt,
+    read_locked_office,
+    read_database,
+    read_mobi,
+    read_property_list,
+    read_rtf,
+    read_slack_channel,
+    read_notebook,
     CslExtractor(),
-    JsonExtractor(),
+    read_json,
     BibtexExtractor(),
     RisExtractor(),
-    CalendarExtractor(),
-    SubtitleExtractor(),
-    MailboxExtractor(),
-    MailExtractor(),
-    HtmlExtractor(),
-    XmlExtractor(),
-    TableExtractor(),
-    CodeExtractor(),
-    LatexExtractor(),
-    MarkupExtractor(),
-    MarkdownExtractor(),
-    TextExtractor(),
+    read_calendar,
+    read_subtitle,
+    read_mailbox,
+    read_mail,
+    read_html,
+    read_xml,
+    read_table,
+    read_code,
+    read_latex,
+    read_markup,
+    read_markdown,
+    read_text,
 )
 
 

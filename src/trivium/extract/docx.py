@@ -19,7 +19,7 @@ from trivium.extract.omml import equation
 from trivium.extract.package import Package, member_names
 from trivium.extract.properties import office_properties
 from trivium.extract.word_styles import Numbering, Style, Styles, outline_level, value
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 from trivium.text.titles import is_cut
 
 _MAIN = "word/document.xml"
@@ -35,40 +35,38 @@ MAX_BOLD_WORDS = 12  # of a heading that is only bold
 _OFF = frozenset({"0", "false", "off"})
 
 
-class DocxExtractor:
+def _is_docx(blob: Blob) -> bool:
+    names = member_names(blob)
+    return _MAIN in names or (
+        "[Content_Types].xml" in names and any(n.startswith("word/document") for n in names)
+    )
+
+
+@reads("docx/6", _is_docx)
+def read_docx(blob: Blob) -> Extraction:
     """Takes zip archives with a Word document inside."""
-
-    version = "docx/6"
-
-    def accepts(self, blob: Blob) -> bool:
-        names = member_names(blob)
-        return _MAIN in names or (
-            "[Content_Types].xml" in names and any(n.startswith("word/document") for n in names)
-        )
-
-    def extract(self, blob: Blob) -> Extraction:
-        package = Package(blob)
-        name = _MAIN
-        if name not in package.names:
-            name = min(n for n in package.names if n.startswith("word/document"))
-        root = package.xml(name)
-        body = None if root is None else root.find("body")
-        if body is None:
-            raise FileDamaged(f"{blob.name} is a Word document without a body.")
-        metadata = dict(office_properties(package))
-        reader = _Reader(blob.name, package, name, paged=_is_laid_out(body, metadata.get("pages")))
-        reader.blocks(body)
-        reader.flush_code()
-        if reader.paged:
-            metadata["pages"] = max(reader.page, int(str(metadata.get("pages", 0))))
-        return reader.out.finish(
-            blob,
-            titles=(str(metadata.pop("title", "")), reader.out.first_heading),
-            media_type="application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-            language=str(metadata.pop("language", "")),
-            metadata=describe(metadata),
-            enclosed=[*reader.chunks, *embedded(package, charted=True)],
-        )
+    package = Package(blob)
+    name = _MAIN
+    if name not in package.names:
+        name = min(n for n in package.names if n.startswith("word/document"))
+    root = package.xml(name)
+    body = None if root is None else root.find("body")
+    if body is None:
+        raise FileDamaged(f"{blob.name} is a Word document without a body.")
+    metadata = dict(office_properties(package))
+    reader = _Reader(blob.name, package, name, paged=_is_laid_out(body, metadata.get("pages")))
+    reader.blocks(body)
+    reader.flush_code()
+    if reader.paged:
+        metadata["pages"] = max(reader.page, int(str(metadata.get("pages", 0))))
+    return reader.out.finish(
+        blob,
+        titles=(str(metadata.pop("title", "")), reader.out.first_heading),
+        media_type="application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        language=str(metadata.pop("language", "")),
+        metadata=describe(metadata),
+        enclosed=[*reader.chunks, *embedded(package, charted=True)],
+    )
 
 
 def _is_laid_out(body: Element, pages: object) -> bool:

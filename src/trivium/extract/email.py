@@ -14,7 +14,7 @@ from trivium.extract.composer import Composer, describe
 from trivium.extract.html_tree import TreeReader, parse_html
 from trivium.extract.mail_message import MailMessage, parse_message
 from trivium.extract.sniff import BOMS, binary_kind
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 MAX_MESSAGES = 100_000
 HEAD_BYTES = 16_384
@@ -40,25 +40,23 @@ _TELLING = frozenset(
 _PREFIX = re.compile(r"\s*((re|aw|wg|fwd?|antw|sv|vs|tr)(\[\d+\])?\s*:\s*)+", re.IGNORECASE)
 
 
-class MailExtractor:
+def _is_mail(blob: Blob) -> bool:
+    if blob.data.startswith(BOMS):
+        return PurePath(blob.name).suffix.lower() == ".eml"
+    head = _FIRST_ENVELOPE.sub(b"", _message(blob)[:HEAD_BYTES].lstrip(), count=1)
+    if not _FIELD.match(head) or (binary_kind(head) and b"\x00" in head):
+        return False
+    block = re.split(rb"\r?\n\r?\n", head, maxsplit=1)[0]
+    known = {match[1].lower() for match in _KNOWN.finditer(block)}
+    named = PurePath(blob.name).suffix.lower() in (".eml", ".emlx")
+    return len(known) >= 1 if named else len(known & _TELLING) >= 2 and len(known) >= 3
+
+
+@reads("mail/6", _is_mail)
+def read_mail(blob: Blob) -> Extraction:
     """Takes what begins with the fields of a message; names help only with few fields."""
-
-    version = "mail/6"
-
-    def accepts(self, blob: Blob) -> bool:
-        if blob.data.startswith(BOMS):
-            return PurePath(blob.name).suffix.lower() == ".eml"
-        head = _FIRST_ENVELOPE.sub(b"", _message(blob)[:HEAD_BYTES].lstrip(), count=1)
-        if not _FIELD.match(head) or (binary_kind(head) and b"\x00" in head):
-            return False
-        block = re.split(rb"\r?\n\r?\n", head, maxsplit=1)[0]
-        known = {match[1].lower() for match in _KNOWN.finditer(block)}
-        named = PurePath(blob.name).suffix.lower() in (".eml", ".emlx")
-        return len(known) >= 1 if named else len(known & _TELLING) >= 2 and len(known) >= 3
-
-    def extract(self, blob: Blob) -> Extraction:
-        letter = parse_message(_narrow(_message(blob)))
-        return letter_document(blob, letter, "message/rfc822")
+    letter = parse_message(_narrow(_message(blob)))
+    return letter_document(blob, letter, "message/rfc822")
 
 
 def _message(blob: Blob) -> bytes:
@@ -69,26 +67,24 @@ def _message(blob: Blob) -> bytes:
     return blob.data[length.end() : length.end() + int(length[1])]
 
 
-class MailboxExtractor:
+def _is_mailbox(blob: Blob) -> bool:
+    if not _ENVELOPE_START.match(blob.data[:HEAD_BYTES]):
+        return False
+    named = PurePath(blob.name).suffix.lower() in (".mbox", ".mbx", "")
+    return named or len(_ENVELOPE.findall(blob.data)) > 1
+
+
+@reads("mailbox/2", _is_mailbox)
+def read_mailbox(blob: Blob) -> Extraction:
     """Takes files that begin with the envelope line of a mailbox."""
-
-    version = "mailbox/2"
-
-    def accepts(self, blob: Blob) -> bool:
-        if not _ENVELOPE_START.match(blob.data[:HEAD_BYTES]):
-            return False
-        named = PurePath(blob.name).suffix.lower() in (".mbox", ".mbx", "")
-        return named or len(_ENVELOPE.findall(blob.data)) > 1
-
-    def extract(self, blob: Blob) -> Extraction:
-        starts = sorted({0, *(match.start() for match in _ENVELOPE.finditer(blob.data))})
-        if len(starts) > MAX_MESSAGES:
-            raise FileTooLarge(f"{blob.name} holds {len(starts):,} messages.")
-        letters = []
-        for start, end in zip(starts, [*starts[1:], len(blob.data)], strict=True):
-            body = blob.data[blob.data.index(b"\n", start) + 1 : end]
-            letters.append(parse_message(re.sub(rb"(?m)^>(>*From )", rb"\1", body)))
-        return mailbox_document(blob, letters, "application/mbox")
+    starts = sorted({0, *(match.start() for match in _ENVELOPE.finditer(blob.data))})
+    if len(starts) > MAX_MESSAGES:
+        raise FileTooLarge(f"{blob.name} holds {len(starts):,} messages.")
+    letters = []
+    for start, end in zip(starts, [*starts[1:], len(blob.data)], strict=True):
+        body = blob.data[blob.data.index(b"\n", start) + 1 : end]
+        letters.append(parse_message(re.sub(rb"(?m)^>(>*From )", rb"\1", body)))
+    return mailbox_document(blob, letters, "application/mbox")
 
 
 def mailbox_document(blob: Blob, letters: list[MailMessage], media_type: str) -> Extraction:

@@ -13,43 +13,37 @@ from trivium.extract.html import decode_html
 from trivium.extract.html_tree import TreeReader, parse_html
 from trivium.extract.package import Package, member_names, resolve
 from trivium.extract.properties import iso
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 _CONTAINER = "META-INF/container.xml"
 _FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")  # only obfuscated
 MAX_CHAPTERS = 20_000
 
 
-class EpubExtractor:
+@reads("epub/1", lambda blob: _CONTAINER in member_names(blob))
+def read_epub(blob: Blob) -> Extraction:
     """Takes zip archives with the container of a book."""
-
-    version = "epub/1"
-
-    def accepts(self, blob: Blob) -> bool:
-        return _CONTAINER in member_names(blob)
-
-    def extract(self, blob: Blob) -> Extraction:
-        package = Package(blob)
-        _refuse_locked(blob, package)
-        container = package.xml(_CONTAINER)
-        rootfile = None if container is None else container.find(".//rootfile")
-        name = "" if rootfile is None else resolve("", rootfile.get("full-path", ""))
-        book = package.xml(name) if name else None
-        if book is None:
-            raise FileDamaged(f"{blob.name} is an EPUB book without a list of its chapters.")
-        folder = posixpath.dirname(name)
-        titles = _titles(package, book, folder)
-        out = Composer(blob.name)
-        for chapter in _spine(book, folder)[:MAX_CHAPTERS]:
-            _chapter(out, package, chapter, titles.get(chapter, ""))
-        metadata = dict(_metadata(book))
-        return out.finish(
-            blob,
-            titles=(str(metadata.pop("title", "")), out.first_heading),
-            media_type="application/epub+zip",
-            language=str(metadata.pop("language", "")),
-            metadata=metadata,
-        )
+    package = Package(blob)
+    _refuse_locked(blob, package)
+    container = package.xml(_CONTAINER)
+    rootfile = None if container is None else container.find(".//rootfile")
+    name = "" if rootfile is None else resolve("", rootfile.get("full-path", ""))
+    book = package.xml(name) if name else None
+    if book is None:
+        raise FileDamaged(f"{blob.name} is an EPUB book without a list of its chapters.")
+    folder = posixpath.dirname(name)
+    titles = _titles(package, book, folder)
+    out = Composer(blob.name)
+    for chapter in _spine(book, folder)[:MAX_CHAPTERS]:
+        _chapter(out, package, chapter, titles.get(chapter, ""))
+    metadata = dict(_metadata(book))
+    return out.finish(
+        blob,
+        titles=(str(metadata.pop("title", "")), out.first_heading),
+        media_type="application/epub+zip",
+        language=str(metadata.pop("language", "")),
+        metadata=metadata,
+    )
 
 
 def _chapter(out: Composer, package: Package, name: str, title: str) -> None:

@@ -16,7 +16,7 @@ from trivium.extract.html_tree import TreeReader, parse_html
 from trivium.extract.package import parse_xml
 from trivium.extract.sniff import binary_kind
 from trivium.extract.xml_documents import book, diagram, drawing, outline
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 _BEGINNING = re.compile(
     rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*(?:<!--.*?-->\s*)*"
@@ -36,51 +36,49 @@ _FEED = re.compile(rb"<(?:\w+:)?(?:rss|feed|RDF|channel)[\s>]", re.I)
 _HEAD = 4096  # bytes in which a feed begins, after its comments and stylesheets
 
 
-class XmlExtractor:
+def _is_xml(blob: Blob) -> bool:
+    begins = _BEGINNING.match(blob.data[:1024].replace(b"\x00", b"")) or _is_element(blob)
+    return bool(begins) and not language_of(blob) and not binary_kind(blob.data)
+
+
+@reads("xml/4", _is_xml)
+def read_xml(blob: Blob) -> Extraction:
     """Takes what begins as XML does, whatever its name, and is no web page or source code: list it
     after the reader of HTML."""
-
-    version = "xml/4"
-
-    def accepts(self, blob: Blob) -> bool:
-        begins = _BEGINNING.match(blob.data[:1024].replace(b"\x00", b"")) or _is_element(blob)
-        return bool(begins) and not language_of(blob) and not binary_kind(blob.data)
-
-    def extract(self, blob: Blob) -> Extraction:
-        out = Composer(blob.name)
-        head = blob.data[:_HEAD].replace(b"\x00", b"")
-        feed = read_feed(blob.data) if _FEED.search(head) else None
-        if feed is not None:
-            if not feed.entries:
-                out.add("paragraph", feed.title)
-            for entry in feed.entries:
-                _entry(out, entry)
-            return out.finish(
-                blob,
-                titles=(feed.title, out.first_heading),
-                media_type=feed.media_type,
-                language=feed.language,
-                metadata=describe({"entries": len(feed.entries)}),
-            )
-        root = parse_xml(_narrow(blob.data), blob.name)
-        if root.tag in _KNOWN:
-            read, media_type = _KNOWN[root.tag]
-            named, known = read(out, root)
-            language = str(known.pop("language", ""))
-            return out.finish(
-                blob,
-                titles=(named, out.first_heading),
-                media_type=media_type,
-                language=language,
-                metadata=describe(known),
-            )
-        _document(out, root)
-        title = root.find(".//title")
+    out = Composer(blob.name)
+    head = blob.data[:_HEAD].replace(b"\x00", b"")
+    feed = read_feed(blob.data) if _FEED.search(head) else None
+    if feed is not None:
+        if not feed.entries:
+            out.add("paragraph", feed.title)
+        for entry in feed.entries:
+            _entry(out, entry)
         return out.finish(
             blob,
-            titles=("" if title is None else "".join(title.itertext())[:200], out.first_heading),
-            media_type="application/xml",
+            titles=(feed.title, out.first_heading),
+            media_type=feed.media_type,
+            language=feed.language,
+            metadata=describe({"entries": len(feed.entries)}),
         )
+    root = parse_xml(_narrow(blob.data), blob.name)
+    if root.tag in _KNOWN:
+        read, media_type = _KNOWN[root.tag]
+        named, known = read(out, root)
+        language = str(known.pop("language", ""))
+        return out.finish(
+            blob,
+            titles=(named, out.first_heading),
+            media_type=media_type,
+            language=language,
+            metadata=describe(known),
+        )
+    _document(out, root)
+    title = root.find(".//title")
+    return out.finish(
+        blob,
+        titles=("" if title is None else "".join(title.itertext())[:200], out.first_heading),
+        media_type="application/xml",
+    )
 
 
 def _is_element(blob: Blob) -> bool:

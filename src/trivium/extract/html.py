@@ -18,7 +18,7 @@ from trivium.extract.html_tree import TreeReader, main_part, parse_html
 from trivium.extract.properties import iso
 from trivium.extract.sniff import BOMS, binary_kind
 from trivium.extract.text import decode
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -44,31 +44,29 @@ _DATES = (
 )
 
 
-class HtmlExtractor:
+def _is_html(blob: Blob) -> bool:
+    if _BEGINNING.match(_narrow(blob.data[:_HEAD_BYTES])):
+        return True
+    is_named = PurePath(blob.name).suffix.lower() in SUFFIXES
+    return is_named and not binary_kind(blob.data)
+
+
+@reads("html/4", _is_html)
+def read_html(blob: Blob) -> Extraction:
     """Takes files that begin as HTML does, and texts named so."""
-
-    version = "html/4"
-
-    def accepts(self, blob: Blob) -> bool:
-        if _BEGINNING.match(_narrow(blob.data[:_HEAD_BYTES])):
-            return True
-        is_named = PurePath(blob.name).suffix.lower() in SUFFIXES
-        return is_named and not binary_kind(blob.data)
-
-    def extract(self, blob: Blob) -> Extraction:
-        root = parse_html(decode_html(blob))
-        if root is None:
-            raise FileEmpty(f"{blob.name} has no visible text.")
-        out = Composer(blob.name)
-        TreeReader(out).read(main_part(root))
-        metadata = dict(meta_tags(root))
-        return out.finish(
-            blob,
-            titles=(str(metadata.pop("title", "")), out.first_heading),
-            media_type="text/html",
-            language=root.get("lang") or "",
-            metadata=metadata,
-        )
+    root = parse_html(decode_html(blob))
+    if root is None:
+        raise FileEmpty(f"{blob.name} has no visible text.")
+    out = Composer(blob.name)
+    TreeReader(out).read(main_part(root))
+    metadata = dict(meta_tags(root))
+    return out.finish(
+        blob,
+        titles=(str(metadata.pop("title", "")), out.first_heading),
+        media_type="text/html",
+        language=root.get("lang") or "",
+        metadata=metadata,
+    )
 
 
 def decode_html(blob: Blob) -> str:

@@ -16,7 +16,7 @@ from trivium.extract.composer import Composer
 from trivium.extract.ole import locked
 from trivium.extract.package import MAX_XML, Package, member_names
 from trivium.extract.xlsx import write_sheet
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 _STORAGE = frozenset({2001, 2005})  # a text with its styles
 _TEXT = 3  # the field of it
@@ -28,53 +28,52 @@ _UNLOCK = "Save a copy without a password in its own program."
 _ANCHOR = "\ufffc"
 
 
-class IworkExtractor:
+def _is_iwork(blob: Blob) -> bool:
+    names = member_names(blob)
+    is_named = PurePath(blob.name).suffix.lower() in (".pages", ".key", ".numbers")
+    is_old = is_named and bool(_OLD & names)
+    return "Index/Document.iwa" in names or is_old
+
+
+@reads("iwork/3", _is_iwork)
+def read_iwork(blob: Blob) -> Extraction:
     """Takes zip archives with the parts of an iWork document: packed since 2013, XML before."""
+    if PurePath(blob.name).suffix.lower() == ".numbers":
+        return _spreadsheet(blob)
+    package = Package(blob)
+    slides = sorted((_number(name), name) for name in package.names if _SLIDE.match(name))
+    out = Composer(blob.name)
+    for number, (_, name) in enumerate(slides, start=1):
+        _add(out, package, blob, name, Place(pages=(number,)))
+    if not slides:
+        _add(out, package, blob, "Index/Document.iwa", Place())
+    for name in sorted(_OLD & package.names):
+        root = package.xml(name)
+        for element in root.iter() if root is not None else ():
+            text = "".join(element.itertext()) if element.tag == "p" else ""
+            cell = element.get("s", "") if element.tag == "ct" else ""
+            out.add("paragraph", " ".join((text or cell).split()))
+    is_keynote = bool(slides) or "index.apxl" in package.names
+    return out.finish(
+        blob, media_type=f"application/vnd.apple.{'keynote' if is_keynote else 'pages'}"
+    )
 
-    version = "iwork/3"
 
-    def accepts(self, blob: Blob) -> bool:
-        names = member_names(blob)
-        is_named = PurePath(blob.name).suffix.lower() in (".pages", ".key", ".numbers")
-        is_old = is_named and bool(_OLD & names)
-        return "Index/Document.iwa" in names or is_old
-
-    def extract(self, blob: Blob) -> Extraction:
-        if PurePath(blob.name).suffix.lower() == ".numbers":
-            return _spreadsheet(blob)
-        package = Package(blob)
-        slides = sorted((_number(name), name) for name in package.names if _SLIDE.match(name))
-        out = Composer(blob.name)
-        for number, (_, name) in enumerate(slides, start=1):
-            self._add(out, package, blob, name, Place(pages=(number,)))
-        if not slides:
-            self._add(out, package, blob, "Index/Document.iwa", Place())
-        for name in sorted(_OLD & package.names):
-            root = package.xml(name)
-            for element in root.iter() if root is not None else ():
-                text = "".join(element.itertext()) if element.tag == "p" else ""
-                cell = element.get("s", "") if element.tag == "ct" else ""
-                out.add("paragraph", " ".join((text or cell).split()))
-        is_keynote = bool(slides) or "index.apxl" in package.names
-        return out.finish(
-            blob, media_type=f"application/vnd.apple.{'keynote' if is_keynote else 'pages'}"
-        )
-
-    def _add(self, out: Composer, package: Package, blob: Blob, name: str, place: Place) -> None:
-        data = package.read(name) or b""
-        try:
-            texts = list(_texts(_unpacked(data)))
-        except (IndexError, ValueError) as reason:
-            raise FileDamaged(f"{blob.name} is damaged: {name} can't be unpacked.") from reason
-        is_first = bool(place.pages)
-        for text in texts:
-            for paragraph in _BREAKS.split(text.replace(_ANCHOR, " ")):
-                words = paragraph.strip()
-                if words and is_first:
-                    out.heading(2, words, place)
-                    is_first = False
-                elif words:
-                    out.add("paragraph", words, place=place)
+def _add(out: Composer, package: Package, blob: Blob, name: str, place: Place) -> None:
+    data = package.read(name) or b""
+    try:
+        texts = list(_texts(_unpacked(data)))
+    except (IndexError, ValueError) as reason:
+        raise FileDamaged(f"{blob.name} is damaged: {name} can't be unpacked.") from reason
+    is_first = bool(place.pages)
+    for text in texts:
+        for paragraph in _BREAKS.split(text.replace(_ANCHOR, " ")):
+            words = paragraph.strip()
+            if words and is_first:
+                out.heading(2, words, place)
+                is_first = False
+            elif words:
+                out.add("paragraph", words, place=place)
 
 
 def _spreadsheet(blob: Blob) -> Extraction:

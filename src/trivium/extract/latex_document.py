@@ -10,7 +10,7 @@ from trivium.extract.composer import Composer, describe
 from trivium.extract.latex import readable
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%[^\n]*\n?[ \t]*")
 _LEVELS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph", "subparagraph")
@@ -49,31 +49,29 @@ _MATH_SIGN = re.compile(r"\\[\[\]()]")
 _SPANNED = re.compile(r"\\multi(?:column|row)\s*\{[^{}]*\}\s*\{[^{}]*\}\s*")
 
 
-class LatexExtractor:
+def _is_latex(blob: Blob) -> bool:
+    named = PurePath(blob.name).suffix.lower() in (".tex", ".latex", ".ltx")
+    return named and not binary_kind(blob.data)
+
+
+@reads("latex/1", _is_latex)
+def read_latex(blob: Blob) -> Extraction:
     """Takes texts named as LaTeX."""
-
-    version = "latex/1"
-
-    def accepts(self, blob: Blob) -> bool:
-        named = PurePath(blob.name).suffix.lower() in (".tex", ".latex", ".ltx")
-        return named and not binary_kind(blob.data)
-
-    def extract(self, blob: Blob) -> Extraction:
-        source = decode(blob)
-        head, begin, body = source.partition(r"\begin{document}")
-        head, body = (head, body) if begin else ("", source)
-        out = Composer(blob.name)
-        _Reader(out).read(body.partition(r"\end{document}")[0])
-        fields = _uncommented(source)
-        authors = [_plain(a) for a in re.split(r"\\and\b|\\\\", _argument(fields, "author"))]
-        return out.finish(
-            blob,
-            titles=(_plain(_argument(fields, "title")), out.first_heading),
-            media_type="application/x-latex",
-            metadata=describe(
-                {"authors": [a for a in authors if a], "date": _plain(_argument(fields, "date"))}
-            ),
-        )
+    source = decode(blob)
+    head, begin, body = source.partition(r"\begin{document}")
+    head, body = (head, body) if begin else ("", source)
+    out = Composer(blob.name)
+    _Reader(out).read(body.partition(r"\end{document}")[0])
+    fields = _uncommented(source)
+    authors = [_plain(a) for a in re.split(r"\\and\b|\\\\", _argument(fields, "author"))]
+    return out.finish(
+        blob,
+        titles=(_plain(_argument(fields, "title")), out.first_heading),
+        media_type="application/x-latex",
+        metadata=describe(
+            {"authors": [a for a in authors if a], "date": _plain(_argument(fields, "date"))}
+        ),
+    )
 
 
 class _Reader:

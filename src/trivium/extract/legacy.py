@@ -23,7 +23,7 @@ from trivium.extract.properties import iso, real_authors
 from trivium.extract.text import MAX_TITLE_CHARS
 from trivium.extract.word97 import Word97, WordLocked
 from trivium.extract.xlsx import write_sheet
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 from trivium.text.titles import names
 
 if TYPE_CHECKING:
@@ -43,42 +43,36 @@ _OBJECTS = re.compile("[\x01-\x06\x08]")
 _BULLET = re.compile(r"[•·▪●○◦–-]\s+")
 
 
-class DocExtractor:
+@reads("doc/2", lambda blob: has_stream(blob, "WordDocument"))
+def read_doc(blob: Blob) -> Extraction:
     """Takes compound files with a Word document in them."""
-
-    version = "doc/2"
-
-    def accepts(self, blob: Blob) -> bool:
-        return has_stream(blob, "WordDocument")
-
-    def extract(self, blob: Blob) -> Extraction:
-        with open_ole(blob) as ole:
-            tables = {name: stream(ole, name) for name in ("0Table", "1Table")}
-            main = stream(ole, "WordDocument")
-            metadata = dict(summary(ole))
-            enclosed = embedded_in_compound(ole)
-        try:
-            word = Word97(main, tables)
-            paragraphs = list(word.paragraphs())
-        except WordLocked as reason:
-            raise locked(blob.name) from reason
-        except (struct.error, IndexError, ValueError, OverflowError) as reason:
-            raise FileDamaged(f"{blob.name} is a damaged Word document.") from reason
-        out = Composer(blob.name)
-        _write(out, paragraphs)
-        # A title has a style of its own, which isn't read: it is the first line, if that names it.
-        first = out.text[:MAX_TITLE_CHARS].partition("\n")[0]
-        return out.finish(
-            blob,
-            titles=(
-                str(metadata.pop("title", "")),
-                first if names(first) else "",
-                out.first_heading,
-            ),
-            media_type="application/msword",
-            metadata=metadata,
-            enclosed=enclosed,
-        )
+    with open_ole(blob) as ole:
+        tables = {name: stream(ole, name) for name in ("0Table", "1Table")}
+        main = stream(ole, "WordDocument")
+        metadata = dict(summary(ole))
+        enclosed = embedded_in_compound(ole)
+    try:
+        word = Word97(main, tables)
+        paragraphs = list(word.paragraphs())
+    except WordLocked as reason:
+        raise locked(blob.name) from reason
+    except (struct.error, IndexError, ValueError, OverflowError) as reason:
+        raise FileDamaged(f"{blob.name} is a damaged Word document.") from reason
+    out = Composer(blob.name)
+    _write(out, paragraphs)
+    # A title has a style of its own, which isn't read: it is the first line, if that names it.
+    first = out.text[:MAX_TITLE_CHARS].partition("\n")[0]
+    return out.finish(
+        blob,
+        titles=(
+            str(metadata.pop("title", "")),
+            first if names(first) else "",
+            out.first_heading,
+        ),
+        media_type="application/msword",
+        metadata=metadata,
+        enclosed=enclosed,
+    )
 
 
 def _write(out: Composer, paragraphs: list[tuple[str, int]]) -> None:
@@ -168,45 +162,43 @@ def _properties(data: bytes) -> dict[int, str]:
     return found
 
 
-class XlsExtractor:
+def _is_xls(blob: Blob) -> bool:
+    if blob.data.startswith(_BARE_WORKBOOK):
+        return True
+    return has_stream(blob, "Workbook", "Book") or _is_damaged_workbook(blob.data)
+
+
+@reads("xls/3", _is_xls)
+def read_xls(blob: Blob) -> Extraction:
     """Takes compound files with a workbook in them."""
+    import xlrd
 
-    version = "xls/3"
-
-    def accepts(self, blob: Blob) -> bool:
-        if blob.data.startswith(_BARE_WORKBOOK):
-            return True
-        return has_stream(blob, "Workbook", "Book") or _is_damaged_workbook(blob.data)
-
-    def extract(self, blob: Blob) -> Extraction:
-        import xlrd
-
-        try:
-            book = _book(blob)
-        except xlrd.XLRDError as reason:
-            if "encrypted" in str(reason).lower() or "password" in str(reason).lower():
-                raise locked(blob.name) from reason
-            raise FileDamaged(f"{blob.name} is a damaged Excel workbook.") from reason
-        except Exception as reason:  # xlrd meets damage with whatever its arithmetic raises
-            raise FileDamaged(f"{blob.name} is a damaged Excel workbook.") from reason
-        out = Composer(blob.name)
-        sheets = book.sheet_names()
-        for index, name in enumerate(sheets):
-            write_sheet(out, blob.name, name, _rows(blob, book, index), alone=len(sheets) == 1)
-        metadata = {}
-        enclosed: list[Enclosed] = []
-        # xlrd reads what olefile does not; then there is no summary.
-        with suppress(FileDamaged), open_ole(blob) as ole:
-            metadata = dict(summary(ole))
-            enclosed = embedded_in_compound(ole)
-        return out.finish(
-            blob,
-            titles=(str(metadata.pop("title", "")),),
-            media_type="application/vnd.ms-excel",
-            metadata={**metadata, "sheets": len(sheets)},
-            kind=Kind.TABLE,
-            enclosed=enclosed,
-        )
+    try:
+        book = _book(blob)
+    except xlrd.XLRDError as reason:
+        if "encrypted" in str(reason).lower() or "password" in str(reason).lower():
+            raise locked(blob.name) from reason
+        raise FileDamaged(f"{blob.name} is a damaged Excel workbook.") from reason
+    except Exception as reason:  # xlrd meets damage with whatever its arithmetic raises
+        raise FileDamaged(f"{blob.name} is a damaged Excel workbook.") from reason
+    out = Composer(blob.name)
+    sheets = book.sheet_names()
+    for index, name in enumerate(sheets):
+        write_sheet(out, blob.name, name, _rows(blob, book, index), alone=len(sheets) == 1)
+    metadata = {}
+    enclosed: list[Enclosed] = []
+    # xlrd reads what olefile does not; then there is no summary.
+    with suppress(FileDamaged), open_ole(blob) as ole:
+        metadata = dict(summary(ole))
+        enclosed = embedded_in_compound(ole)
+    return out.finish(
+        blob,
+        titles=(str(metadata.pop("title", "")),),
+        media_type="application/vnd.ms-excel",
+        metadata={**metadata, "sheets": len(sheets)},
+        kind=Kind.TABLE,
+        enclosed=enclosed,
+    )
 
 
 def _book(blob: Blob) -> Book:

@@ -19,7 +19,7 @@ from trivium.extract.frontmatter import parse_front_matter, split_front_matter
 from trivium.extract.html_tree import TreeReader, parse_html
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -45,36 +45,34 @@ _TAG = re.compile(r"</?[a-z][^<>]*>", re.I)
 _TABLE = re.compile(r"^(```|~~~).*?(?:^\1|\Z)|<table\b.*?</table\s*>", re.S | re.M | re.I)
 
 
-class MarkdownExtractor:
+def _is_markdown(blob: Blob) -> bool:
+    suffix = PurePath(blob.name).suffix.lower()
+    if suffix:
+        return suffix in SUFFIXES and not binary_kind(blob.data)
+    return not binary_kind(blob.data) and _looks_like_markdown(blob)
+
+
+@reads("markdown/5", _is_markdown)
+def read_markdown(blob: Blob) -> Extraction:
     """Takes files named as Markdown, and nameless texts that clearly are."""
-
-    version = "markdown/5"
-
-    def accepts(self, blob: Blob) -> bool:
-        suffix = PurePath(blob.name).suffix.lower()
-        if suffix:
-            return suffix in SUFFIXES and not binary_kind(blob.data)
-        return not binary_kind(blob.data) and _looks_like_markdown(blob)
-
-    def extract(self, blob: Blob) -> Extraction:
-        source = decode(blob)
-        block, body = split_front_matter(source)
-        metadata = parse_front_matter(block) if block else {}
-        reader = _Reader(blob.name)
-        if metadata is None:  # no YAML after all: then it is something to read
-            reader.out.add("paragraph", block)
-            metadata = {}
-        reader.read(_parser().parse(_TABLE.sub(_without_blank_lines, body)))
-        # A file of nothing but front matter still has something to find.
-        if not reader.out and metadata:
-            reader.out.add("paragraph", block)
-        return reader.out.finish(
-            blob,
-            titles=(str(metadata.get("title", "")), reader.first_title),
-            media_type="text/markdown",
-            language=str(metadata.get("lang", metadata.get("language", ""))),
-            metadata=metadata,
-        )
+    source = decode(blob)
+    block, body = split_front_matter(source)
+    metadata = parse_front_matter(block) if block else {}
+    reader = _Reader(blob.name)
+    if metadata is None:  # no YAML after all: then it is something to read
+        reader.out.add("paragraph", block)
+        metadata = {}
+    reader.read(_parser().parse(_TABLE.sub(_without_blank_lines, body)))
+    # A file of nothing but front matter still has something to find.
+    if not reader.out and metadata:
+        reader.out.add("paragraph", block)
+    return reader.out.finish(
+        blob,
+        titles=(str(metadata.get("title", "")), reader.first_title),
+        media_type="text/markdown",
+        language=str(metadata.get("lang", metadata.get("language", ""))),
+        metadata=metadata,
+    )
 
 
 @cache

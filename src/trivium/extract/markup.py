@@ -9,7 +9,7 @@ from trivium.core.types import Extraction
 from trivium.extract.composer import Composer, describe
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 MAX_DEPTH = 20  # of boxes in boxes
 _ITEM = re.compile(r"\s*(?:[-*+•]|[*.-]{1,5}|(?:\d+|[a-z]|#)[.)])\s+(?=\S)")
@@ -70,28 +70,23 @@ _SUFFIXES = {
 _MEDIA_TYPES = {"rst": "text/x-rst", "org": "text/org", "adoc": "text/asciidoc"}
 
 
-class MarkupExtractor:
+@reads(
+    "markup/1",
+    lambda blob: PurePath(blob.name).suffix.lower() in _SUFFIXES and not binary_kind(blob.data),
+)
+def read_markup(blob: Blob) -> Extraction:
     """Takes texts named as reStructuredText, AsciiDoc or Org."""
-
-    version = "markup/1"
-
-    def accepts(self, blob: Blob) -> bool:
-        return PurePath(blob.name).suffix.lower() in _SUFFIXES and not binary_kind(blob.data)
-
-    def extract(self, blob: Blob) -> Extraction:
-        form = _SUFFIXES[PurePath(blob.name).suffix.lower()]
-        out = Composer(blob.name)
-        reader = _Reader(out, form, decode(blob).expandtabs(8).split("\n"))
-        reader.read()
-        known = reader.known
-        return out.finish(
-            blob,
-            titles=(known.get("title", ""), out.first_heading),
-            media_type=_MEDIA_TYPES[form],
-            metadata=describe(
-                {"authors": [known.get("author", "")], "date": known.get("date", "")}
-            ),
-        )
+    form = _SUFFIXES[PurePath(blob.name).suffix.lower()]
+    out = Composer(blob.name)
+    reader = _Reader(out, form, decode(blob).expandtabs(8).split("\n"))
+    reader.read()
+    known = reader.known
+    return out.finish(
+        blob,
+        titles=(known.get("title", ""), out.first_heading),
+        media_type=_MEDIA_TYPES[form],
+        metadata=describe({"authors": [known.get("author", "")], "date": known.get("date", "")}),
+    )
 
 
 class _Reader:

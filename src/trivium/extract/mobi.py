@@ -9,39 +9,33 @@ from trivium.core.errors import FileDamaged, FileLocked, FormatUnknown
 from trivium.core.types import Extraction
 from trivium.extract.composer import Composer, describe
 from trivium.extract.html_tree import TreeReader, parse_html
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 _PLAIN, _PALM, _HUFF = 1, 2, 17480
 _AUTHOR, _DATE, _TITLE = 100, 106, 503  # of the list of properties
 MAX_TEXT = 100_000_000
 
 
-class MobiExtractor:
+@reads("mobi/1", lambda blob: blob.data[60:68] in (b"BOOKMOBI", b"TEXtREAd"))
+def read_mobi(blob: Blob) -> Extraction:
     """Takes databases of Palm's type for books."""
-
-    version = "mobi/1"
-
-    def accepts(self, blob: Blob) -> bool:
-        return blob.data[60:68] in (b"BOOKMOBI", b"TEXtREAd")
-
-    def extract(self, blob: Blob) -> Extraction:
-        try:
-            source, titles, known = _book(blob)
-        except (struct.error, IndexError) as reason:
-            raise FileDamaged(f"{blob.name} is a damaged MOBI book.") from reason
-        out = Composer(blob.name)
-        root = parse_html(source) if "<" in source else None
-        if root is not None:
-            TreeReader(out).read(root)
-        else:
-            for paragraph in source.split("\n"):
-                out.add("paragraph", paragraph)
-        return out.finish(
-            blob,
-            titles=(*titles, out.first_heading),
-            media_type="application/x-mobipocket-ebook",
-            metadata=describe(known),
-        )
+    try:
+        source, titles, known = _book(blob)
+    except (struct.error, IndexError) as reason:
+        raise FileDamaged(f"{blob.name} is a damaged MOBI book.") from reason
+    out = Composer(blob.name)
+    root = parse_html(source) if "<" in source else None
+    if root is not None:
+        TreeReader(out).read(root)
+    else:
+        for paragraph in source.split("\n"):
+            out.add("paragraph", paragraph)
+    return out.finish(
+        blob,
+        titles=(*titles, out.first_heading),
+        media_type="application/x-mobipocket-ebook",
+        metadata=describe(known),
+    )
 
 
 def _book(blob: Blob) -> tuple[str, list[str], dict[str, object]]:

@@ -26,8 +26,8 @@ from trivium.extract.composer import clean
 from trivium.extract.email import MAX_MESSAGES, letter_document, mailbox_document
 from trivium.extract.mail_message import MailMessage, parse_message, with_address
 from trivium.extract.ole import has_stream, open_ole, paths, stream
-from trivium.extract.rtf import RtfExtractor
-from trivium.ports import Blob
+from trivium.extract.rtf import read_rtf
+from trivium.ports import Blob, reads
 
 if TYPE_CHECKING:
     from olefile import OleFileIO
@@ -43,46 +43,34 @@ MAX_RECIPIENTS = 200
 MAX_NESTED = 5
 
 
-class MsgExtractor:
+@reads("msg/4", lambda blob: has_stream(blob, "__properties_version1.0"))
+def read_msg(blob: Blob) -> Extraction:
     """Takes compound files with the properties of a message."""
-
-    version = "msg/4"
-
-    def accepts(self, blob: Blob) -> bool:
-        return has_stream(blob, "__properties_version1.0")
-
-    def extract(self, blob: Blob) -> Extraction:
-        with open_ole(blob) as ole:
-            letter = _Message(ole, []).letter(0)
-        return letter_document(blob, letter, "application/vnd.ms-outlook")
+    with open_ole(blob) as ole:
+        letter = _Message(ole, []).letter(0)
+    return letter_document(blob, letter, "application/vnd.ms-outlook")
 
 
-class PstExtractor:
+@reads("pst/2", lambda blob: blob.data.startswith(b"!BDN"))
+def read_pst(blob: Blob) -> Extraction:
     """Takes Outlook's archives. Appointments and contacts are messages of few words."""
-
-    version = "pst/2"
-
-    def accepts(self, blob: Blob) -> bool:
-        return blob.data.startswith(b"!BDN")
-
-    def extract(self, blob: Blob) -> Extraction:
-        try:
-            import pypff
-        except ImportError:
-            raise FormatUnknown(
-                f"{blob.name} is an Outlook archive (PST) that Trivium needs libpff to read.",
-                fix="Run `pip install libpff-python`, or export the mail as MBOX.",
-                on_page="Export the mail as MBOX, for example with `readpst`.",
-            ) from None
-        archive = pypff.file()
-        try:
-            archive.open_file_object(io.BytesIO(blob.data))
-            letters = [*_letters(archive.root_folder)]
-        except OSError as reason:
-            raise FileDamaged(f"{blob.name} is a damaged Outlook archive.") from reason
-        if len(letters) > MAX_MESSAGES:
-            raise FileTooLarge(f"{blob.name} holds {len(letters):,} messages.")
-        return mailbox_document(blob, letters, "application/vnd.ms-outlook-pst")
+    try:
+        import pypff
+    except ImportError:
+        raise FormatUnknown(
+            f"{blob.name} is an Outlook archive (PST) that Trivium needs libpff to read.",
+            fix="Run `pip install libpff-python`, or export the mail as MBOX.",
+            on_page="Export the mail as MBOX, for example with `readpst`.",
+        ) from None
+    archive = pypff.file()
+    try:
+        archive.open_file_object(io.BytesIO(blob.data))
+        letters = [*_letters(archive.root_folder)]
+    except OSError as reason:
+        raise FileDamaged(f"{blob.name} is a damaged Outlook archive.") from reason
+    if len(letters) > MAX_MESSAGES:
+        raise FileTooLarge(f"{blob.name} holds {len(letters):,} messages.")
+    return mailbox_document(blob, letters, "application/vnd.ms-outlook-pst")
 
 
 def _letters(folder: Any) -> Iterator[MailMessage]:
@@ -102,7 +90,7 @@ def _pst_letter(item: Any, depth: int) -> MailMessage:
     html = "" if text.strip() else decode_text(item.html_body or b"")
     if not (text + html).strip() and item.rtf_body:
         with suppress(ReadError):
-            text = RtfExtractor().extract(Blob("body.rtf", item.rtf_body)).text
+            text = read_rtf.extract(Blob("body.rtf", item.rtf_body)).text
     recipients = item.recipients.record_sets if item.recipients else ()
     return replace(
         letter,

@@ -7,57 +7,55 @@ from collections.abc import Mapping
 from trivium.core.errors import FileDamaged, FileEmpty
 from trivium.core.types import Extraction
 from trivium.extract.composer import Composer, describe
-from trivium.extract.markdown import MarkdownExtractor
-from trivium.ports import Blob
+from trivium.extract.markdown import read_markdown
+from trivium.ports import Blob, reads
 
 MAX_OUTPUT = 2_000  # characters of one cell's output: logs of training runs help nobody
 
 
-class NotebookExtractor:
+def _is_notebook(blob: Blob) -> bool:
+    head = blob.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")
+    return head.startswith(b"{") and b'"nbformat"' in blob.data and b'"cells"' in blob.data
+
+
+@reads("notebook/1", _is_notebook)
+def read_notebook(blob: Blob) -> Extraction:
     """Takes JSON with cells and a notebook format."""
-
-    version = "notebook/1"
-
-    def accepts(self, blob: Blob) -> bool:
-        head = blob.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")
-        return head.startswith(b"{") and b'"nbformat"' in blob.data and b'"cells"' in blob.data
-
-    def extract(self, blob: Blob) -> Extraction:
-        notebook = _load(blob)
-        about = _mapping(notebook.get("metadata"))
-        out = Composer(blob.name)
-        cells = _cells(notebook)
-        for cell in cells:
-            source = _joined(cell.get("source", cell.get("input")))
-            kind = cell.get("cell_type")
-            if kind in ("markdown", "heading"):
-                _prose(out, source)
-            elif kind == "code":
-                out.add("code", source)
-                _outputs(out, cell)
-            else:
-                out.add("paragraph", source)
-        names = [_mapping(a).get("name") for a in _list(about.get("authors"))]
-        return out.finish(
-            blob,
-            titles=(str(about.get("title") or ""), out.first_heading),
-            media_type="application/x-ipynb+json",
-            metadata=describe(
-                {
-                    "code_language": _mapping(about.get("language_info")).get("name")
-                    or _mapping(about.get("kernelspec")).get("language"),
-                    "authors": [str(name) for name in names if name],
-                    "cells": len(cells),
-                }
-            ),
-        )
+    notebook = _load(blob)
+    about = _mapping(notebook.get("metadata"))
+    out = Composer(blob.name)
+    cells = _cells(notebook)
+    for cell in cells:
+        source = _joined(cell.get("source", cell.get("input")))
+        kind = cell.get("cell_type")
+        if kind in ("markdown", "heading"):
+            _prose(out, source)
+        elif kind == "code":
+            out.add("code", source)
+            _outputs(out, cell)
+        else:
+            out.add("paragraph", source)
+    names = [_mapping(a).get("name") for a in _list(about.get("authors"))]
+    return out.finish(
+        blob,
+        titles=(str(about.get("title") or ""), out.first_heading),
+        media_type="application/x-ipynb+json",
+        metadata=describe(
+            {
+                "code_language": _mapping(about.get("language_info")).get("name")
+                or _mapping(about.get("kernelspec")).get("language"),
+                "authors": [str(name) for name in names if name],
+                "cells": len(cells),
+            }
+        ),
+    )
 
 
 def _prose(out: Composer, source: str) -> None:
     if not source.strip():
         return
     try:
-        part = MarkdownExtractor().extract(Blob("cell.md", source.encode("utf-8", "replace")))
+        part = read_markdown.extract(Blob("cell.md", source.encode("utf-8", "replace")))
     except FileEmpty:
         return
     for element in part.elements:

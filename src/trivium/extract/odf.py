@@ -13,7 +13,7 @@ from trivium.extract.pptx import SLIDE_LEVEL
 from trivium.extract.properties import document_properties
 from trivium.extract.sheets import MAX_CELLS, MAX_COLUMNS
 from trivium.extract.xlsx import write_sheet
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 _PREFIX = "application/vnd.oasis.opendocument"
 _SKIPPED = frozenset(
@@ -27,48 +27,46 @@ MAX_REPEATED = 1_000  # equal rows or cells that hold something; more of them ar
 MAX_SPACES = 100
 
 
-class OdfExtractor:
+def _is_odf(blob: Blob) -> bool:
+    names = member_names(blob)
+    return "content.xml" in names and bool(names & {"mimetype", "meta.xml"})
+
+
+@reads("odf/3", _is_odf)
+def read_odf(blob: Blob) -> Extraction:
     """Takes zip archives that name an OpenDocument type, or have its content."""
-
-    version = "odf/3"
-
-    def accepts(self, blob: Blob) -> bool:
-        names = member_names(blob)
-        return "content.xml" in names and bool(names & {"mimetype", "meta.xml"})
-
-    def extract(self, blob: Blob) -> Extraction:
-        package = Package(blob)
-        manifest = package.read("META-INF/manifest.xml") or b""
-        if b"encryption-data" in manifest:
-            raise locked(blob.name, "Save a copy without a password in LibreOffice.")
-        root = package.xml("content.xml")
-        body = None if root is None else root.find("office:body")
-        if body is None or not len(body):
-            raise FormatUnknown(
-                f"{blob.name} is no text, table or presentation in OpenDocument format.",
-                fix="Open it in LibreOffice and save it as ODT, ODS, ODP or PDF.",
-            )
-        metadata = dict(document_properties(package.xml("meta.xml")))
-        content = body[0]
-        out = Composer(blob.name)
-        kind = Kind.TEXT
-        title = str(metadata.pop("title", ""))
-        if content.tag == "office:spreadsheet":
-            kind = Kind.TABLE
-            metadata = {**metadata, "pages": 0, "sheets": _sheets(out, blob.name, content)}
-        elif content.tag == "office:presentation":
-            metadata["pages"] = _slides(out, content)
-        else:
-            paged = any(True for _ in content.iter(_BREAK)) or metadata.get("pages") == 1
-            _TextReader(out, paged=paged).blocks(content)
-        return out.finish(
-            blob,
-            titles=(title,) if kind is Kind.TABLE else (title, out.first_heading),
-            media_type=_media_type(package, content),
-            language=str(metadata.pop("language", "")),
-            metadata=describe(metadata),
-            kind=kind,
+    package = Package(blob)
+    manifest = package.read("META-INF/manifest.xml") or b""
+    if b"encryption-data" in manifest:
+        raise locked(blob.name, "Save a copy without a password in LibreOffice.")
+    root = package.xml("content.xml")
+    body = None if root is None else root.find("office:body")
+    if body is None or not len(body):
+        raise FormatUnknown(
+            f"{blob.name} is no text, table or presentation in OpenDocument format.",
+            fix="Open it in LibreOffice and save it as ODT, ODS, ODP or PDF.",
         )
+    metadata = dict(document_properties(package.xml("meta.xml")))
+    content = body[0]
+    out = Composer(blob.name)
+    kind = Kind.TEXT
+    title = str(metadata.pop("title", ""))
+    if content.tag == "office:spreadsheet":
+        kind = Kind.TABLE
+        metadata = {**metadata, "pages": 0, "sheets": _sheets(out, blob.name, content)}
+    elif content.tag == "office:presentation":
+        metadata["pages"] = _slides(out, content)
+    else:
+        paged = any(True for _ in content.iter(_BREAK)) or metadata.get("pages") == 1
+        _TextReader(out, paged=paged).blocks(content)
+    return out.finish(
+        blob,
+        titles=(title,) if kind is Kind.TABLE else (title, out.first_heading),
+        media_type=_media_type(package, content),
+        language=str(metadata.pop("language", "")),
+        metadata=describe(metadata),
+        kind=kind,
+    )
 
 
 class _TextReader:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from trivium.core.errors import FileDamaged, FileLocked, FormatUnknown
 from trivium.core.types import Extraction
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 if TYPE_CHECKING:
     from olefile import OleFileIO
@@ -83,20 +83,14 @@ _OTHERS = (
 )
 
 
-class LockedOfficeExtractor:
+@reads("locked/1", lambda blob: is_ole(blob.data))
+def read_locked_office(blob: Blob) -> Extraction:
     """Takes new Office files that a password turned into a compound file, to say so. Damaged
     compound files end here too: list it last among the readers of Office files."""
-
-    version = "locked/1"
-
-    def accepts(self, blob: Blob) -> bool:
-        return is_ole(blob.data)
-
-    def extract(self, blob: Blob) -> Extraction:
-        with open_ole(blob) as ole:
-            if ole.exists("EncryptedPackage") or ole.exists("EncryptionInfo"):
-                raise locked(blob.name)
-            names = {path[0] for path in paths(ole)}
-            others = [(kind, fix) for name, kind, fix in _OTHERS if name in names]
-        kind, fix = next(iter(others), ("a compound file without an Office document in it", None))
-        raise FormatUnknown(f"{blob.name} is {kind}, which Trivium can't read yet.", fix=fix)
+    with open_ole(blob) as ole:
+        if ole.exists("EncryptedPackage") or ole.exists("EncryptionInfo"):
+            raise locked(blob.name)
+        names = {path[0] for path in paths(ole)}
+        others = [(kind, fix) for name, kind, fix in _OTHERS if name in names]
+    kind, fix = next(iter(others), ("a compound file without an Office document in it", None))
+    raise FormatUnknown(f"{blob.name} is {kind}, which Trivium can't read yet.", fix=fix)

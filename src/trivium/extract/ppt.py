@@ -14,7 +14,7 @@ from trivium.extract.embedded import embedded_in_slides
 from trivium.extract.legacy import summary
 from trivium.extract.ole import has_stream, locked, open_ole, stream
 from trivium.extract.pptx import SLIDE_LEVEL
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 _STREAM = "PowerPoint Document"
 _SLIDE, _NOTES, _LIST, _PERSIST, _HEADER = 1006, 1008, 4080, 1011, 3999
@@ -27,41 +27,35 @@ MAX_DEPTH = 30
 Text = tuple[int, str]  # its kind, its words
 
 
-class PptExtractor:
+@reads("ppt/1", lambda blob: has_stream(blob, _STREAM))
+def read_ppt(blob: Blob) -> Extraction:
     """Takes compound files with a presentation in them."""
-
-    version = "ppt/1"
-
-    def accepts(self, blob: Blob) -> bool:
-        return has_stream(blob, _STREAM)
-
-    def extract(self, blob: Blob) -> Extraction:
-        with open_ole(blob) as ole:
-            data = stream(ole, _STREAM)
-            user = stream(ole, "Current User")
-            metadata = dict(summary(ole))
-        if len(user) >= 16 and struct.unpack_from("<I", user, 12)[0] == _ENCRYPTED:
-            raise locked(blob.name)
-        try:
-            slides = list(_slides(data, user))
-        except (struct.error, IndexError, KeyError, ValueError):
-            slides = []
-        if not any(texts for texts, _ in slides):
-            slides = [(list(_texts(data, 0, len(data))), [])]
-        if not slides[0][0] and len(slides) == 1:
-            raise FileDamaged(f"{blob.name} is a presentation without text, or damaged.")
-        out = Composer(blob.name)
-        first = ""
-        for number, (texts, notes) in enumerate(slides, start=1):
-            title = _write(out, number, texts, notes)
-            first = first or title
-        return out.finish(
-            blob,
-            titles=(str(metadata.pop("title", "")), first),
-            media_type="application/vnd.ms-powerpoint",
-            metadata={**metadata, "pages": len(slides)},
-            enclosed=embedded_in_slides(data),
-        )
+    with open_ole(blob) as ole:
+        data = stream(ole, _STREAM)
+        user = stream(ole, "Current User")
+        metadata = dict(summary(ole))
+    if len(user) >= 16 and struct.unpack_from("<I", user, 12)[0] == _ENCRYPTED:
+        raise locked(blob.name)
+    try:
+        slides = list(_slides(data, user))
+    except (struct.error, IndexError, KeyError, ValueError):
+        slides = []
+    if not any(texts for texts, _ in slides):
+        slides = [(list(_texts(data, 0, len(data))), [])]
+    if not slides[0][0] and len(slides) == 1:
+        raise FileDamaged(f"{blob.name} is a presentation without text, or damaged.")
+    out = Composer(blob.name)
+    first = ""
+    for number, (texts, notes) in enumerate(slides, start=1):
+        title = _write(out, number, texts, notes)
+        first = first or title
+    return out.finish(
+        blob,
+        titles=(str(metadata.pop("title", "")), first),
+        media_type="application/vnd.ms-powerpoint",
+        metadata={**metadata, "pages": len(slides)},
+        enclosed=embedded_in_slides(data),
+    )
 
 
 def _write(out: Composer, number: int, texts: list[Text], notes: list[Text]) -> str:

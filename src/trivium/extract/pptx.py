@@ -11,7 +11,7 @@ from trivium.extract.composer import Composer, describe
 from trivium.extract.embedded import chart, diagram, embedded
 from trivium.extract.package import Package, member_names
 from trivium.extract.properties import office_properties
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 _MAIN = "ppt/presentation.xml"
 _TITLES = frozenset({"title", "ctrTitle"})
@@ -19,31 +19,25 @@ _FURNITURE = frozenset({"dt", "ftr", "sldNum", "hdr"})  # running heads and page
 SLIDE_LEVEL = 2
 
 
-class PptxExtractor:
+@reads("pptx/3", lambda blob: _MAIN in member_names(blob))
+def read_pptx(blob: Blob) -> Extraction:
     """Takes zip archives with a presentation inside."""
-
-    version = "pptx/3"
-
-    def accepts(self, blob: Blob) -> bool:
-        return _MAIN in member_names(blob)
-
-    def extract(self, blob: Blob) -> Extraction:
-        package = Package(blob)
-        slides = _slides(package)
-        if not slides:
-            raise FileDamaged(f"{blob.name} is a presentation without slides.")
-        reader = _Reader(blob.name, package)
-        for number, name in enumerate(slides, start=1):
-            reader.slide(number, name)
-        metadata = dict(office_properties(package)) | {"pages": len(slides)}
-        return reader.out.finish(
-            blob,
-            titles=(str(metadata.pop("title", "")), reader.first_title),
-            media_type="application/vnd.openxmlformats-officedocument.presentationml.presentation",
-            language=str(metadata.pop("language", "")),
-            metadata=describe(metadata),
-            enclosed=embedded(package, charted=True),
-        )
+    package = Package(blob)
+    slides = _slides(package)
+    if not slides:
+        raise FileDamaged(f"{blob.name} is a presentation without slides.")
+    reader = _Reader(blob.name, package)
+    for number, name in enumerate(slides, start=1):
+        reader.slide(number, name)
+    metadata = dict(office_properties(package)) | {"pages": len(slides)}
+    return reader.out.finish(
+        blob,
+        titles=(str(metadata.pop("title", "")), reader.first_title),
+        media_type="application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        language=str(metadata.pop("language", "")),
+        metadata=describe(metadata),
+        enclosed=embedded(package, charted=True),
+    )
 
 
 def _slides(package: Package) -> list[str]:

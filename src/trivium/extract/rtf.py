@@ -12,7 +12,7 @@ from trivium.core.types import Extraction
 from trivium.extract.composer import Composer, describe
 from trivium.extract.embedded import embedded_in_rtf
 from trivium.extract.properties import real_authors
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 MAX_GROUPS = 1_000  # nested braces; Word writes some ten
 
@@ -23,31 +23,25 @@ _TOKEN = re.compile(
 _HEADING = re.compile(r"(?:heading|überschrift|titre) (\d)", re.IGNORECASE)
 
 
-class RtfExtractor:
+@reads("rtf/4", lambda blob: blob.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{\\rtf"))
+def read_rtf(blob: Blob) -> Extraction:
     """Takes what begins as RTF does."""
-
-    version = "rtf/4"
-
-    def accepts(self, blob: Blob) -> bool:
-        return blob.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{\\rtf")
-
-    def extract(self, blob: Blob) -> Extraction:
-        reader = _Reader(blob.name)
-        reader.read(blob.data)
-        info = reader.info
-        return reader.out.finish(
-            blob,
-            titles=(info.get("title", ""), reader.out.first_heading),
-            media_type="application/rtf",
-            metadata=describe(
-                {
-                    "authors": real_authors(info.get("author", "")),
-                    "subject": info.get("subject", ""),
-                    "keywords": re.split(r"[,;]\s*", info.get("keywords", "")),
-                }
-            ),
-            enclosed=embedded_in_rtf(blob.data),
-        )
+    reader = _Reader(blob.name)
+    reader.read(blob.data)
+    info = reader.info
+    return reader.out.finish(
+        blob,
+        titles=(info.get("title", ""), reader.out.first_heading),
+        media_type="application/rtf",
+        metadata=describe(
+            {
+                "authors": real_authors(info.get("author", "")),
+                "subject": info.get("subject", ""),
+                "keywords": re.split(r"[,;]\s*", info.get("keywords", "")),
+            }
+        ),
+        enclosed=embedded_in_rtf(blob.data),
+    )
 
 
 @dataclass(frozen=True, slots=True)

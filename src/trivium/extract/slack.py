@@ -14,7 +14,7 @@ from trivium.core.types import Enclosed, Extraction, Kind, Place
 from trivium.extract.composer import Composer, describe
 from trivium.extract.package import Package, member_names
 from trivium.extract.slack_message import author_of, person, texts, time_of
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 FORMAT = "trivium-channel/1"
 MAX_DAY_BYTES = 64 << 20
@@ -26,86 +26,80 @@ _SILENT = frozenset({"channel_join", "channel_leave", "group_join", "group_leave
 Json = Mapping[str, object]
 
 
-class SlackExportExtractor:
+def _is_slack_export(blob: Blob) -> bool:
+    names = member_names(blob)
+    return "users.json" in names and any(name in names for name in _LISTS)
+
+
+@reads("slack/2", _is_slack_export)
+def read_slack_export(blob: Blob) -> Extraction:
     """Takes zip archives with Slack's lists of channels and users, and a file for each day."""
-
-    version = "slack/2"
-
-    def accepts(self, blob: Blob) -> bool:
-        names = member_names(blob)
-        return "users.json" in names and any(name in names for name in _LISTS)
-
-    def extract(self, blob: Blob) -> Extraction:
-        package = Package(blob)
-        people = _people(package)
-        channels = _channels(package)
-        days: dict[str, list[str]] = {}
-        for name in sorted(package.names):
-            if match := _DAY.fullmatch(name):
-                days.setdefault(match[1], []).append(name)
-        out = Composer(blob.name)
-        enclosed = []
-        for channel in sorted(days):
-            messages = [m for day in days[channel] for m in _messages(package, day, people)]
-            if not messages:
-                continue
-            about = channels.get(channel, {})
-            title = _title(channel, about, people)
-            enclosed.append(_enclose(channel, title, about, messages))
-            span = f"{str(messages[0]['time'])[:10]} to {str(messages[-1]['time'])[:10]}"
-            out.add("list_item", f"{title}: {counted(len(messages), 'message')}, {span}")
-        return out.finish(
-            blob,
-            titles=(f"Slack export {blob.name.rsplit('/', 1)[-1]}",),
-            media_type="application/zip",
-            metadata=describe({"channels": len(enclosed), "authors": list(people.values())[:200]}),
-            enclosed=enclosed,
-        )
+    package = Package(blob)
+    people = _people(package)
+    channels = _channels(package)
+    days: dict[str, list[str]] = {}
+    for name in sorted(package.names):
+        if match := _DAY.fullmatch(name):
+            days.setdefault(match[1], []).append(name)
+    out = Composer(blob.name)
+    enclosed = []
+    for channel in sorted(days):
+        messages = [m for day in days[channel] for m in _messages(package, day, people)]
+        if not messages:
+            continue
+        about = channels.get(channel, {})
+        title = _title(channel, about, people)
+        enclosed.append(_enclose(channel, title, about, messages))
+        span = f"{str(messages[0]['time'])[:10]} to {str(messages[-1]['time'])[:10]}"
+        out.add("list_item", f"{title}: {counted(len(messages), 'message')}, {span}")
+    return out.finish(
+        blob,
+        titles=(f"Slack export {blob.name.rsplit('/', 1)[-1]}",),
+        media_type="application/zip",
+        metadata=describe({"channels": len(enclosed), "authors": list(people.values())[:200]}),
+        enclosed=enclosed,
+    )
 
 
-class SlackChannelExtractor:
+@reads(
+    "slack-channel/2", lambda blob: blob.data.startswith(b'{"format": "' + FORMAT.encode() + b'"')
+)
+def read_slack_channel(blob: Blob) -> Extraction:
     """Takes a channel as the export's reader encloses it."""
-
-    version = "slack-channel/2"
-
-    def accepts(self, blob: Blob) -> bool:
-        return blob.data.startswith(b'{"format": "' + FORMAT.encode() + b'"')
-
-    def extract(self, blob: Blob) -> Extraction:
-        try:
-            channel = json.loads(blob.data)
-            messages = [m for m in channel["messages"] if isinstance(m, dict)]
-        except (ValueError, KeyError, TypeError, RecursionError) as reason:
-            raise FileDamaged(f"{blob.name} is a damaged Slack channel.") from reason
-        out = Composer(blob.name)
-        for message in messages:
-            author, time = str(message.get("author", "")), str(message.get("time", ""))
-            place = Place(
-                authors=(author,) if author else (), time=time, link=str(message.get("link", ""))
-            )
-            # Messages share a passage, so each says itself who wrote it and when: in what is
-            # searched, shown, cited and given to a model.
-            said = ", ".join(part for part in (author, time[:16].replace("T", " ")) if part)
-            text = str(message.get("text", ""))
-            out.add("message", f"{said}:\n{text}" if said else text, place=place)
-        times = [str(m.get("time", "")) for m in messages]
-        return out.finish(
-            blob,
-            titles=(str(channel.get("title", "")), out.first_heading),
-            media_type="application/vnd.slack.channel+json",
-            metadata=describe(
-                {
-                    "channel": channel.get("channel", ""),
-                    "topic": channel.get("topic", ""),
-                    "purpose": channel.get("purpose", ""),
-                    "messages": len(messages),
-                    "authors": [m.get("author", "") for m in messages],
-                    "date": min(times, default=""),
-                    "last": max(times, default=""),
-                }
-            ),
-            kind=Kind.MESSAGES,
+    try:
+        channel = json.loads(blob.data)
+        messages = [m for m in channel["messages"] if isinstance(m, dict)]
+    except (ValueError, KeyError, TypeError, RecursionError) as reason:
+        raise FileDamaged(f"{blob.name} is a damaged Slack channel.") from reason
+    out = Composer(blob.name)
+    for message in messages:
+        author, time = str(message.get("author", "")), str(message.get("time", ""))
+        place = Place(
+            authors=(author,) if author else (), time=time, link=str(message.get("link", ""))
         )
+        # Messages share a passage, so each says itself who wrote it and when: in what is
+        # searched, shown, cited and given to a model.
+        said = ", ".join(part for part in (author, time[:16].replace("T", " ")) if part)
+        text = str(message.get("text", ""))
+        out.add("message", f"{said}:\n{text}" if said else text, place=place)
+    times = [str(m.get("time", "")) for m in messages]
+    return out.finish(
+        blob,
+        titles=(str(channel.get("title", "")), out.first_heading),
+        media_type="application/vnd.slack.channel+json",
+        metadata=describe(
+            {
+                "channel": channel.get("channel", ""),
+                "topic": channel.get("topic", ""),
+                "purpose": channel.get("purpose", ""),
+                "messages": len(messages),
+                "authors": [m.get("author", "") for m in messages],
+                "date": min(times, default=""),
+                "last": max(times, default=""),
+            }
+        ),
+        kind=Kind.MESSAGES,
+    )
 
 
 def _people(package: Package) -> dict[str, str]:

@@ -13,7 +13,7 @@ from trivium.extract.composer import Composer
 from trivium.extract.sheets import SheetWriter
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import MAX_TITLE_CHARS, decode
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".geojson", ".jsonld", ""})
 MAX_DEPTH = 30  # deeper values are written as JSON
@@ -25,42 +25,40 @@ LINES_TOGETHER = 40  # of one object in one paragraph
 Record = dict[str, object]
 
 
-class JsonExtractor:
+def _is_json(blob: Blob) -> bool:
+    head = blob.data[:256].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not head.startswith((b"{", b"[")) or binary_kind(blob.data):
+        return False
+    if PurePath(blob.name).suffix.lower() not in SUFFIXES:
+        return False
+    return head.startswith(b"{\\rtf") is False and _loads(decode(blob)) is not None
+
+
+@reads("json/3", _is_json)
+def read_json(blob: Blob) -> Extraction:
     """Takes texts that are JSON, or have a JSON object on every line."""
-
-    version = "json/3"
-
-    def accepts(self, blob: Blob) -> bool:
-        head = blob.data[:256].lstrip(b"\xef\xbb\xbf \t\r\n")
-        if not head.startswith((b"{", b"[")) or binary_kind(blob.data):
-            return False
-        if PurePath(blob.name).suffix.lower() not in SUFFIXES:
-            return False
-        return head.startswith(b"{\\rtf") is False and _loads(decode(blob)) is not None
-
-    def extract(self, blob: Blob) -> Extraction:
-        loaded = _loads(decode(blob))
-        if loaded is None:
-            raise FileDamaged(f"{blob.name} isn't valid JSON, or is nested too deeply.")
-        value, lines = loaded
-        out = Composer(blob.name)
-        media_type = "application/x-ndjson" if lines else "application/json"
-        if isinstance(value, list) and _is_table(value):
-            return _table(out, blob, value, media_type)
-        if isinstance(value, list):
-            for number, item in enumerate(value, start=1):
-                place = Place(rows=(number, number))
-                out.add("paragraph", "\n".join(flatten(item)), place=place)
-        elif isinstance(value, dict):
-            _object(out, value, 1)
-        else:
-            out.add("paragraph", _scalar(value))
-        return out.finish(
-            blob,
-            titles=_titles(value),
-            media_type=media_type,
-            metadata=_count(value),
-        )
+    loaded = _loads(decode(blob))
+    if loaded is None:
+        raise FileDamaged(f"{blob.name} isn't valid JSON, or is nested too deeply.")
+    value, lines = loaded
+    out = Composer(blob.name)
+    media_type = "application/x-ndjson" if lines else "application/json"
+    if isinstance(value, list) and _is_table(value):
+        return _table(out, blob, value, media_type)
+    if isinstance(value, list):
+        for number, item in enumerate(value, start=1):
+            place = Place(rows=(number, number))
+            out.add("paragraph", "\n".join(flatten(item)), place=place)
+    elif isinstance(value, dict):
+        _object(out, value, 1)
+    else:
+        out.add("paragraph", _scalar(value))
+    return out.finish(
+        blob,
+        titles=_titles(value),
+        media_type=media_type,
+        metadata=_count(value),
+    )
 
 
 def flatten(value: object, path: str = "", depth: int = 0) -> Iterator[str]:

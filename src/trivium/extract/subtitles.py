@@ -10,7 +10,7 @@ from trivium.extract.composer import Composer
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
 from trivium.extract.transcript import Segment, compose, cue
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 ENDINGS = (".vtt", ".srt", ".ttml", ".dfxp")
 _TIME = r"(?:(\d{1,3}):)?(\d\d):(\d\d)[.,](\d{3})"
@@ -28,25 +28,19 @@ _OFFSET = re.compile(r"(\d+(?:\.\d+)?)(h|m|s|ms|f|t)")
 _CLOCK = re.compile(r"(\d{2,}):(\d\d):(\d\d)(?:\.(\d+)|:(\d+))?")
 
 
-class SubtitleExtractor:
+@reads("subtitles/2", lambda blob: bool(_kind(blob.data)) and not binary_kind(blob.data))
+def read_subtitle(blob: Blob) -> Extraction:
     """Takes texts whose first lines are those of subtitles."""
-
-    version = "subtitles/2"
-
-    def accepts(self, blob: Blob) -> bool:
-        return bool(_kind(blob.data)) and not binary_kind(blob.data)
-
-    def extract(self, blob: Blob) -> Extraction:
-        segments, language = segments_of(blob)
-        out = Composer(blob.name)
-        compose(out, segments)
-        last = max((segment.end for segment in segments), default=0.0)
-        return out.finish(
-            blob,
-            media_type=_kind(blob.data),
-            language=language,
-            metadata={"duration": round(last, 1)},
-        )
+    segments, language = segments_of(blob)
+    out = Composer(blob.name)
+    compose(out, segments)
+    last = max((segment.end for segment in segments), default=0.0)
+    return out.finish(
+        blob,
+        media_type=_kind(blob.data),
+        language=language,
+        metadata={"duration": round(last, 1)},
+    )
 
 
 def segments_of(blob: Blob) -> tuple[list[Segment], str]:

@@ -15,7 +15,7 @@ from trivium.extract.composer import Composer
 from trivium.extract.sheets import MAX_COLUMNS, SheetWriter
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 SUFFIXES = frozenset({".csv", ".tsv", ".tab", ".psv"})
 SEPARATORS = ",;\t|"
@@ -24,37 +24,35 @@ MAX_FIELD = 10_000_000  # characters of one cell
 MIN_NAMELESS_ROWS = 3  # prose with a comma in every line is seldom that regular
 
 
-class TableExtractor:
+def _is_table(blob: Blob) -> bool:
+    if binary_kind(blob.data):
+        return False
+    suffix = PurePath(blob.name).suffix.lower()
+    if suffix:
+        return suffix in SUFFIXES
+    try:
+        head = decode(Blob(blob.name, blob.data[:65536]))
+    except (FormatUnknown, FileEmpty):
+        return False
+    widths = [len(row) for row in _sample(head, find_separator(head))][:-1]
+    return len(widths) >= MIN_NAMELESS_ROWS and len(set(widths)) == 1 and widths[0] > 2
+
+
+@reads("tables/3", _is_table)
+def read_table(blob: Blob) -> Extraction:
     """Takes texts named as tables, and nameless ones whose rows all have the same cells."""
-
-    version = "tables/3"
-
-    def accepts(self, blob: Blob) -> bool:
-        if binary_kind(blob.data):
-            return False
-        suffix = PurePath(blob.name).suffix.lower()
-        if suffix:
-            return suffix in SUFFIXES
-        try:
-            head = decode(Blob(blob.name, blob.data[:65536]))
-        except (FormatUnknown, FileEmpty):
-            return False
-        widths = [len(row) for row in _sample(head, find_separator(head))][:-1]
-        return len(widths) >= MIN_NAMELESS_ROWS and len(set(widths)) == 1 and widths[0] > 2
-
-    def extract(self, blob: Blob) -> Extraction:
-        text = decode(blob)
-        separator = find_separator(text)
-        _check_width(blob.name, text, separator)
-        out = Composer(blob.name)
-        writer = SheetWriter(out, blob.name)
-        writer.write(_rows(text, separator, blob.name))
-        return out.finish(
-            blob,
-            media_type="text/tab-separated-values" if separator == "\t" else "text/csv",
-            metadata={"rows": writer.rows},
-            kind=Kind.TABLE,
-        )
+    text = decode(blob)
+    separator = find_separator(text)
+    _check_width(blob.name, text, separator)
+    out = Composer(blob.name)
+    writer = SheetWriter(out, blob.name)
+    writer.write(_rows(text, separator, blob.name))
+    return out.finish(
+        blob,
+        media_type="text/tab-separated-values" if separator == "\t" else "text/csv",
+        metadata={"rows": writer.rows},
+        kind=Kind.TABLE,
+    )
 
 
 def find_separator(text: str) -> str:

@@ -8,7 +8,7 @@ from trivium.core.errors import FileEmpty, FormatUnknown
 from trivium.core.types import Element, Extraction
 from trivium.extract.charsets import decode_text
 from trivium.extract.sniff import binary_kind
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 from trivium.text.boundaries import paragraphs
 from trivium.text.languages import detect_language
 from trivium.text.titles import names
@@ -18,31 +18,25 @@ MAX_TITLE_CHARS = 100  # a longer first line is a paragraph, not a title
 MAX_WRAPPED = 3  # words over a line that begins small: a title still, and no half of a sentence
 
 
-class TextExtractor:
+@reads("text/3", lambda blob: not binary_kind(blob.data))
+def read_text(blob: Blob) -> Extraction:
     """Takes everything that is text: list it last."""
-
-    version = "text/3"
-
-    def accepts(self, blob: Blob) -> bool:
-        return not binary_kind(blob.data)
-
-    def extract(self, blob: Blob) -> Extraction:
-        text = decode(blob)
-        elements = tuple(
-            Element(kind="paragraph", start=start, end=end, paragraph=number)
-            for number, (start, end) in enumerate(_paragraphs(text), start=1)
-        )
-        first_line, second_line, *_ = (*(line.strip() for line in text.split("\n", 2)), "")
-        is_title = len(first_line) <= MAX_TITLE_CHARS and names(first_line)
-        is_wrapped = second_line[:1].islower() and len(first_line.split()) > MAX_WRAPPED
-        is_title = is_title and not is_wrapped and "\t" not in first_line
-        return Extraction(
-            text=text,
-            elements=elements,
-            title=first_line if is_title else stem(blob),
-            media_type="text/plain",
-            language=detect_language(text),
-        )
+    text = decode(blob)
+    elements = tuple(
+        Element(kind="paragraph", start=start, end=end, paragraph=number)
+        for number, (start, end) in enumerate(_paragraphs(text), start=1)
+    )
+    first_line, second_line, *_ = (*(line.strip() for line in text.split("\n", 2)), "")
+    is_title = len(first_line) <= MAX_TITLE_CHARS and names(first_line)
+    is_wrapped = second_line[:1].islower() and len(first_line.split()) > MAX_WRAPPED
+    is_title = is_title and not is_wrapped and "\t" not in first_line
+    return Extraction(
+        text=text,
+        elements=elements,
+        title=first_line if is_title else stem(blob),
+        media_type="text/plain",
+        language=detect_language(text),
+    )
 
 
 def decode(blob: Blob) -> str:

@@ -21,7 +21,7 @@ from trivium.extract.ole import locked
 from trivium.extract.package import Package, member_names, stream_elements
 from trivium.extract.properties import office_properties
 from trivium.extract.sheets import MAX_COLUMNS, SheetWriter
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 _MAIN = "xl/workbook.xml"
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
@@ -32,73 +32,59 @@ _PERCENT_FORMATS = frozenset({9, 10})
 MAX_STRINGS = 5_000_000
 
 
-class XlsxExtractor:
+@reads("xlsx/4", lambda blob: _MAIN in member_names(blob))
+def read_xlsx(blob: Blob) -> Extraction:
     """Takes zip archives with a workbook inside."""
-
-    version = "xlsx/4"
-
-    def accepts(self, blob: Blob) -> bool:
-        return _MAIN in member_names(blob)
-
-    def extract(self, blob: Blob) -> Extraction:
-        package = Package(blob)
-        root = package.xml(_MAIN)
-        if root is None:
-            raise FileDamaged(f"{blob.name} is a workbook without a list of its sheets.")
-        relations = package.relations(_MAIN)
-        targets = [
-            (sheet.get("name", ""), relations.get(sheet.get("r:id", ""), ("", "")))
-            for sheet in root.findall("sheets/sheet")
-        ]
-        sheets = [(name, target) for name, (kind, target) in targets if kind == "worksheet"]
-        properties = root.find("workbookPr")
-        reader = _Cells(
-            package, properties is not None and properties.get("date1904") in ("1", "true")
-        )
-        out = Composer(blob.name)
-        for name, target in sheets:
-            rows = reader.rows(target, f"{blob.name}, sheet {name}")
-            write_sheet(out, blob.name, name, rows, alone=len(sheets) == 1)
+    package = Package(blob)
+    root = package.xml(_MAIN)
+    if root is None:
+        raise FileDamaged(f"{blob.name} is a workbook without a list of its sheets.")
+    relations = package.relations(_MAIN)
+    targets = [
+        (sheet.get("name", ""), relations.get(sheet.get("r:id", ""), ("", "")))
+        for sheet in root.findall("sheets/sheet")
+    ]
+    sheets = [(name, target) for name, (kind, target) in targets if kind == "worksheet"]
+    properties = root.find("workbookPr")
+    reader = _Cells(package, properties is not None and properties.get("date1904") in ("1", "true"))
+    out = Composer(blob.name)
+    for name, target in sheets:
+        rows = reader.rows(target, f"{blob.name}, sheet {name}")
+        write_sheet(out, blob.name, name, rows, alone=len(sheets) == 1)
+        _add_beside(out, package, name, target)
+    for name, (kind, target) in targets:
+        if kind == "chartsheet":
+            out.heading(1, name)
             _add_beside(out, package, name, target)
-        for name, (kind, target) in targets:
-            if kind == "chartsheet":
-                out.heading(1, name)
-                _add_beside(out, package, name, target)
-        return _finished(out, blob, package, len(sheets), charted=True)
+    return _finished(out, blob, package, len(sheets), charted=True)
 
 
-class XlsbExtractor:
+@reads("xlsb/2", lambda blob: "xl/workbook.bin" in member_names(blob))
+def read_xlsb(blob: Blob) -> Extraction:
     """Takes zip archives with a binary workbook inside."""
+    from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum
 
-    version = "xlsb/2"
-
-    def accepts(self, blob: Blob) -> bool:
-        return "xl/workbook.bin" in member_names(blob)
-
-    def extract(self, blob: Blob) -> Extraction:
-        from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum
-
-        package = Package(blob)  # checks sizes before anything is unpacked
-        out = Composer(blob.name)
-        try:
-            book = CalamineWorkbook.from_filelike(io.BytesIO(blob.data))
-            names = [m.name for m in book.sheets_metadata if m.typ == SheetTypeEnum.WorkSheet]
-            for name in names:
-                rows = book.get_sheet_by_name(name).iter_rows()
-                shown = ((at, [_shown(cell) for cell in row]) for at, row in enumerate(rows, 1))
-                write_sheet(out, blob.name, name, shown, alone=len(names) == 1)
-        except PasswordError as reason:
-            raise locked(blob.name) from reason
-        except (CalamineError, OSError, ValueError) as reason:
-            raise FileDamaged(f"{blob.name} is a damaged Excel workbook.") from reason
-        except BaseException as reason:
-            if type(reason).__name__ != "PanicException":  # as calamine stops; nothing exports it
-                raise
-            raise FormatUnknown(
-                f"{blob.name} is a binary Excel workbook that the library calamine can't read.",
-                fix="Save it as XLSX.",
-            ) from reason
-        return _finished(out, blob, package, len(names), charted=False)
+    package = Package(blob)  # checks sizes before anything is unpacked
+    out = Composer(blob.name)
+    try:
+        book = CalamineWorkbook.from_filelike(io.BytesIO(blob.data))
+        names = [m.name for m in book.sheets_metadata if m.typ == SheetTypeEnum.WorkSheet]
+        for name in names:
+            rows = book.get_sheet_by_name(name).iter_rows()
+            shown = ((at, [_shown(cell) for cell in row]) for at, row in enumerate(rows, 1))
+            write_sheet(out, blob.name, name, shown, alone=len(names) == 1)
+    except PasswordError as reason:
+        raise locked(blob.name) from reason
+    except (CalamineError, OSError, ValueError) as reason:
+        raise FileDamaged(f"{blob.name} is a damaged Excel workbook.") from reason
+    except BaseException as reason:
+        if type(reason).__name__ != "PanicException":  # as calamine stops; nothing exports it
+            raise
+        raise FormatUnknown(
+            f"{blob.name} is a binary Excel workbook that the library calamine can't read.",
+            fix="Save it as XLSX.",
+        ) from reason
+    return _finished(out, blob, package, len(names), charted=False)
 
 
 def _finished(

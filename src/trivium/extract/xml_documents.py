@@ -17,7 +17,7 @@ from trivium.extract.composer import Composer, describe
 from trivium.extract.html_tree import inline_text, parse_html
 from trivium.extract.package import MAX_XML, Package, member_names, parse_xml
 from trivium.extract.structured import flatten
-from trivium.ports import Blob
+from trivium.ports import Blob, reads
 
 LINES_TOGETHER = 40  # of a property list, in one paragraph
 _PAGE = re.compile(r"visio/pages/page(\d+)\.xml")
@@ -112,55 +112,47 @@ def _unpacked(packed: str) -> Element | None:
         return None
 
 
-class VisioExtractor:
+@reads("visio/1", lambda blob: "visio/document.xml" in member_names(blob))
+def read_visio(blob: Blob) -> Extraction:
     """Takes zip archives with the pages of a Visio drawing."""
-
-    version = "visio/1"
-
-    def accepts(self, blob: Blob) -> bool:
-        return "visio/document.xml" in member_names(blob)
-
-    def extract(self, blob: Blob) -> Extraction:
-        package = Package(blob)
-        pages = sorted((int(m[1]), name) for name in package.names if (m := _PAGE.fullmatch(name)))
-        index = package.xml("visio/pages/pages.xml")
-        names = [] if index is None else [page.get("Name", "") for page in index.iter("Page")]
-        out = Composer(blob.name)
-        for number, (_, name) in enumerate(pages, start=1):
-            place = Place(pages=(number,))
-            root = package.xml(name)
-            if len(pages) > 1:
-                out.heading(2, names[number - 1] if number <= len(names) else f"Page {number}")
-            for text in root.iter("Text") if root is not None else ():
-                out.add("paragraph", _words(text), place=place)
-        return out.finish(
-            blob,
-            media_type="application/vnd.ms-visio.drawing.main+xml",
-            metadata=describe({"pages": len(pages)}),
-        )
+    package = Package(blob)
+    pages = sorted((int(m[1]), name) for name in package.names if (m := _PAGE.fullmatch(name)))
+    index = package.xml("visio/pages/pages.xml")
+    names = [] if index is None else [page.get("Name", "") for page in index.iter("Page")]
+    out = Composer(blob.name)
+    for number, (_, name) in enumerate(pages, start=1):
+        place = Place(pages=(number,))
+        root = package.xml(name)
+        if len(pages) > 1:
+            out.heading(2, names[number - 1] if number <= len(names) else f"Page {number}")
+        for text in root.iter("Text") if root is not None else ():
+            out.add("paragraph", _words(text), place=place)
+    return out.finish(
+        blob,
+        media_type="application/vnd.ms-visio.drawing.main+xml",
+        metadata=describe({"pages": len(pages)}),
+    )
 
 
-class PropertyListExtractor:
+def _is_property_list(blob: Blob) -> bool:
+    if blob.data.startswith(b"bplist0"):
+        return True
+    return b"<plist" in blob.data[:1024] and blob.data.lstrip()[:2] in (b"<?", b"<p", b"<!")
+
+
+@reads("plist/1", _is_property_list)
+def read_property_list(blob: Blob) -> Extraction:
     """Takes property lists of Apple's programs, as XML or packed: `name: value` lines."""
-
-    version = "plist/1"
-
-    def accepts(self, blob: Blob) -> bool:
-        if blob.data.startswith(b"bplist0"):
-            return True
-        return b"<plist" in blob.data[:1024] and blob.data.lstrip()[:2] in (b"<?", b"<p", b"<!")
-
-    def extract(self, blob: Blob) -> Extraction:
-        try:
-            value = plistlib.loads(blob.data)
-        except (plistlib.InvalidFileException, ExpatError, ValueError, RecursionError) as reason:
-            raise FileDamaged(f"{blob.name} is a damaged property list.") from reason
-        out = Composer(blob.name)
-        lines = list(flatten(_plain(value)))
-        for start in range(0, len(lines), LINES_TOGETHER):
-            out.add("paragraph", "\n".join(lines[start : start + LINES_TOGETHER]))
-        title = str(value.get("Title", "")) if isinstance(value, dict) else ""
-        return out.finish(blob, titles=(title,), media_type="application/x-plist")
+    try:
+        value = plistlib.loads(blob.data)
+    except (plistlib.InvalidFileException, ExpatError, ValueError, RecursionError) as reason:
+        raise FileDamaged(f"{blob.name} is a damaged property list.") from reason
+    out = Composer(blob.name)
+    lines = list(flatten(_plain(value)))
+    for start in range(0, len(lines), LINES_TOGETHER):
+        out.add("paragraph", "\n".join(lines[start : start + LINES_TOGETHER]))
+    title = str(value.get("Title", "")) if isinstance(value, dict) else ""
+    return out.finish(blob, titles=(title,), media_type="application/x-plist")
 
 
 def _plain(value: object) -> object:

@@ -49,6 +49,7 @@ from trivium.ports.ingest import (
     Summariser as Summariser,
     Tokens as Tokens,
     Transcribed as Transcribed,
+    reads as reads,
 )
 from trivium.ports.models import (
     LONGEST_PASSAGE as LONGEST_PASSAGE,

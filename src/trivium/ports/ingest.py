@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 from trivium.core.errors import ReadError
 from trivium.core.types import (
@@ -14,9 +14,6 @@ from trivium.core.types import (
     Extraction,
     Metadata,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +101,21 @@ class Extractor(Protocol):
     def extract(self, blob: Blob) -> Extraction:
         """Raises ReadError when the bytes cannot be read."""
         ...
+
+
+def reads(
+    version: str, accepts: Callable[[Blob], bool]
+) -> Callable[[Callable[[Blob], Extraction]], Extractor]:
+    """Makes an extractor of a function `read_…`. Its type is named after the function: libraries
+    keep that name, and read files again if it changes."""
+
+    def make(extract: Callable[[Blob], Extraction]) -> Extractor:
+        kind = extract.__name__.removeprefix("read_").title().replace("_", "")
+        told = {"version": version, "__doc__": extract.__doc__, "__module__": extract.__module__}
+        does = {"accepts": staticmethod(accepts), "extract": staticmethod(extract)}
+        return cast(Extractor, type(f"{kind}Extractor", (), told | does)())
+
+    return make
 
 
 # Reads files: for each, an extraction or the reason why there is none.

@@ -3,7 +3,7 @@
     class TestSubtitles(ExtractorContract):
         @pytest.fixture
         def extractor(self) -> Extractor:
-            return SubtitleExtractor()
+            return read_subtitle
 
         @pytest.fixture
         def sample(self) -> Blob:

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from trivium.chunk.bibliography import count_entries, find_bibliography, is_bibliography_heading
 from trivium.core.types import Element, Extraction
-from trivium.extract.markdown import MarkdownExtractor
-from trivium.extract.text import TextExtractor
+from trivium.extract.markdown import read_markdown
+from trivium.extract.text import read_text
 from trivium.ports import Blob
 
 PROSE = "\n\n".join(
@@ -21,7 +21,7 @@ APA = "\n\n".join(
 
 
 def markdown(source: str) -> Extraction:
-    return MarkdownExtractor().extract(Blob("paper.md", source.encode()))
+    return read_markdown.extract(Blob("paper.md", source.encode()))
 
 
 def left_out(extraction: Extraction) -> list[str]:
@@ -126,19 +126,19 @@ def test_lists_of_every_chapter() -> None:
 @pytest.mark.parametrize("separator", ["\n\n", "\n"])
 def test_without_a_heading_by_the_shape_of_its_entries(separator: str) -> None:
     source = f"{PROSE}\n\n{APA.replace(chr(10) * 2, separator)}"
-    extraction = TextExtractor().extract(Blob("a.txt", source.encode()))
+    extraction = read_text.extract(Blob("a.txt", source.encode()))
     assert left_out(extraction) == [APA.replace("\n\n", separator)]
 
 
 def test_a_plain_line_can_be_the_heading() -> None:
     source = f"{PROSE}\n\nReferences\n\n{APA}\n\nAppendix A\n\nMore."
-    extraction = TextExtractor().extract(Blob("a.txt", source.encode()))
+    extraction = read_text.extract(Blob("a.txt", source.encode()))
     assert left_out(extraction) == [f"References\n\n{APA}"]
 
 
 def test_part_of_an_entry_between_two_others_goes_too() -> None:
     broken = APA.replace("\n\n", "\n\nand its translation.\n\n", 1)
-    extraction = TextExtractor().extract(Blob("a.txt", f"{PROSE}\n\n{broken}".encode()))
+    extraction = read_text.extract(Blob("a.txt", f"{PROSE}\n\n{broken}".encode()))
     assert left_out(extraction) == [broken]
 
 

@@ -10,8 +10,8 @@ from tests.unit.chunk.laws import check_cover, only_headings
 from trivium.chunk.recursive import RecursiveChunker
 from trivium.core.errors import BadSetting
 from trivium.core.types import Chunk, Element, Extraction, Place
-from trivium.extract.markdown import MarkdownExtractor
-from trivium.extract.text import TextExtractor
+from trivium.extract.markdown import read_markdown
+from trivium.extract.text import read_text
 from trivium.ports import Blob
 from trivium.text.tokens import Cl100kTokens
 
@@ -29,11 +29,11 @@ class WordTokens:
 
 
 def markdown(source: str, name: str = "file.md") -> Extraction:
-    return MarkdownExtractor().extract(Blob(name, source.encode()))
+    return read_markdown.extract(Blob(name, source.encode()))
 
 
 def plain(text: str) -> Extraction:
-    return TextExtractor().extract(Blob("file.txt", text.encode()))
+    return read_text.extract(Blob("file.txt", text.encode()))
 
 
 def check(extraction: Extraction, chunks: tuple[Chunk, ...], size: int, overlap: int) -> None:

@@ -7,7 +7,7 @@ from tests.unit.chunk.laws import check_cover
 
 from trivium.chunk.messages import RowsChunker
 from trivium.core.types import Chunk, Element, Extraction, Kind, Place
-from trivium.extract.tables import TableExtractor
+from trivium.extract.tables import read_table
 from trivium.ports import Blob
 from trivium.text.tokens import Cl100kTokens
 
@@ -29,7 +29,7 @@ def table(*rows: Row) -> Extraction:
 
 
 def csv(source: str) -> Extraction:
-    return TableExtractor().extract(Blob("prices.csv", source.encode()))
+    return read_table.extract(Blob("prices.csv", source.encode()))
 
 
 def check(extraction: Extraction, chunks: tuple[Chunk, ...], size: int, overlap: int) -> None:

@@ -11,7 +11,7 @@ from trivium.chunk.bibliography import find_bibliography
 from trivium.chunk.sections import SectionsChunker, section_kind
 from trivium.core.errors import BadSetting
 from trivium.core.types import Chunk, Element, Extraction, Place
-from trivium.extract.markdown import MarkdownExtractor
+from trivium.extract.markdown import read_markdown
 from trivium.ports import Blob
 from trivium.text import boundaries
 from trivium.text.tokens import Cl100kTokens
@@ -73,7 +73,7 @@ We thank the dogs.
 
 
 def markdown(source: str) -> Extraction:
-    return MarkdownExtractor().extract(Blob("paper.md", source.encode()))
+    return read_markdown.extract(Blob("paper.md", source.encode()))
 
 
 def check(extraction: Extraction, chunks: tuple[Chunk, ...], ceiling: int) -> None:

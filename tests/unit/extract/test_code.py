@@ -2,7 +2,7 @@
 
 from tests.unit.extract.making import check_offsets, pieces
 
-from trivium.extract.code import CodeExtractor
+from trivium.extract.code import read_code
 from trivium.ports import Blob
 
 SOURCE = """\
@@ -24,7 +24,7 @@ class Two:
 
 
 def test_parts_at_top_level_definitions() -> None:
-    result = CodeExtractor().extract(Blob("lib/one.py", SOURCE.encode()))
+    result = read_code.extract(Blob("lib/one.py", SOURCE.encode()))
     check_offsets(result)
     assert [text.split("\n")[0] for _, text in pieces(result)] == [
         "import os",
@@ -36,10 +36,10 @@ def test_parts_at_top_level_definitions() -> None:
 
 
 def test_language_by_name_or_first_line() -> None:
-    accepts = CodeExtractor().accepts
+    accepts = read_code.accepts
     assert accepts(Blob("Makefile", b"all:\n\techo"))
     assert accepts(Blob("run", b"#!/usr/bin/env python3\nprint()"))
     assert not accepts(Blob("x.txt", b"text"))
     assert not accepts(Blob("x.py", b"\x7fELF\x00"))
-    shell = CodeExtractor().extract(Blob("run", b"#!/bin/bash\necho"))
+    shell = read_code.extract(Blob("run", b"#!/bin/bash\necho"))
     assert shell.metadata["code_language"] == "shell"

@@ -4,31 +4,31 @@ import pytest
 
 from trivium.core.errors import FileEmpty, FileTooLarge, FormatUnknown
 from trivium.core.types import Extraction
-from trivium.extract.code import CodeExtractor
+from trivium.extract.code import read_code
 from trivium.extract.detect import BUILT_IN, choose, read
-from trivium.extract.markdown import MarkdownExtractor
-from trivium.extract.text import TextExtractor
-from trivium.ports import Blob
+from trivium.extract.markdown import read_markdown
+from trivium.extract.text import read_text
+from trivium.ports import Blob, Extractor
 
 
 @pytest.mark.parametrize(
     ("name", "data", "extractor"),
     [
-        ("a.md", b"plain words", MarkdownExtractor),
-        ("A.MARKDOWN", b"plain words", MarkdownExtractor),
-        ("a.txt", b"# not a heading\n\n## nor this\n\nx", TextExtractor),
-        ("a.py", b"# comment\n\n# another\n\nx = 1", CodeExtractor),
-        ("README", b"# Title\n\nText\n\n## Part\n\nMore", MarkdownExtractor),
-        ("note", b"---\ntitle: A note\n---\nText", MarkdownExtractor),
-        ("script", b"#!/bin/sh\n\n# one\n\n# two\n\necho", CodeExtractor),
-        ("Makefile", b"# build\nall:\n\tcc x.c\n# end", CodeExtractor),
-        ("letter", b"BMW and II* and RIFF are words here", TextExtractor),
-        ("log", b"\x1b[31mred\x1b[0m text", TextExtractor),
-        ("wide.txt", "words".encode("utf-16"), TextExtractor),
+        ("a.md", b"plain words", read_markdown),
+        ("A.MARKDOWN", b"plain words", read_markdown),
+        ("a.txt", b"# not a heading\n\n## nor this\n\nx", read_text),
+        ("a.py", b"# comment\n\n# another\n\nx = 1", read_code),
+        ("README", b"# Title\n\nText\n\n## Part\n\nMore", read_markdown),
+        ("note", b"---\ntitle: A note\n---\nText", read_markdown),
+        ("script", b"#!/bin/sh\n\n# one\n\n# two\n\necho", read_code),
+        ("Makefile", b"# build\nall:\n\tcc x.c\n# end", read_code),
+        ("letter", b"BMW and II* and RIFF are words here", read_text),
+        ("log", b"\x1b[31mred\x1b[0m text", read_text),
+        ("wide.txt", "words".encode("utf-16"), read_text),
     ],
 )
-def test_choice(name: str, data: bytes, extractor: type) -> None:
-    assert type(choose(Blob(name, data))) is extractor
+def test_choice(name: str, data: bytes, extractor: Extractor) -> None:
+    assert choose(Blob(name, data)) is extractor
 
 
 @pytest.mark.parametrize(

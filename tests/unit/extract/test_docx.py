@@ -5,7 +5,7 @@ from tests.unit.extract.making import check_offsets, pieces, zipped
 
 from trivium.core.errors import FileDamaged, FileEmpty, FileTooLarge
 from trivium.core.types import Extraction
-from trivium.extract.docx import DocxExtractor
+from trivium.extract.docx import read_docx
 from trivium.ports import Blob
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -55,8 +55,8 @@ def extract(body: str, **parts: str) -> Extraction:
         "docProps/core.xml": CORE,
     }
     blob = Blob("folder/ferry.bin", zipped({**files, **parts}))
-    assert DocxExtractor().accepts(blob)
-    result = DocxExtractor().extract(blob)
+    assert read_docx.accepts(blob)
+    result = read_docx.extract(blob)
     check_offsets(result)
     return result
 
@@ -179,7 +179,7 @@ def test_deepest_allowed_nesting_is_read() -> None:
 
 def test_a_cut_file_is_damaged_not_another_format() -> None:
     whole = zipped({"word/document.xml": "<a/>"})
-    assert not DocxExtractor().accepts(Blob("x.docx", whole[: len(whole) // 2]))
+    assert not read_docx.accepts(Blob("x.docx", whole[: len(whole) // 2]))
 
 
 def test_a_line_that_is_only_bold_is_a_heading_over_text() -> None:

@@ -7,7 +7,7 @@ from tests.unit.extract.making import check_offsets, pieces
 
 from trivium.core.errors import FileEmpty
 from trivium.core.types import Extraction, Kind
-from trivium.extract.email import MailboxExtractor, MailExtractor, bare_subject
+from trivium.extract.email import bare_subject, read_mail, read_mailbox
 from trivium.ports import Blob
 
 
@@ -28,8 +28,8 @@ def test_a_message_with_attachments() -> None:
     mail.add_attachment(b"%PDF-1.4", maintype="application", subtype="pdf", filename="../ä.pdf")
     mail.add_attachment(message("Inner"))
     blob = Blob("nameless", mail.as_bytes())
-    assert MailExtractor().accepts(blob)
-    result = MailExtractor().extract(blob)
+    assert read_mail.accepts(blob)
+    result = read_mail.extract(blob)
     check_offsets(result)
     assert pieces(result) == [
         ("paragraph", "First."),
@@ -43,13 +43,13 @@ def test_a_message_with_attachments() -> None:
     assert result.metadata["to"] == ("Bo <bo@example.org>",)
     assert result.metadata["year"] == 1997
     assert [part.name for part in result.enclosed] == ["ä.pdf", "Inner.eml"]
-    assert MailExtractor().extract(Blob("i.eml", result.enclosed[1].data)).title == "Inner"
+    assert read_mail.extract(Blob("i.eml", result.enclosed[1].data)).title == "Inner"
 
 
 def test_html_is_read_when_there_is_no_plain_text() -> None:
     mail = message("x")
     mail.set_content("<h1>News</h1><p>Item</p>", subtype="html")
-    result = MailExtractor().extract(Blob("x.eml", mail.as_bytes()))
+    result = read_mail.extract(Blob("x.eml", mail.as_bytes()))
     assert pieces(result) == [("heading", "News"), ("paragraph", "Item")]
 
 
@@ -58,24 +58,24 @@ def test_broken_messages_still_give_what_they_have() -> None:
         b"From: Fran\xe7ois <f@x>\nSubject: caf\xe9\n"
         b"Content-Type: text/plain; charset=nonsense\n\nd\xe9j\xe0\n"
     )
-    result = MailExtractor().extract(Blob("x.eml", raw))
+    result = read_mail.extract(Blob("x.eml", raw))
     assert (result.title, result.text) == ("café", "déjà")
     assert result.metadata["authors"] == ("François",)
-    only = MailExtractor().extract(Blob("x.eml", b"From: a@x\nSubject: Only this\n\n"))
+    only = read_mail.extract(Blob("x.eml", b"From: a@x\nSubject: Only this\n\n"))
     assert only.text == "Only this"
     with pytest.raises(FileEmpty):
-        MailExtractor().extract(Blob("x.eml", b"From: a@x\n\n"))
+        read_mail.extract(Blob("x.eml", b"From: a@x\n\n"))
 
 
 def test_a_field_of_a_provider_may_have_no_blank() -> None:
     """As Outlook.com writes them first: testThunderbirdEml.eml of apache/tika."""
     blob = Blob("a.eml", b"x-store-info:J++/JTCz\n" + message("Grüße").as_bytes())
-    assert MailExtractor().accepts(blob)
-    assert MailExtractor().extract(blob).title == "Grüße"
+    assert read_mail.accepts(blob)
+    assert read_mail.extract(blob).title == "Grüße"
 
 
 def test_text_with_a_colon_is_no_message() -> None:
-    accepts = MailExtractor().accepts
+    accepts = read_mail.accepts
     assert not accepts(Blob("x.txt", b"Note: this\nDate: today\n\nText"))
     assert not accepts(Blob("recipe", b"Flour: 1 kg\nWater: 1 l\n\nMix."))
     assert accepts(Blob("x.eml", b"Subject: x\n\ny"))
@@ -95,8 +95,8 @@ def test_a_mailbox_is_threads_of_messages() -> None:
         for m in mails
     )
     blob = Blob("nameless", raw)
-    assert MailboxExtractor().accepts(blob)
-    result = MailboxExtractor().extract(blob)
+    assert read_mailbox.accepts(blob)
+    result = read_mailbox.extract(blob)
     check_offsets(result)
     assert pieces(result) == [
         ("heading", "Boats"),
@@ -114,9 +114,9 @@ def test_a_mailbox_is_threads_of_messages() -> None:
 
 def test_one_envelope_in_an_eml_file_is_a_message() -> None:
     raw = b"From ann Fri Nov 21 09:55:06 1997\n" + message("Boats").as_bytes()
-    assert not MailboxExtractor().accepts(Blob("x.eml", raw))
-    assert MailExtractor().accepts(Blob("x.eml", raw))
-    assert MailExtractor().extract(Blob("x.eml", raw)).title == "Boats"
+    assert not read_mailbox.accepts(Blob("x.eml", raw))
+    assert read_mail.accepts(Blob("x.eml", raw))
+    assert read_mail.extract(Blob("x.eml", raw)).title == "Boats"
 
 
 @pytest.mark.timeout(300)  # a hang, not a speed: that is measured in bench/
@@ -129,7 +129,7 @@ def test_hostile_fields_and_parts_end_soon() -> None:
         + b"x",
     )
     for raw in bad:
-        MailExtractor().extract(Blob("x.eml", raw + b"\nlast"))
+        read_mail.extract(Blob("x.eml", raw + b"\nlast"))
 
 
 @pytest.mark.parametrize("subject", ["Boats", "Re: Boats", "AW: Fwd: Boats", "Re[2]: Boats"])
@@ -144,7 +144,7 @@ def _with_attachment(disposition: str, sender: str = "a@x.de") -> Extraction:
         f"hi\r\n--X\r\nContent-Type: application/pdf\r\nContent-Disposition: {disposition}\r\n\r\n"
         "data\r\n--X--\r\n"
     )
-    return MailExtractor().extract(Blob("x.eml", raw.encode()))
+    return read_mail.extract(Blob("x.eml", raw.encode()))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tests.unit.extract.test_pptx import FILES as SLIDES
 
 from trivium.extract.detect import read
 from trivium.extract.embedded import embedded_in_slides
-from trivium.extract.legacy import XlsExtractor
+from trivium.extract.legacy import read_xls
 from trivium.extract.ole import open_ole, stream
 from trivium.ports import Blob
 
@@ -182,7 +182,7 @@ def test_old_workbooks_that_only_xlrd_opens() -> None:
     bare = xls()[512 * 2 :]  # the stream without the compound file around it
     start = bare.index(bytes.fromhex("0908"))
     found = read(Blob("old.xls", bare[start:]))
-    assert found.reader.startswith(XlsExtractor.__name__)
+    assert found.reader.startswith(type(read_xls).__name__)
     assert "Ann" in found.text
 
 

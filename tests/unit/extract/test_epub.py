@@ -5,7 +5,7 @@ from tests.unit.extract.making import check_offsets, pieces, zipped
 
 from trivium.core.errors import FileDamaged
 from trivium.core.types import Extraction
-from trivium.extract.epub import EpubExtractor
+from trivium.extract.epub import read_epub
 from trivium.ports import Blob
 
 CONTAINER = """<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
@@ -34,8 +34,8 @@ def extract(**parts: str) -> Extraction:
         "OEBPS/text/a b.xhtml": "<html><body><p>Zweiter Text.</p></body></html>",
     }
     blob = Blob("x.bin", zipped({**files, **parts}))
-    assert EpubExtractor().accepts(blob)
-    result = EpubExtractor().extract(blob)
+    assert read_epub.accepts(blob)
+    result = read_epub.extract(blob)
     check_offsets(result)
     return result
 

@@ -5,14 +5,14 @@ from tests.unit.extract.making import check_offsets, pieces
 
 from trivium.core.errors import FileDamaged
 from trivium.core.types import Extraction
-from trivium.extract.feeds import XmlExtractor
+from trivium.extract.feeds import read_xml
 from trivium.ports import Blob
 
 
 def extract(source: str) -> Extraction:
     blob = Blob("x.xml", source.encode())
-    assert XmlExtractor().accepts(blob)
-    result = XmlExtractor().extract(blob)
+    assert read_xml.accepts(blob)
+    result = read_xml.extract(blob)
     check_offsets(result)
     return result
 

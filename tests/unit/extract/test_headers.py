@@ -7,18 +7,18 @@ from trivium.core.types import Extraction
 from trivium.extract.composer import Composer
 from trivium.extract.detect import read
 from trivium.extract.headers import names_of
-from trivium.extract.html import HtmlExtractor
-from trivium.extract.tables import TableExtractor
+from trivium.extract.html import read_html
+from trivium.extract.tables import read_table
 from trivium.ports import Blob
 
 
 def csv(*rows: str) -> Extraction:
-    return read(Blob("a.csv", "\n".join(rows).encode()), extractors=[TableExtractor()])
+    return read(Blob("a.csv", "\n".join(rows).encode()), extractors=[read_table])
 
 
 def html(table: str) -> Extraction:
     page = f"<html><body><p>Fares of the year.</p><table>{table}</table></body></html>"
-    return read(Blob("a.html", page.encode()), extractors=[HtmlExtractor()])
+    return read(Blob("a.html", page.encode()), extractors=[read_html])
 
 
 def headers(found: Extraction) -> list[str]:

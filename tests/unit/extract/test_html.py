@@ -5,14 +5,14 @@ from tests.unit.extract.making import check_offsets, pieces
 
 from trivium.core.errors import FileEmpty, ReadError
 from trivium.core.types import Extraction
-from trivium.extract.html import HtmlExtractor
+from trivium.extract.html import read_html
 from trivium.ports import Blob
 
 
 def extract(source: str | bytes, name: str = "page") -> Extraction:
     blob = Blob(name, source.encode() if isinstance(source, str) else source)
-    assert HtmlExtractor().accepts(blob)
-    result = HtmlExtractor().extract(blob)
+    assert read_html.accepts(blob)
+    result = read_html.extract(blob)
     check_offsets(result)
     return result
 
@@ -84,9 +84,9 @@ def test_layout_tables_are_read_as_text() -> None:
 
 
 def test_what_is_not_html() -> None:
-    assert not HtmlExtractor().accepts(Blob("x.txt", b"plain <b>text</b>"))
-    assert HtmlExtractor().accepts(Blob("x.html", b"<p>fragment"))
-    assert not HtmlExtractor().accepts(Blob("x.html", b"%PDF-1.4"))
+    assert not read_html.accepts(Blob("x.txt", b"plain <b>text</b>"))
+    assert read_html.accepts(Blob("x.html", b"<p>fragment"))
+    assert not read_html.accepts(Blob("x.html", b"%PDF-1.4"))
     with pytest.raises(FileEmpty):
         extract("<html><script>x</script></html>")
 
@@ -110,7 +110,7 @@ def test_a_cell_over_several_rows_names_each_of_them() -> None:
         "<tr><th>Q1</th><th>Q2</th></tr><tr><td rowspan=2>North</td><td>Oslo</td><td>4</td><td>5"
         "</td></tr><tr><td>Bergen</td><td>6</td><td>7</td></tr></table>"
     )
-    result = HtmlExtractor().extract(Blob("a.html", page.encode()))
+    result = read_html.extract(Blob("a.html", page.encode()))
     assert "North | Oslo | 4 | 5\nNorth | Bergen | 6 | 7" in result.text
     (table,) = (e for e in result.elements if e.kind == "table")
     assert table.header == "Region | Store | 2025 Q1 | 2025 Q2"
@@ -121,5 +121,5 @@ def test_a_table_with_an_even_grid_is_data_however_long_its_cells() -> None:
         f"<tr><td>19{n}</td><td>Film {n}</td><td>{'plot ' * 300}</td></tr>" for n in (1, 2)
     )
     page = f"<table><tr><td>Year</td><td>Title</td><td>Plot</td></tr>{cells}</table>"
-    (table,) = HtmlExtractor().extract(Blob("a.html", page.encode())).elements
+    (table,) = read_html.extract(Blob("a.html", page.encode())).elements
     assert (table.kind, table.header) == ("table", "Year | Title | Plot")

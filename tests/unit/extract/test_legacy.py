@@ -11,10 +11,10 @@ from tests.unit.extract.making_legacy import doc, msg, ppt, xls
 
 from trivium.core.errors import FileDamaged, FileLocked, FormatUnknown
 from trivium.extract.detect import read
-from trivium.extract.legacy import DocExtractor, XlsExtractor
-from trivium.extract.msg import MsgExtractor, PstExtractor
-from trivium.extract.ole import LockedOfficeExtractor
-from trivium.extract.ppt import PptExtractor
+from trivium.extract.legacy import read_doc, read_xls
+from trivium.extract.msg import read_msg, read_pst
+from trivium.extract.ole import read_locked_office
+from trivium.extract.ppt import read_ppt
 from trivium.ports import Blob
 
 
@@ -23,8 +23,8 @@ def test_doc_has_headings_tables_and_field_results() -> None:
         "Boats\rSee \x13 HYPERLINK x \x14the page\x15.\rA\x07B\x07\x071\x072\x07\x07• point\rÜber\r"
     )
     blob = Blob("x.bin", doc(text, {0: 1}))
-    assert DocExtractor().accepts(blob)
-    result = DocExtractor().extract(blob)
+    assert read_doc.accepts(blob)
+    result = read_doc.extract(blob)
     check_offsets(result)
     assert pieces(result) == [
         ("heading", "Boats"),
@@ -38,15 +38,15 @@ def test_doc_has_headings_tables_and_field_results() -> None:
 
 def test_doc_that_is_locked_or_damaged() -> None:
     with pytest.raises(FileLocked, match="password"):
-        DocExtractor().extract(Blob("x.doc", doc("x\r", flags=0x0100)))
+        read_doc.extract(Blob("x.doc", doc("x\r", flags=0x0100)))
     with pytest.raises(FileDamaged, match="damaged"):
-        DocExtractor().extract(Blob("x.doc", compound({"WordDocument": b"nothing"})))
+        read_doc.extract(Blob("x.doc", compound({"WordDocument": b"nothing"})))
 
 
 def test_xls() -> None:
     blob = Blob("book.bin", xls())
-    assert XlsExtractor().accepts(blob)
-    result = XlsExtractor().extract(blob)
+    assert read_xls.accepts(blob)
+    result = read_xls.extract(blob)
     assert pieces(result) == [("row", "name | age"), ("row", "Ann | 7.5")]
     last = result.elements[-1]
     assert (last.header, last.place.sheet, last.place.rows) == ("name | age", "S", (2, 2))
@@ -54,19 +54,19 @@ def test_xls() -> None:
 
 def test_locked_workbooks() -> None:
     with pytest.raises(FileLocked, match="password"):
-        XlsExtractor().extract(Blob("x.xls", xls(locked=True)))
+        read_xls.extract(Blob("x.xls", xls(locked=True)))
     new = Blob("x.xlsx", compound({"EncryptedPackage": b"x", "EncryptionInfo": b"y"}))
-    assert LockedOfficeExtractor().accepts(new)
+    assert read_locked_office.accepts(new)
     with pytest.raises(FileLocked, match=r"x\.xlsx is protected by a password"):
-        LockedOfficeExtractor().extract(new)
+        read_locked_office.extract(new)
     with pytest.raises(FormatUnknown, match="without an Office document"):
-        LockedOfficeExtractor().extract(Blob("x.doc", compound({"Other": b"x"})))
+        read_locked_office.extract(Blob("x.doc", compound({"Other": b"x"})))
 
 
 def test_ppt_slides_in_the_order_they_are_shown() -> None:
     blob = Blob("deck.bin", ppt())
-    assert PptExtractor().accepts(blob)
-    result = PptExtractor().extract(blob)
+    assert read_ppt.accepts(blob)
+    result = read_ppt.extract(blob)
     check_offsets(result)
     assert pieces(result) == [
         ("heading", "Plan"),
@@ -79,15 +79,15 @@ def test_ppt_slides_in_the_order_they_are_shown() -> None:
 
 
 def test_ppt_with_a_broken_chain_gives_all_text() -> None:
-    result = PptExtractor().extract(Blob("x.ppt", ppt(chained=False)))
+    result = read_ppt.extract(Blob("x.ppt", ppt(chained=False)))
     assert {"Plan", "drawn"} <= {text for _, text in pieces(result)}
 
 
 def test_msg() -> None:
     wide = {0x0037: "Grüße", 0x1000: "Hello.\r\n\r\nBye.", 0x0C1A: "Ann Lee", 0x0E04: "Bo; Cy"}
     blob = Blob("x.bin", msg(wide))
-    assert MsgExtractor().accepts(blob)
-    result = MsgExtractor().extract(blob)
+    assert read_msg.accepts(blob)
+    result = read_msg.extract(blob)
     assert pieces(result) == [("paragraph", "Hello."), ("paragraph", "Bye.")]
     assert (result.title, result.metadata["to"]) == ("Grüße", ("Bo", "Cy"))
     assert result.elements[0].place.authors == ("Ann Lee",)
@@ -102,7 +102,7 @@ def test_msg_with_the_addresses_of_its_recipients() -> None:
         {0x3001: "'nicolas@free.example'", 0x3003: "nicolas@free.example"},
         {0x3001: "Bo", 0x3003: "/O=WORKS/CN=BO"},
     )
-    result = MsgExtractor().extract(Blob("x.msg", msg({0x1000: "Hi.", 0x0E04: "Paul"}, *people)))
+    result = read_msg.extract(Blob("x.msg", msg({0x1000: "Hi.", 0x0E04: "Paul"}, *people)))
     assert result.metadata["to"] == (
         "Paul Allan Hill <paul@metajure.com>",
         "nicolas@free.example",
@@ -153,7 +153,7 @@ def test_outlooks_archives_are_mailboxes(monkeypatch: pytest.MonkeyPatch) -> Non
     )
     archive = SimpleNamespace(open_file_object=lambda file: None, root_folder=root)
     monkeypatch.setitem(sys.modules, "pypff", SimpleNamespace(file=lambda: archive))
-    result = PstExtractor().extract(Blob("mail.pst", b"!BDN"))
+    result = read_pst.extract(Blob("mail.pst", b"!BDN"))
     assert pieces(result) == [
         ("heading", "Tide"), ("message", "When?\n[tide.txt]"), ("message", "At noon."),
         ("heading", "Reeds"), ("message", "Herons."),

@@ -10,12 +10,12 @@ from markdown_it.parser_inline import ParserInline
 
 from trivium.core.errors import FileEmpty
 from trivium.core.types import Extraction
-from trivium.extract.markdown import MOST_BRACKETS, MarkdownExtractor
+from trivium.extract.markdown import MOST_BRACKETS, read_markdown
 from trivium.ports import Blob
 
 
 def extract(source: str, name: str = "folder/note.md") -> Extraction:
-    return MarkdownExtractor().extract(Blob(name, source.encode()))
+    return read_markdown.extract(Blob(name, source.encode()))
 
 
 def pieces(result: Extraction) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from tests.unit.extract.making import check_offsets, pieces, zipped
 
 from trivium.core.errors import FileLocked, FileTooLarge
 from trivium.core.types import Extraction, Kind
-from trivium.extract.odf import OdfExtractor
+from trivium.extract.odf import read_odf
 from trivium.ports import Blob
 
 SPACES = " ".join(
@@ -32,8 +32,8 @@ def extract(kind: str, body: str, **parts: str) -> Extraction:
         "meta.xml": META,
     }
     blob = Blob("x.bin", zipped({**files, **parts}))
-    assert OdfExtractor().accepts(blob)
-    result = OdfExtractor().extract(blob)
+    assert read_odf.accepts(blob)
+    result = read_odf.extract(blob)
     check_offsets(result)
     return result
 

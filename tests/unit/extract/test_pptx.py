@@ -4,7 +4,7 @@ import pytest
 from tests.unit.extract.making import check_offsets, pieces, zipped
 
 from trivium.core.errors import FileDamaged
-from trivium.extract.pptx import PptxExtractor
+from trivium.extract.pptx import read_pptx
 from trivium.ports import Blob
 
 R = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
@@ -56,8 +56,8 @@ FILES: dict[str, str | bytes] = {
 
 def test_slides_in_the_order_they_are_shown() -> None:
     blob = Blob("deck.bin", zipped(FILES))
-    assert PptxExtractor().accepts(blob)
-    result = PptxExtractor().extract(blob)
+    assert read_pptx.accepts(blob)
+    result = read_pptx.extract(blob)
     check_offsets(result)
     assert pieces(result) == [
         ("heading", "Plan"),
@@ -75,4 +75,4 @@ def test_slides_in_the_order_they_are_shown() -> None:
 
 def test_without_slides_it_is_damaged() -> None:
     with pytest.raises(FileDamaged, match="without slides"):
-        PptxExtractor().extract(Blob("x.pptx", zipped({"ppt/presentation.xml": "<p/>"})))
+        read_pptx.extract(Blob("x.pptx", zipped({"ppt/presentation.xml": "<p/>"})))

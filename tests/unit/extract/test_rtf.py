@@ -5,14 +5,14 @@ from tests.unit.extract.making import check_offsets, pieces
 
 from trivium.core.errors import FileDamaged, FileEmpty
 from trivium.core.types import Extraction
-from trivium.extract.rtf import RtfExtractor
+from trivium.extract.rtf import read_rtf
 from trivium.ports import Blob
 
 
 def extract(body: str) -> Extraction:
     blob = Blob("x.bin", body.encode("latin-1"))
-    assert RtfExtractor().accepts(blob)
-    result = RtfExtractor().extract(blob)
+    assert read_rtf.accepts(blob)
+    result = read_rtf.extract(blob)
     check_offsets(result)
     return result
 

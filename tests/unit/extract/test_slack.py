@@ -5,7 +5,7 @@ import json
 from tests.unit.extract.making import check_offsets, pieces, zipped
 
 from trivium.core.types import Kind
-from trivium.extract.slack import SlackChannelExtractor, SlackExportExtractor
+from trivium.extract.slack import read_slack_channel, read_slack_export
 from trivium.extract.slack_message import readable
 from trivium.ports import Blob
 
@@ -34,16 +34,16 @@ EXPORT = zipped(
 
 def test_channels_are_enclosed_and_read() -> None:
     blob = Blob("export.zip", EXPORT)
-    assert SlackExportExtractor().accepts(blob)
-    overview = SlackExportExtractor().extract(blob)
+    assert read_slack_export.accepts(blob)
+    overview = read_slack_export.extract(blob)
     assert overview.text == (
         "Ann, Bo Lee: 1 message, 2016-02-07 to 2016-02-07\n"
         "#boats: 3 messages, 2016-02-07 to 2016-02-08"
     )
     channel = Blob(overview.enclosed[1].name, overview.enclosed[1].data)
     assert channel.name == "boats.slack.json"
-    assert SlackChannelExtractor().accepts(channel)
-    result = SlackChannelExtractor().extract(channel)
+    assert read_slack_channel.accepts(channel)
+    result = read_slack_channel.extract(channel)
     check_offsets(result)
     assert pieces(result) == [
         ("message", "Ann, 2016-02-07 22:42:\nHi @Bo Lee & all"),
@@ -65,4 +65,4 @@ def test_marks_become_readable() -> None:
 
 
 def test_other_archives_are_no_exports() -> None:
-    assert not SlackExportExtractor().accepts(Blob("x.zip", zipped({"users.json": "[]"})))
+    assert not read_slack_export.accepts(Blob("x.zip", zipped({"users.json": "[]"})))

@@ -5,16 +5,16 @@ import json
 from tests.unit.extract.making import check_offsets, pieces
 
 from trivium.core.types import Extraction, Kind
-from trivium.extract.notebook import NotebookExtractor
-from trivium.extract.structured import JsonExtractor
+from trivium.extract.notebook import read_notebook
+from trivium.extract.structured import read_json
 from trivium.ports import Blob
 
 
 def extract(value: object) -> Extraction:
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
     blob = Blob("data.json", data)
-    assert JsonExtractor().accepts(blob)
-    result = JsonExtractor().extract(blob)
+    assert read_json.accepts(blob)
+    result = read_json.extract(blob)
     check_offsets(result)
     return result
 
@@ -58,7 +58,7 @@ def test_json_lines() -> None:
 
 
 def test_what_is_not_json_goes_to_others() -> None:
-    accepts = JsonExtractor().accepts
+    accepts = read_json.accepts
     assert not accepts(Blob("x.json", b"{broken"))
     assert not accepts(Blob("x.txt", b'{"a": 1}'))
     assert not accepts(Blob("x.json", b"[" * 100_000 + b"]" * 100_000))
@@ -87,8 +87,8 @@ def test_a_notebook_is_prose_code_and_output() -> None:
     ]
     notebook = {"nbformat": 4, "metadata": {"language_info": {"name": "python"}}, "cells": cells}
     blob = Blob("n.ipynb", json.dumps(notebook).encode())
-    assert NotebookExtractor().accepts(blob)
-    result = NotebookExtractor().extract(blob)
+    assert read_notebook.accepts(blob)
+    result = read_notebook.extract(blob)
     check_offsets(result)
     assert pieces(result)[:6] == [
         ("heading", "Boats"),

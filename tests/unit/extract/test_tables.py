@@ -5,7 +5,7 @@ from tests.unit.extract.making import pieces
 
 from trivium.core.errors import FileTooLarge
 from trivium.core.types import Kind
-from trivium.extract.tables import TableExtractor, find_separator
+from trivium.extract.tables import find_separator, read_table
 from trivium.ports import Blob
 
 
@@ -24,9 +24,7 @@ def test_separator(text: str, separator: str) -> None:
 
 
 def test_rows_with_header_and_number() -> None:
-    result = TableExtractor().extract(
-        Blob("x.csv", b'name,town\n"Lee, Ann","New\nYork"\n\nBo,Ulm\n')
-    )
+    result = read_table.extract(Blob("x.csv", b'name,town\n"Lee, Ann","New\nYork"\n\nBo,Ulm\n'))
     assert pieces(result) == [
         ("row", "name | town"),
         ("row", "Lee, Ann | New York"),
@@ -41,19 +39,19 @@ def test_rows_with_header_and_number() -> None:
 
 
 def test_figures_in_the_first_row_are_no_header() -> None:
-    result = TableExtractor().extract(Blob("x.csv", b"1,2\n3,4\n"))
+    result = read_table.extract(Blob("x.csv", b"1,2\n3,4\n"))
     assert [e.header for e in result.elements] == ["", ""]
 
 
 def test_encodings() -> None:
     japanese = "名前,住所\n佐藤太郎,東京\n".encode("cp932")
-    assert TableExtractor().extract(Blob("x.csv", japanese)).text == "名前 | 住所\n佐藤太郎 | 東京"
+    assert read_table.extract(Blob("x.csv", japanese)).text == "名前 | 住所\n佐藤太郎 | 東京"
     french = "nom,âge\nHélène Prévôt,à côté\n".encode("cp1252")
-    assert "Hélène Prévôt | à côté" in TableExtractor().extract(Blob("x.csv", french)).text
+    assert "Hélène Prévôt | à côté" in read_table.extract(Blob("x.csv", french)).text
 
 
 def test_accepts_by_name_or_by_regular_rows() -> None:
-    accepts = TableExtractor().accepts
+    accepts = read_table.accepts
     assert accepts(Blob("x.tsv", b"a\tb"))
     assert accepts(Blob("nameless", b"a,b,c\n1,2,3\n4,5,6\n7,8,9\n"))
     assert not accepts(Blob("nameless", b"Well, then, no.\nThis is prose.\nIt is, really.\n"))
@@ -63,12 +61,12 @@ def test_accepts_by_name_or_by_regular_rows() -> None:
 
 def test_a_million_columns_are_refused_at_once() -> None:
     with pytest.raises(FileTooLarge, match="1,000,000 columns"):
-        TableExtractor().extract(Blob("x.csv", b",".join([b"x"] * 1_000_000)))
+        read_table.extract(Blob("x.csv", b",".join([b"x"] * 1_000_000)))
 
 
 def test_a_long_header_is_cut_between_columns() -> None:
     names = [f"column{n}" for n in range(500)]
     source = ",".join(names) + "\n" + ",".join("1" * 500) + "\n"
-    header = TableExtractor().extract(Blob("x.csv", source.encode())).elements[1].header
+    header = read_table.extract(Blob("x.csv", source.encode())).elements[1].header
     assert len(header) <= 1000
     assert header.endswith(tuple(names))

@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from trivium.core.errors import FileEmpty, FormatUnknown
 from trivium.core.types import Extraction
-from trivium.extract.text import TextExtractor
+from trivium.extract.text import read_text
 from trivium.ports import Blob
 
 
 def extract(data: bytes, name: str = "notes.txt") -> Extraction:
-    return TextExtractor().extract(Blob(name, data))
+    return read_text.extract(Blob(name, data))
 
 
 @pytest.mark.parametrize(

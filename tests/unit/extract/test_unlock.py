@@ -14,7 +14,7 @@ from tests.unit.extract.test_docx import W, p
 from tests.unit.extract.test_pdf_maker import paper
 
 from trivium.core.errors import FileLocked
-from trivium.extract.archives import ZipExtractor
+from trivium.extract.archives import read_zip
 from trivium.extract.detect import read
 from trivium.extract.pdf import PdfExtractor
 from trivium.extract.unlock import unlocked
@@ -81,8 +81,8 @@ def test_an_office_file() -> None:
 def test_a_zip(data: bytes) -> None:
     blob = Blob("a.zip", data)
     with pytest.raises(FileLocked):
-        ZipExtractor().extract(blob)
-    (member,) = ZipExtractor().extract(Blob("a.zip", unlocked(blob, "secret"))).enclosed
+        read_zip.extract(blob)
+    (member,) = read_zip.extract(Blob("a.zip", unlocked(blob, "secret"))).enclosed
     assert (member.name, member.data) == ("note.txt", b"The heron stands in the reeds.\n")
 
 

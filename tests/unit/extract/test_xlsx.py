@@ -5,7 +5,7 @@ from tests.unit.extract.making import check_offsets, zipped
 
 from trivium.core.errors import FileEmpty, FileTooLarge
 from trivium.core.types import Extraction, Kind
-from trivium.extract.xlsx import XlsxExtractor, look_of
+from trivium.extract.xlsx import look_of, read_xlsx
 from trivium.ports import Blob
 
 R = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
@@ -29,8 +29,8 @@ def extract(*sheets: str, strings: str = "") -> Extraction:
     for number, rows in enumerate(sheets):
         files[f"xl/sheet{number}.xml"] = f"<w xmlns='m'><sheetData>{rows}</sheetData></w>"
     blob = Blob("book.bin", zipped(files))
-    assert XlsxExtractor().accepts(blob)
-    result = XlsxExtractor().extract(blob)
+    assert read_xlsx.accepts(blob)
+    result = read_xlsx.extract(blob)
     check_offsets(result)
     return result
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.core.types import Element, Extraction, Kind
-from trivium.extract.code import CodeExtractor
-from trivium.extract.markdown import MarkdownExtractor
+from trivium.extract.code import read_code
+from trivium.extract.markdown import read_markdown
 from trivium.ports import Blob
 from trivium.text.summary import LONGEST, ExtractiveSummariser
 
@@ -28,7 +28,7 @@ impl<A> DiffExecutor<A> {
 
 
 def summary(source: str, name: str = "note.md") -> str:
-    extractor = CodeExtractor() if name.endswith(".rs") else MarkdownExtractor()
+    extractor = read_code if name.endswith(".rs") else read_markdown
     return ExtractiveSummariser().summarise(extractor.extract(Blob(name, source.encode())))
 
 

@@ -31,7 +31,7 @@ def _is_slack_export(blob: Blob) -> bool:
     return "users.json" in names and any(name in names for name in _LISTS)
 
 
-@reads("slack/2", _is_slack_export)
+@reads("slack/3", _is_slack_export)
 def read_slack_export(blob: Blob) -> Extraction:
     """Takes zip archives with Slack's lists of channels and users, and a file for each day."""
     package = Package(blob)
@@ -62,7 +62,7 @@ def read_slack_export(blob: Blob) -> Extraction:
 
 
 @reads(
-    "slack-channel/2", lambda blob: blob.data.startswith(b'{"format": "' + FORMAT.encode() + b'"')
+    "slack-channel/3", lambda blob: blob.data.startswith(b'{"format": "' + FORMAT.encode() + b'"')
 )
 def read_slack_channel(blob: Blob) -> Extraction:
     """Takes a channel as the export's reader encloses it."""

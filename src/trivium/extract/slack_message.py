@@ -88,11 +88,16 @@ def author_of(message: Message, names: Mapping[str, str]) -> str:
 
 
 def person(user: Message) -> str:
-    """The name that people see, else the real one, else the account."""
+    """The full name, with the name that people see if it is another: people search for either.
+    Without a full name what people see, else the account."""
     profile = user.get("profile")
     profile = profile if isinstance(profile, dict) else {}
-    name = profile.get("display_name") or profile.get("real_name") or user.get("real_name")
-    return str(name or user.get("name") or user.get("id") or "")
+    shown = str(profile.get("display_name") or "")
+    real = str(profile.get("real_name") or user.get("real_name") or "")
+    of_shown, of_real = set(_words(shown).split()), set(_words(real).split())
+    if shown and len(of_real) > 1 and not of_real <= of_shown:
+        return real if of_shown <= of_real else f"{real} ({shown})"
+    return shown or real or str(user.get("name") or user.get("id") or "")
 
 
 def file_name(file: Message) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from trivium.extract.slack_message import author_of, texts
+from trivium.extract.slack_message import author_of, person, texts
 
 NAMES = {"U1": "Ada", "U2": "Bob", "C1": "general"}
 
@@ -137,6 +137,23 @@ def test_a_huddle_says_who_was_there() -> None:
 )
 def test_a_message_has_an_author(message: dict[str, Any], author: str) -> None:
     assert author_of(message, NAMES) == author
+
+
+@pytest.mark.parametrize(
+    ("shown", "real", "name"),
+    [
+        ("nora", "Nora Lind", "Nora Lind"),
+        ("Liz", "Elizabeth Smith", "Elizabeth Smith (Liz)"),
+        ("Nora Lind (she/her)", "Nora Lind", "Nora Lind (she/her)"),
+        ("Ada", "Ada", "Ada"),
+        ("Ada", "", "Ada"),
+        ("", "Bo Lee", "Bo Lee"),
+        ("", "", "account"),
+    ],
+)
+def test_people_have_the_names_by_which_others_know_them(shown: str, real: str, name: str) -> None:
+    profile = {"display_name": shown, "real_name": real}
+    assert person({"id": "U1", "name": "account", "profile": profile}) == name
 
 
 def test_blocks_that_make_no_sense_are_left_out() -> None:

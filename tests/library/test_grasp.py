@@ -61,6 +61,10 @@ def test_it_is_measured_once_there_is_enough_and_again_when_that_has_grown(tmp_p
     told = CliRunner().invoke(cli, ["doctor", "--library", str(place), "--json"])
     facts = json.loads(told.stdout)["library"]
     assert f"at {again.passages:,} passages" in facts["grasp"]
+    with Library.open(place) as library:
+        library.remove([document.id for document in library.documents.all()][LEAST // 2 :])
+        library.add(notes(tmp_path / "last", 900, 1))
+        assert kept(library.backend, model) is None, "it is a small library again"
     assert facts["alike"].startswith(f"{again.alike:.3f} to the nearest passage")
 
 

@@ -283,8 +283,8 @@ class Grasps:
         """Measure if the library is new or has grown much. A search works without it."""
         before = kept(self._backend, self._embedder.fingerprint)
         found = self._measured(_PUBLIC, before) if self._fitted else None
-        if found is not None and found != before:
-            self._backend.models.keep_grasp(json.dumps(asdict(found)))
+        if found != before:
+            self._backend.models.keep_grasp(json.dumps(asdict(found)) if found else "")
         with self._lock:
             self._known.pop(None, None)
 
@@ -307,11 +307,12 @@ class Grasps:
             return found
 
     def _measured(self, public: Where, before: Grasp | None) -> Grasp | None:
-        """A new measurement if there are many more passages than before, else that one."""
+        """A new measurement if there are many more passages than before, else that one. None if
+        there are too few, by now too: then a match is computed as in a small library."""
         backend, embedder = self._backend, self._embedder
         count, ids = backend.signals.sample(PASSAGES, public)
         if count < LEAST:
-            return before
+            return None
         if before is not None and before.alike is not None and count < GROWN * before.passages:
             return before
 

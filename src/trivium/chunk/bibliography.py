@@ -4,6 +4,8 @@ By its heading; without such a heading, by several entries in a row that look li
 second half of the text. Knows nothing of chunks.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

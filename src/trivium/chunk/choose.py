@@ -1,5 +1,7 @@
 """Chooses the way of cutting by what sort of document it is. Cuts nothing itself."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 from trivium.chunk.messages import MessagesChunker, RowsChunker

@@ -5,6 +5,8 @@ each passage with its authors or its header.
 nothing of where messages come from, and nothing of spreadsheets.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace

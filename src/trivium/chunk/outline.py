@@ -1,6 +1,8 @@
 """Says where in a document's structure a range of its text is. Knows nothing of sizes or tokens:
 every chunker may ask it."""
 
+from __future__ import annotations
+
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TypedDict

@@ -4,6 +4,8 @@ Takes whole paragraphs while they fit. Splits a longer one at lines, then senten
 then anywhere between two characters. Knows nothing of formats: it sees text and elements.
 """
 
+from __future__ import annotations
+
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -4,6 +4,8 @@ Joins paragraphs up to a ceiling, and splits a paragraph only if it alone exceed
 overlaps, and the list of references is left out. Knows nothing of file formats.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

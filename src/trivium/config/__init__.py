@@ -4,6 +4,8 @@ A value comes from the default, the user's config.toml, the environment (`TRIVIU
 `chunk.size`) or the caller; later ones win. `trivium config` shows where each value comes from.
 """
 
+from __future__ import annotations
+
 import os
 import tomllib
 from collections.abc import Mapping

@@ -1,5 +1,7 @@
 """The settings of known systems, by name. Data only; `config` says what a setting means."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 # The five systems that Trivium must at least equal, by their own numbers. What a preset does not

@@ -5,6 +5,8 @@ it is made when it is first needed. So neither a copy of a library, nor a backup
 its database gives a secret away. Knows nothing of sources.
 """
 
+from __future__ import annotations
+
 import os
 from contextlib import suppress
 from pathlib import Path

@@ -4,6 +4,8 @@ An error's own `fix` is for a terminal. Where that doesn't help in a browser, th
 instead, and so does HTTP if the `fix` is a command. Knows nothing of pages.
 """
 
+from __future__ import annotations
+
 import re
 
 from trivium.core import errors

@@ -1,6 +1,8 @@
 """The choices of a search, as enums. Part of `types`, which exports them; in their own file because
 the terminal's help needs nothing else of it: dataclasses take time to make."""
 
+from __future__ import annotations
+
 from enum import StrEnum
 
 

@@ -5,6 +5,8 @@ done so far jumps. `TimeLeft` keeps the moment at which it expects the end, and 
 towards each new estimate. Knows nothing of jobs.
 """
 
+from __future__ import annotations
+
 from math import exp
 
 _FIRST_SECONDS = 3.0  # before that an estimate is a guess

@@ -2,6 +2,8 @@
 and `repr` show neither that nor the user, and nothing at all if a password may have spilled into
 the rest. Knows nothing of what is there."""
 
+from __future__ import annotations
+
 import os
 import re
 from dataclasses import dataclass

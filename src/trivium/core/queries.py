@@ -3,6 +3,8 @@
 Frozen dataclasses, standard library only. Knows nothing of where they are kept or who asks.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 

@@ -1,5 +1,7 @@
 """What a search returns: results, and how each score adds up. Frozen dataclasses like `types`."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, overload

@@ -1,5 +1,7 @@
 """Nouns for a library's state and repairs."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

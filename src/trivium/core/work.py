@@ -5,6 +5,8 @@ A job is what a person asked for, a task is one document of it. Frozen dataclass
 only. Knows nothing of where they are stored or which process runs them.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta

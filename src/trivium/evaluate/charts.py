@@ -4,6 +4,8 @@ Colours are classes (`c0`, `c1`, ... and `win`, `loss`), which the page defines 
 Escapes whatever comes from data. Knows numbers and names, nothing of searching.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape

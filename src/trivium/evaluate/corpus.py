@@ -5,6 +5,8 @@ One document each, its title a heading above its text; pages of a web collection
 HTML file is. Knows nothing of queries and judgments.
 """
 
+from __future__ import annotations
+
 import hashlib
 import html
 import re

@@ -6,6 +6,8 @@
 Finds and keeps; what judging, making up and measuring are, others know.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -6,6 +6,8 @@ These are replaced whole, so that a crash leaves either the old or the new ones.
 terminals.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import random

@@ -1,6 +1,8 @@
 """Reads the text files of judged sets line by line, plain or packed with gzip. Whatever is wrong
 with one is said with its name and line. Knows no layout."""
 
+from __future__ import annotations
+
 import gzip
 import json
 from collections.abc import Iterator

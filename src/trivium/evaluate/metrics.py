@@ -4,6 +4,8 @@ discounted by log2(rank + 1), against the best order there could be.
 Our own few lines: the libraries for this bind trec_eval, whose package has no wheel for arm64.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from math import log2
 from typing import TypeAlias

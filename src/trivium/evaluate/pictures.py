@@ -1,5 +1,7 @@
 """Which charts an evaluation is shown by, in a report as on a page. Knows figures only."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from trivium.evaluate.charts import Bar, Point, Series, bars, profile, scatter, waterfall

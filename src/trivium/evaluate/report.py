@@ -3,6 +3,8 @@
 Everything that comes from data (queries, names, settings) is escaped. Knows figures only.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from html import escape
 

@@ -1,6 +1,8 @@
 """Runs the queries of a judged set by every signal, fused and reranked, and measures the results.
 Documents count once, by their best chunk. Also measures runs of other programs."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

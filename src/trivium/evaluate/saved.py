@@ -4,6 +4,8 @@ It holds queries and figures, never the text of a document. Knows nothing of how
 shown.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

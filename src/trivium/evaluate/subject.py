@@ -2,6 +2,8 @@
 exists. Uses the product as anyone does: through `Library`.
 """
 
+from __future__ import annotations
+
 import hashlib
 import os
 from collections.abc import Callable, Iterator

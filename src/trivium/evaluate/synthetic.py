@@ -6,6 +6,8 @@ all they know: other documents may answer as well, and words that stand in a doc
 find than those of someone who does not know it. Whatever uses them says that they are synthetic.
 """
 
+from __future__ import annotations
+
 import random
 import re
 from collections import Counter

@@ -6,6 +6,8 @@ Judgments: three columns with tabs (query, document, score) or TREC's four with 
 of which says nothing. Knows nothing of documents.
 """
 
+from __future__ import annotations
+
 import html
 import re
 from collections.abc import Iterator

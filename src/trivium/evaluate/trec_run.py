@@ -4,6 +4,8 @@ Blanks in a document's name (paths have them) are written as %20 and the like, a
 the name is one that was judged. Knows rankings and nothing of how they came about.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -5,6 +5,8 @@ first. It comes from a network: missing or odd parts are left out, and an answer
 refused. Knows no address.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -5,6 +5,8 @@ Checks counts, sizes and names before and while unpacking, and lists skipped mem
 metadata. The reader of the members decides how deep archives may be nested.
 """
 
+from __future__ import annotations
+
 import bz2
 import gzip
 import importlib.util

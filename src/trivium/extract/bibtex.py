@@ -4,6 +4,8 @@ Forgiving: skips an entry that can't be parsed, and continues at the next `@`. A
 their paths in `file`. Knows nothing of documents.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 

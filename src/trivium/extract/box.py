@@ -7,6 +7,8 @@ refuses sockets. Elsewhere there is nothing of the kind, and `doctor` says so. K
 formats.
 """
 
+from __future__ import annotations
+
 import ctypes
 import os
 import platform

@@ -4,6 +4,8 @@ Both are lines of `NAME;PARAMETER=…:value` between BEGIN and END. Knows nothin
 its rule's own words.
 """
 
+from __future__ import annotations
+
 import quopri
 import re
 from collections.abc import Iterator

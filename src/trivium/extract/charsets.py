@@ -5,6 +5,8 @@ encodings and an order; this file decides which of them gives a text in a langua
 line or two its own order is right only three times in four. Knows nothing of formats.
 """
 
+from __future__ import annotations
+
 import math
 import re
 import unicodedata

@@ -4,6 +4,8 @@ Removes NUL, halves of surrogate pairs and boxes that aren't finite, limits meta
 the elements' offsets. Knows nothing of formats.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace

@@ -3,6 +3,8 @@
 Detects the language from the file's name or first line. Knows no grammar.
 """
 
+from __future__ import annotations
+
 import re
 from pathlib import PurePath
 

@@ -3,6 +3,8 @@
 Knows how pieces are joined, numbered and placed under headings; knows no file format.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -3,6 +3,8 @@
 A table is a sheet, as in a workbook. Knows nothing of relations between tables.
 """
 
+from __future__ import annotations
+
 import io
 import sqlite3
 import struct

@@ -4,6 +4,8 @@ Knows formats only as a list of extractors: a new format is one more entry. Know
 sandboxes; call it inside one if you don't trust the file.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -4,6 +4,8 @@ Page numbers come from the last time Word laid out the document. Leaves out runn
 text and tables of contents. Knows nothing of old DOC files.
 """
 
+from __future__ import annotations
+
 import re
 from itertools import zip_longest
 from xml.etree.ElementTree import Element

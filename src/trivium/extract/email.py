@@ -5,6 +5,8 @@ A mailbox is a conversation document, its threads under headings. `mail_message`
 takes one message apart; Outlook's MSG files are `msg`'s.
 """
 
+from __future__ import annotations
+
 import re
 from pathlib import PurePath
 

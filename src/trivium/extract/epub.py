@@ -3,6 +3,8 @@
 Knows containers and tables of contents; locked books are refused with a sentence.
 """
 
+from __future__ import annotations
+
 import posixpath
 from xml.etree.ElementTree import Element
 

@@ -1,6 +1,8 @@
 """Feeds (RSS, Atom, RDF, CDF), as feedparser reads them: entities, encodings and markup as they are
 found on the web. Knows nothing of where a feed comes from."""
 
+from __future__ import annotations
+
 import html
 import re
 from collections.abc import Sequence

@@ -2,6 +2,8 @@
 (`xml_documents`), any other document by its text: an element with text of its own is a paragraph.
 """
 
+from __future__ import annotations
+
 import re
 from contextlib import suppress
 from xml.etree.ElementTree import Element

@@ -3,6 +3,8 @@
 Knows nothing of Markdown itself.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from datetime import date, datetime

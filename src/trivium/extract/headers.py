@@ -1,5 +1,7 @@
 """Tells a table's column names from its data. Knows rows of strings, nothing of files."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from itertools import pairwise

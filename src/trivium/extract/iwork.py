@@ -4,6 +4,8 @@ The parts are Snappy streams of protocol buffers; texts are in one kind of messa
 Numbers are spread over several: numbers-parser reads those. Knows nothing of styles.
 """
 
+from __future__ import annotations
+
 import re
 import tempfile
 from collections.abc import Iterator

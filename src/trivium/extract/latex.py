@@ -3,6 +3,8 @@
 Knows nothing of fields or files.
 """
 
+from __future__ import annotations
+
 import re
 import unicodedata
 

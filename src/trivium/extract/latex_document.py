@@ -2,6 +2,8 @@
 they are typed. `latex` turns commands into characters. Knows nothing of macros that a text defines.
 """
 
+from __future__ import annotations
+
 import re
 from pathlib import PurePath
 

@@ -4,6 +4,8 @@ Real messages break every rule; a broken part is skipped or read as well as poss
 nothing of elements.
 """
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass
 from email import message_from_bytes

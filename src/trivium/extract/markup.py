@@ -1,6 +1,8 @@
 """Reads texts in light markup: reStructuredText, AsciiDoc and Org. One walk over the lines; each
 format is a table of what its lines mean. Knows nothing of LaTeX (`latex_document`) or Markdown."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
 from pathlib import PurePath

@@ -3,6 +3,8 @@
 Knows PalmDOC's compression; locked books and the rarer compression are refused with a sentence.
 """
 
+from __future__ import annotations
+
 import struct
 
 from trivium.core.errors import FileDamaged, FileLocked, FormatUnknown

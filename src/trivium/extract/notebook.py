@@ -1,6 +1,8 @@
 """Reads Jupyter notebooks: prose as Markdown, cells as code, each with its printed output below.
 Leaves out pictures and interactive output. Knows nothing of kernels."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 

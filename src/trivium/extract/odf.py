@@ -1,6 +1,8 @@
 """Reads OpenDocument files: texts (ODT), sheets (ODS) and presentations (ODP). Knows the pages of a
 text if the program marked its soft page breaks. Knows nothing of styles."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 

@@ -3,6 +3,8 @@
 Good enough to find a formula by its symbols; knows nothing of typesetting.
 """
 
+from __future__ import annotations
+
 from xml.etree.ElementTree import Element
 
 _SKIPPED = frozenset({"rPr", "ctrlPr", "fPr", "sSupPr", "sSubPr", "radPr", "dPr", "naryPr", "mPr"})

@@ -4,6 +4,8 @@ Follows [MS-PPT]: the chain of edits says where each slide is now. If that chain
 all text in the order of the file. Knows nothing of shapes or layout.
 """
 
+from __future__ import annotations
+
 import struct
 from collections.abc import Iterator
 

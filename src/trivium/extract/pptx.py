@@ -3,6 +3,8 @@
 Tables, charts and diagrams give their words and figures. Knows nothing of old PPT files.
 """
 
+from __future__ import annotations
+
 from xml.etree.ElementTree import Element
 
 from trivium.core.errors import FileDamaged

@@ -4,6 +4,8 @@ Keeps the limits of time and output; why a file failed and what follows is `sand
 `Scratch` is its temporary folder.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import resource

@@ -1,6 +1,8 @@
 """Reads the properties of Office and OpenDocument files: title, authors, dates, pages. Knows
 nothing of their text."""
 
+from __future__ import annotations
+
 import re
 from xml.etree import ElementTree
 

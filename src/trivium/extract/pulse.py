@@ -1,6 +1,8 @@
 """Lets a long extraction report progress, page by page or minute by minute. Knows nothing of the
 listener: the clock in a sandbox's worker, elsewhere nobody."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 Pulse = Callable[[float, float, str], None]

@@ -6,6 +6,8 @@ continue the line before. Forgiving: unknown tags are skipped. Attached files ke
 `file`. Knows nothing of documents.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import PureWindowsPath

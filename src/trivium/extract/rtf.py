@@ -4,6 +4,8 @@ Pictures, running heads and everything a reader does not see are skipped. Knows 
 bytes and a stack of groups; no layout.
 """
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass, field, replace
 

@@ -6,6 +6,8 @@ is the caller's. The limits protect against accidents and bombs: a file that tak
 has the rights of the user who runs it.
 """
 
+from __future__ import annotations
+
 import os
 import queue
 import threading

@@ -1,6 +1,8 @@
 """Writes the rows of a sheet as elements, and finds the header row of each block. Every reader of
 tables (CSV, XLSX, XLS, ODS) provides rows of strings. Knows nothing of files."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 
 from trivium.core.errors import FileTooLarge

@@ -4,6 +4,8 @@ The archive itself is a short overview; its channels are enclosed as `NAME.slack
 of our own with the names of people filled in, which `SlackChannelExtractor` reads.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterator, Mapping

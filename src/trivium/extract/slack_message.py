@@ -5,6 +5,8 @@ once. Blocks as in slackapi/node-slack-sdk, packages/types/src/block-kit. Knows 
 messages come from.
 """
 
+from __future__ import annotations
+
 import html
 import re
 from collections.abc import Iterator, Mapping

@@ -1,5 +1,7 @@
 """Says what kind of file some bytes are, when they are not text. Knows nothing of names."""
 
+from __future__ import annotations
+
 from trivium.extract.charsets import utf16_without_mark
 
 BOMS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")  # UTF-16 and UTF-32, where NUL is normal

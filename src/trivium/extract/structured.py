@@ -3,6 +3,8 @@
 Nesting is followed to a limit and written as dotted names. Knows nothing of particular schemas.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator
 from pathlib import PurePath

@@ -1,5 +1,7 @@
 """Reads subtitles (SRT, VTT, TTML): what is said, and when. Knows nothing of the recording."""
 
+from __future__ import annotations
+
 import html
 import re
 from collections.abc import Iterator

@@ -3,6 +3,8 @@
 The separator is found from the rows, not from the name. Knows nothing of spreadsheets.
 """
 
+from __future__ import annotations
+
 import csv
 import io
 from collections import Counter

@@ -1,5 +1,7 @@
 """Reads plain text, whatever its encoding, into paragraphs. Knows nothing of markup."""
 
+from __future__ import annotations
+
 import re
 from itertools import pairwise
 from pathlib import PurePath

@@ -1,6 +1,8 @@
 """Turns what is said, with its times, into paragraphs and headings: for transcripts and subtitles
 alike. Knows neither sound nor formats of subtitles."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -5,6 +5,8 @@ Runs in a reader's process as an extractor whose answer is one enclosed file. Th
 as the blob's `title`, through the pipe: a command line shows it to everybody on the machine.
 """
 
+from __future__ import annotations
+
 import hashlib
 import hmac
 import io

@@ -7,6 +7,8 @@ unpickling it, even with a list of allowed classes, lets it set attributes of th
 reserve memory at will.
 """
 
+from __future__ import annotations
+
 import json
 import struct
 from collections.abc import Callable, Mapping, Sequence

@@ -3,6 +3,8 @@
 Offsets follow Microsoft's [MS-DOC]. Knows nothing of compound files or elements.
 """
 
+from __future__ import annotations
+
 import re
 import struct
 from bisect import bisect_right

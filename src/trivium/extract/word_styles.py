@@ -4,6 +4,8 @@ lists: the marker before a paragraph, as in "2.1" or "(b)".
 Reads styles.xml and numbering.xml only.
 """
 
+from __future__ import annotations
+
 import re
 from collections import defaultdict
 from collections.abc import Iterable

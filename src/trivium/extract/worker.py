@@ -4,6 +4,8 @@ Knows only the documents of one request. `sandbox` decides how long one may take
 then; `wire` defines the form of its answers.
 """
 
+from __future__ import annotations
+
 import ctypes
 import faulthandler
 import gc

@@ -7,6 +7,8 @@ keeps a sheet in memory as a whole, so a single cell in the last row costs gigab
 bounds that here.
 """
 
+from __future__ import annotations
+
 import io
 import re
 from collections.abc import Iterator

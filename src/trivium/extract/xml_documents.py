@@ -1,6 +1,8 @@
 """Documents that are one XML tree or a few: books (FB2), outlines (OPML), drawings (SVG, draw.io,
 Visio), property lists. Gives a composer what a reader sees. Knows nothing of feeds."""
 
+from __future__ import annotations
+
 import base64
 import binascii
 import plistlib

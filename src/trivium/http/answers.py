@@ -1,6 +1,8 @@
 """Answers that only the HTTP API gives: paged lists, and facts about the server. Shapes like those
 in `shapes`, sent the same way."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 from starlette.responses import JSONResponse

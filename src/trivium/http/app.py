@@ -1,5 +1,7 @@
 """Puts the server together: routes under /v1, the guard in front, MCP, the API description."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext

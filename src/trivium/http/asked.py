@@ -4,6 +4,8 @@ FastAPI's `Depends(...)`. A route without one of the `may_` callers is open to e
 lists those routes.
 """
 
+from __future__ import annotations
+
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Event

@@ -1,5 +1,7 @@
 """MCP at /mcp: the same tokens, the same limits."""
 
+from __future__ import annotations
+
 from anyio import to_thread
 from starlette.types import Receive, Scope, Send
 

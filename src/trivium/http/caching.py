@@ -3,6 +3,8 @@
 Made only for documents that the caller may see; a matching tag doesn't get around that.
 """
 
+from __future__ import annotations
+
 import hashlib
 from dataclasses import dataclass
 

@@ -3,6 +3,8 @@
 Knows the library's tokens, nothing of routes.
 """
 
+from __future__ import annotations
+
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass

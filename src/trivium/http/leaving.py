@@ -2,6 +2,8 @@
 that does it.
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Awaitable, Callable
 from threading import Event

@@ -3,6 +3,8 @@ Refuses more at once, instead of letting them wait for ever. Fair to callers: wh
 goes first, nobody takes all places, and a full queue turns away the one who fills it.
 """
 
+from __future__ import annotations
+
 import asyncio
 import contextvars
 from collections import Counter

@@ -1,6 +1,8 @@
 """Logs of servers and workers, on standard error: lines for people, or JSON for programs. Never
 what people search for, nor text of documents: `log.queries` keeps queries, if you ask for it."""
 
+from __future__ import annotations
+
 import json
 import logging
 from datetime import UTC, datetime

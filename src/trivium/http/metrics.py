@@ -4,6 +4,8 @@ Several processes of one server share a folder that PROMETHEUS_MULTIPROC_DIR nam
 writes its values there, and whichever is asked sums them.
 """
 
+from __future__ import annotations
+
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping

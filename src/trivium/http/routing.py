@@ -23,7 +23,7 @@ class Routes(APIRouter):
     from its query string."""
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **given: Any) -> None:
-        told = signature(endpoint)
+        told = signature(endpoint, eval_str=True)
         statuses = [404] if "{" in path else []
         statuses += (408, 413) if "body" in told.parameters else ()
         given["responses"] = responses(*statuses) | (given["responses"] or {})

@@ -3,6 +3,8 @@
 Knows nothing of their contents.
 """
 
+from __future__ import annotations
+
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping

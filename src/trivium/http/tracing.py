@@ -1,6 +1,8 @@
 """Traces for OpenTelemetry, if the package is there: a span for each request, below the caller's
 own if it sends one. Whoever sets up OpenTelemetry's SDK gets them; without it they cost nothing."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any

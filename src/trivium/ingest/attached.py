@@ -3,6 +3,8 @@
 The source decides where a file may be (`SourceItem.beside`). Knows entries, nothing of paths.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace

@@ -4,6 +4,8 @@ Outside the sandbox: the worker that opens hostile files has no key and no netwo
 to the model unopened. If the model fails, only the picture's own text counts.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath

@@ -6,6 +6,8 @@ model, until the document is read. Around the sandbox and not within: the worker
 has no network, and no folder of yours.
 """
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

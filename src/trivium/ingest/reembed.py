@@ -5,6 +5,8 @@ lock only for the switch, so documents can change meanwhile; new ones are embedd
 switch. Knows stores and models only through their ports.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from time import perf_counter

@@ -4,6 +4,8 @@ Around the sandbox and not within: the worker that opens hostile files has no ke
 Where the service fails, the file is read here, says so, and is read again when it is added again.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 

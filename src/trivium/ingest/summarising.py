@@ -7,6 +7,8 @@ paragraph of a 200-page book. An edit hardly changes what a document is about, s
 stays while it saves at least half of the work (`steady`).
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from trivium.core.errors import ModelError

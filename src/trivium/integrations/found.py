@@ -1,5 +1,7 @@
 """What frameworks get besides a passage's text: plain values only."""
 
+from __future__ import annotations
+
 from trivium.core.results import Result
 from trivium.core.shapes import heading
 from trivium.core.types import MetaScalar

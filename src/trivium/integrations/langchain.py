@@ -4,6 +4,8 @@
 >>> retriever.invoke("who stole the crown")                     # doctest: +SKIP
 """
 
+from __future__ import annotations
+
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever

@@ -4,6 +4,8 @@
 >>> retriever.retrieve("who stole the crown")                   # doctest: +SKIP
 """
 
+from __future__ import annotations
+
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 

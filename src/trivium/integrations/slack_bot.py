@@ -8,6 +8,8 @@ Hears of messages by Socket Mode, so it needs no address that others can reach. 
 the extra `slack`. Knows nothing of stores or of how answers are made.
 """
 
+from __future__ import annotations
+
 import json
 import logging
 import re

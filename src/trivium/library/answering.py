@@ -1,5 +1,7 @@
 """How a library is asked: answers with citations, and the conversations that it keeps."""
 
+from __future__ import annotations
+
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace

@@ -1,5 +1,7 @@
 """Turns a caller's options and the settings into one typed request."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum

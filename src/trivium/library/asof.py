@@ -1,5 +1,7 @@
 """Searching a library as it was: an instant as people write it, and the stores that answer."""
 
+from __future__ import annotations
+
 from collections import OrderedDict
 from datetime import UTC, date, datetime, time
 

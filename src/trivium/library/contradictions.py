@@ -5,6 +5,8 @@ by sentence. If a language model is set up, it judges each pair that the rules f
 rejects are left out; it also reads the nearest passages itself and reports what the rules miss.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -4,6 +4,8 @@ A file that is gone is forgotten only after every existing file was added: a fil
 one name and new under another has moved.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field

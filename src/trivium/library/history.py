@@ -1,5 +1,7 @@
 """The interpretations (versions) of documents: list, compare, restore, prune."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

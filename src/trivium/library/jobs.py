@@ -1,5 +1,7 @@
 """How jobs are made, worked off in this process or by another one, and steered by people."""
 
+from __future__ import annotations
+
 import os
 import time
 from collections import Counter, defaultdict

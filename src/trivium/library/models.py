@@ -1,5 +1,7 @@
 """Changes the embedding model of a library."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from secrets import token_hex

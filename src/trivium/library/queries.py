@@ -3,6 +3,8 @@
 Both are for the owner only: the log has what others typed.
 """
 
+from __future__ import annotations
+
 import json
 import logging
 import sys

@@ -4,6 +4,8 @@ The rarest words of the quotation propose passages; an alignment word by word de
 of language models: it needs none, and no embedding model either.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 

@@ -1,5 +1,7 @@
 """Searches a library, as it is or as it was."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

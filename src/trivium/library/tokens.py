@@ -1,5 +1,7 @@
 """Access tokens: create, list, revoke, recognise."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta

@@ -2,6 +2,8 @@
 library as the caller would, so none shows more than a search of theirs.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,6 +1,8 @@
 """Adds files that a password protects. The password is used once and kept nowhere: what is stored
 is the file without it, so that later readings need none."""
 
+from __future__ import annotations
+
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

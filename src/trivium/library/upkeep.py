@@ -1,5 +1,7 @@
 """Maintenance of a library: check, rebuild, rewrite, repair, back up."""
 
+from __future__ import annotations
+
 import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence

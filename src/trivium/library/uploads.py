@@ -4,6 +4,8 @@ An upload stays in the library's spool until its job is done, so that a crash lo
 acknowledged.
 """
 
+from __future__ import annotations
+
 import re
 import unicodedata
 from collections.abc import Callable

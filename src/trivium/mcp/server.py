@@ -4,6 +4,8 @@ Not its MCPServer: that one sets up the program's logging. Each request names it
 by the token, over standard input and output by the command line.
 """
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial

@@ -3,6 +3,8 @@
 Results are `Shape`s like everything callers get, but limited to what an assistant needs.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 

@@ -1,5 +1,7 @@
 """Adding: the labels of new documents, and where documents come from."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated

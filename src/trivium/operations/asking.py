@@ -1,5 +1,7 @@
 """Asking: questions that are answered from the documents, and the settings behind them."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated

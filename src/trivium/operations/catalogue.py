@@ -3,6 +3,8 @@
 OpenAPI has the same ids; `trivium --help` and OpenAPI show the same lines.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 

@@ -5,6 +5,8 @@ metadata; this module doesn't import it. They limit what a request over a networ
 and the terminal get the library's own checks.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from types import NoneType, UnionType

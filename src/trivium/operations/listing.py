@@ -2,6 +2,8 @@
 
 Requests carry these in their query strings."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated

@@ -1,5 +1,7 @@
 """Managing: versions of documents, access tokens, and measuring the ranking."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal

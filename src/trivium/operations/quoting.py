@@ -1,5 +1,7 @@
 """Quoting: where a pasted text comes from."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from trivium.operations.declaring import option, requests

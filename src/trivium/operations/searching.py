@@ -4,6 +4,8 @@ To add an option, add a field here and use it where a search runs; docs/decision
 comes of it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime

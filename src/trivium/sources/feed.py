@@ -5,6 +5,8 @@ pages that it lists no longer go. Pages are fetched as robots.txt allows, no fas
 for, and from public addresses alone unless `private` is on: a feed may link to anything.
 """
 
+from __future__ import annotations
+
 import html
 import json
 import zlib

@@ -4,6 +4,8 @@ A kind is registered under the entry point group `trivium.sources` as a `SourceK
 registered in the same way. Loaded on call: naming one source imports no other.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint

@@ -5,6 +5,8 @@ archived stays; what was moved to the trash goes. Comments that were deleted are
 ids are compared now and then.
 """
 
+from __future__ import annotations
+
 import json
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence

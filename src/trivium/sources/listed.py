@@ -4,6 +4,8 @@ that change when they do.
 A file counts as changed when its size or its time of change did, as with rsync and make.
 """
 
+from __future__ import annotations
+
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

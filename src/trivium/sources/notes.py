@@ -4,6 +4,8 @@ Every file is an item, notes and attachments alike. Knows nothing of Markdown be
 programs add to it.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterator, Sequence

@@ -9,6 +9,8 @@ A block that the API doesn't give is left out and named in the page's field `not
 data source that it doesn't give fails alone.
 """
 
+from __future__ import annotations
+
 import json
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence

@@ -3,6 +3,8 @@
 Shapes as in the types of notion-sdk-js. Knows nothing of requests.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -12,6 +12,8 @@ thread of last year is found too. The cursor holds where each channel is, so a r
 request, as it must where Slack allows one a minute.
 """
 
+from __future__ import annotations
+
 import json
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence

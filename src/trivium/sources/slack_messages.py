@@ -3,6 +3,8 @@
 Knows how Slack writes messages, nothing of where they come from.
 """
 
+from __future__ import annotations
+
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

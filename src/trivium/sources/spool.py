@@ -3,6 +3,8 @@
 A key names the bytes in the spool, and their file name. Knows nothing of jobs or formats.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial

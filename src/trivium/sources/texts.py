@@ -4,6 +4,8 @@ Most of it is Markdown. It is split into paragraphs and otherwise left alone: pe
 of a comment as it is.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

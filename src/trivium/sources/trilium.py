@@ -5,6 +5,8 @@ One request lists all notes with the time of their last change, so deletions sho
 them either.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from functools import partial

@@ -1,6 +1,8 @@
 """Notices changes below folders, and when a whole folder disappears and comes back. Says only where
 something happened; whoever listens looks what it was. Knows nothing of documents."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

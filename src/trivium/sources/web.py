@@ -8,6 +8,8 @@ One deadline holds for all of it: looking up the name, connecting, and every byt
 side lets drip, also while it sends headers.
 """
 
+from __future__ import annotations
+
 import http.client
 import io
 import ipaddress

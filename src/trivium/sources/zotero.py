@@ -5,6 +5,8 @@ of the website. Both tell the same things; an entry is told again when it or wha
 changed.
 """
 
+from __future__ import annotations
+
 import html
 import json
 import re

@@ -5,6 +5,8 @@ Every entry is an item, with the text of its PDF where that lies beside the expo
 `storage`. Other files are not read, whatever an entry names.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

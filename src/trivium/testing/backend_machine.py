@@ -5,6 +5,8 @@ open in several processes: each step continues in one of them. Nothing that was
 removed counts in a score.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from operator import attrgetter
 

@@ -1,5 +1,7 @@
 """What every backend must store besides documents, and its leases."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path

@@ -1,5 +1,7 @@
 """What everything that keeps the bytes of originals must do."""
 
+from __future__ import annotations
+
 import hashlib
 
 import pytest

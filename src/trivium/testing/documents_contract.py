@@ -1,5 +1,7 @@
 """What every backend must tell of its documents, to whom."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 import pytest

@@ -12,6 +12,8 @@
 Knows nothing of formats.
 """
 
+from __future__ import annotations
+
 import re
 
 import pytest

@@ -1,5 +1,7 @@
 """What every queue of jobs must do: order, counts, tasks of dead workers, what it keeps."""
 
+from __future__ import annotations
+
 from trivium.core.work import (
     KEPT_JOBS,
     Job,

@@ -1,5 +1,7 @@
 """What every backend must answer to each of the three signals."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from math import log
 

@@ -4,6 +4,8 @@
 the source tells since its last cursor must lead to the same items as reading everything.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 
 import pytest

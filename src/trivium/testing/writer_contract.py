@@ -1,5 +1,7 @@
 """What every backend must do with documents that come, change, move and go."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 import pytest

@@ -1,6 +1,8 @@
 """Turns blocks into text and elements: headings with their path, counted paragraphs, places. Knows
 nothing of PDF beyond the blocks."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from itertools import groupby
 

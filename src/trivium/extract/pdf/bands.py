@@ -3,6 +3,8 @@
 Knows positions only, not what the text says.
 """
 
+from __future__ import annotations
+
 from trivium.extract.pdf.marks import Column, Fragment
 
 

@@ -1,6 +1,8 @@
 """What a page's characters mean: ligatures, separate accents, kinds of spaces. Knows nothing of
 words or lines."""
 
+from __future__ import annotations
+
 import re
 
 _SPACES = re.compile(r"[\s\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff]+")

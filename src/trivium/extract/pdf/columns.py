@@ -1,6 +1,8 @@
 """Finds the white space between columns of prose, on a page and shared by a document's pages. Knows
 positions only, not the text."""
 
+from __future__ import annotations
+
 from collections import Counter
 from dataclasses import dataclass
 from itertools import accumulate

@@ -1,6 +1,8 @@
 """Builds a document from its pages: lines, blocks, headings, text, metadata. The recipe, top to
 bottom; each step has its own file. Knows nothing of where pages come from."""
 
+from __future__ import annotations
+
 import traceback
 from dataclasses import dataclass
 from itertools import groupby

@@ -3,6 +3,8 @@
 Knows which letters run left. pdfium gives the letters inside a word in that order already.
 """
 
+from __future__ import annotations
+
 import re
 
 from trivium.extract.pdf.marks import Fragment, Word

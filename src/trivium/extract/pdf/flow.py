@@ -3,6 +3,8 @@
 Knows the roles of blocks, not how they were found.
 """
 
+from __future__ import annotations
+
 import re
 
 from trivium.extract.pdf.headings import REFERENCES

@@ -3,6 +3,8 @@
 Knows what names look like, not whose they are.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from itertools import pairwise

@@ -5,6 +5,8 @@ word, by raw addresses: asking for every character took three times as long, let
 every pointer doubled what remained, and converting the arguments of each call doubled it again.
 """
 
+from __future__ import annotations
+
 import ctypes
 import math
 import re

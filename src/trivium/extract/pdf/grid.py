@@ -4,6 +4,8 @@ A cell may run over several lines: they become one row, so that a label and its 
 together. Knows positions and what figures look like, nothing of ruling lines.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 

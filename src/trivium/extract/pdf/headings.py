@@ -1,6 +1,8 @@
 """Recognises headings by numbering, type and place, and gives them levels. Knows nothing of a
 section's content."""
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass
 from itertools import pairwise

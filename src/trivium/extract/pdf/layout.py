@@ -3,6 +3,8 @@
 Knows positions only, not what the text says.
 """
 
+from __future__ import annotations
+
 from trivium.extract.pdf.bands import column_sides, find_bands
 from trivium.extract.pdf.columns import Gutter, find_gutter
 from trivium.extract.pdf.direction import in_order, runs_left

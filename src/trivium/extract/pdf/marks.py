@@ -1,6 +1,8 @@
 """The PDF reader's nouns for a page: words, fragments, lines, blocks. Data only. Coordinates are
 points from the top left corner of the page as a person sees it."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

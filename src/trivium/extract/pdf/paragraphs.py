@@ -3,6 +3,8 @@
 What runs over columns and pages is put together by `flow`.
 """
 
+from __future__ import annotations
+
 import re
 import string
 

@@ -6,6 +6,8 @@ and outside tables, or if it counts the pages (`counting`); the first copy of wo
 doubt, everything stays: an extra head costs a search nothing, a lost row can't be found.
 """
 
+from __future__ import annotations
+
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field

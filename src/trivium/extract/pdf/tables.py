@@ -5,6 +5,8 @@ words need white that no justified line of prose has. `grid` makes rows and name
 Knows nothing of ruling lines inside a table, and nothing of cells that span rows.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -2,6 +2,8 @@
 words it uses. Everything else is recognised by differing from it.
 """
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Routes about the server: the caller, settings, health, metrics."""
 
+from __future__ import annotations
+
 from contextlib import suppress
 
 from fastapi import APIRouter

@@ -1,5 +1,7 @@
 """Routes for documents: list, show, compare versions, restore, remove."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import Annotated
 

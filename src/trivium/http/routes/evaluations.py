@@ -1,5 +1,7 @@
 """Routes to measure search quality, for the owner: judged sets, judgments, runs, comparisons."""
 
+from __future__ import annotations
+
 from time import monotonic
 from typing import Annotated
 

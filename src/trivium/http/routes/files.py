@@ -1,5 +1,7 @@
 """Routes for files: upload, fetch from the web, download the original, draw pages."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import AsyncIterator, Mapping

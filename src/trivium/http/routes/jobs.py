@@ -4,6 +4,8 @@ Jobs name documents of every audience, so only callers who may see everything ca
 anyone who uploads a file may look at the job that adds it.
 """
 
+from __future__ import annotations
+
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """Routes for questions, with streamed answers, and for saved conversations."""
 
+from __future__ import annotations
+
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """Routes for searching, suggestions and collections."""
 
+from __future__ import annotations
+
 from functools import partial
 
 from trivium.core.answers import Quotation

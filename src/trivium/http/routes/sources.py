@@ -1,5 +1,7 @@
 """Routes for watched folders on the server's machine."""
 
+from __future__ import annotations
+
 import os
 from dataclasses import asdict
 from functools import partial

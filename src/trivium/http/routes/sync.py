@@ -1,5 +1,7 @@
 """Routes for synced sources: add, run, verify, pause, remove."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import partial
 from typing import Annotated

@@ -1,5 +1,7 @@
 """Routes for access tokens, for the owner: create, list, revoke. A secret is shown once."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import Annotated
 

@@ -2,6 +2,8 @@
 cut into segments. Each of them is put as one, and the cursor advances with it.
 """
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,5 +1,7 @@
 """The sources that a library keeps in step with: adding, running, verifying, pausing, removing."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, closing, suppress

@@ -7,6 +7,8 @@ embedding. Nothing is locked while the run reads from a source or waits for it: 
 their turn between two segments.
 """
 
+from __future__ import annotations
+
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

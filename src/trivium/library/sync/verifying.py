@@ -1,5 +1,7 @@
 """Compares a source and the library item by item, and says what a run would do; changes nothing."""
 
+from __future__ import annotations
+
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass

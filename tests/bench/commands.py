@@ -49,6 +49,7 @@ QUICK: dict[str, tuple[str, ...]] = {
         *("--workers", "2"),
     ),
     "bench.page": ("--chunks", CHUNKS, "--queries", "2", "--data", "DATA"),
+    "bench.dropped": ("--kinds", "notes", "--most", "2", "--data", "DATA"),
     "bench.compare": (
         *("--chunks", CHUNKS, "--systems", "trivium", "--sets", "scifact", "--data", "DATA"),
         *("--seconds", "0.1", "--client-seconds", "0.1", "--to", "RESULTS"),

@@ -65,6 +65,7 @@ SHOWN = {
     "bench.serving #server": "database, 2 clients, 1 worker",
     "bench.scaling": "served, 2 workers",
     "bench.page": "from the last key",
+    "bench.dropped": "| notes | 2 |",
     "bench.compare": "",  # into a folder: bench.report reads it
     "bench.report": "Trivium",
     "bench.rerank": "reranked",
@@ -102,7 +103,7 @@ SHOWN = {
 def test_it_runs(
     name: str, folders: dict[str, Path], runner: subprocess.Popen[str], tmp_path: Path
 ) -> None:
-    if name == "bench.page" and not any(map(shutil.which, BROWSERS)):
+    if name in ("bench.page", "bench.dropped") and not any(map(shutil.which, BROWSERS)):
         assert not os.environ.get("CI"), "there is no Chromium"
         pytest.skip("there is no Chromium")
     if name == "bench.recordings" and not shutil.which("espeak-ng"):

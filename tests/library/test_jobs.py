@@ -61,8 +61,8 @@ class Texts:
 def test_before_a_long_job_the_pace_of_the_model_is_said(library: Library, files: Path) -> None:
     write(files, "amber")
     job = library.jobs.get(enqueue(library, files))
-    assert library.jobs.notice(job) == ""
-    told = library.jobs.notice(job, least=1)
+    assert library.jobs.notice(job.tasks) == ""
+    told = library.jobs.notice(job.tasks, least=1)
     assert re.match(r"Embedding takes most of the time: about [\d.,]+ passages a second", told)
 
 

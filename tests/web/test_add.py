@@ -177,6 +177,20 @@ def test_a_job_without_files_does_not_hide_what_was_added(library: Library, tmp_
     assert panel(library, LOCAL_OWNER) == before
 
 
+def test_a_long_run_says_how_fast_the_model_is(library: Library, tmp_path: Path) -> None:
+    from tests.serving.shelf import client
+
+    from trivium.core.types import Labels
+    from trivium.web.site import furnish
+
+    for number in range(500):
+        (tmp_path / f"{number}.md").touch()
+    library.jobs.enqueue(library.folders.source([tmp_path]), Labels())
+    with client(library, furnish=furnish) as idle:
+        assert "Adding 0 of 500 files" in (text := idle.get("/add").text)
+        assert "Embedding takes most of the time: about" in text
+
+
 def test_a_long_file_says_how_far_it_is(library: Library) -> None:
     queue = library.backend.queue
     number = queue.create("add", "add", {}, Priority.BULK, [Offered("/book.pdf", "book.pdf", 9)])

@@ -115,7 +115,7 @@ def add_command(
         if background:
             _say_queued(shell, job)
             return
-        if notice := library.jobs.notice(job):
+        if notice := library.jobs.notice(job.tasks):
             shell.note(notice)
         report = work(shell, library, job.id)
         if secret:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from secrets import token_hex
 from threading import BoundedSemaphore, Event
@@ -130,12 +131,17 @@ class Jobs:
     _turns: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(_RUNS))
     _halt: Event = field(default_factory=Event)  # set: no further document is begun
 
-    def notice(self, job: Job, least: int = LONG) -> str:
-        """Before a long job, if these processors embed: how many passages a second, and what other
-        models would give. Embeds a few texts to see. Else empty."""
-        settings, embedder = self._model.settings, self._model.embedder
-        if job.tasks < least or not embeds_by_processor(settings):
+    def notice(self, documents: int, least: int = LONG) -> str:
+        """Before so many documents are added, if they are many and these processors embed: how
+        many passages a second, and what other models would give. Else empty."""
+        if documents < least or not embeds_by_processor(self._model.settings):
             return ""
+        return self._pace
+
+    @cached_property
+    def _pace(self) -> str:
+        """Embeds a few texts to see, once in a process: a page asks again and again."""
+        settings, embedder = self._model.settings, self._model.embedder
         embedder.embed_documents([_SAMPLE])  # loads the model
         started = perf_counter()
         embedder.embed_documents([_SAMPLE] * _SAMPLES)

@@ -92,6 +92,7 @@ class Panel:
     added: tuple[Task, ...] = ()
     passages: tuple[int, int] = (0, 0)  # embedded, of those known so far
     seconds_left: float | None = None
+    notice: str = ""  # of a long run: how fast the model is
 
     @property
     def running(self) -> tuple[Job, ...]:
@@ -177,7 +178,8 @@ class PanelWatch:
         left = self._clock.after(now, work.done, work.left)
         if left is None and len(told.running) == 1:  # of several, none knows of the others
             left = self._clock.expect(now, told.running[0].seconds_left)
-        return replace(told, seconds_left=left)
+        notice = self._library.jobs.notice(told.total)
+        return replace(told, seconds_left=left, notice=notice)
 
     def _looked(self, job: Job) -> _Looked:
         known = self._known.get(job.id)

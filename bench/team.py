@@ -51,6 +51,9 @@ from trivium.ports import Backend
 from trivium.search.run import Searcher
 from trivium.testing.samples import sample
 
+# Processes that begin with this module imported: importing takes each 2 s otherwise.
+_PROCESSES = multiprocessing.get_context("forkserver")
+_PROCESSES.set_forkserver_preload(["bench.team"])
 FEW = Where(None, Compare("metadata.shard", "lt", 0.01 * SHARDS))
 _TURNED = "turned"  # the other model: the same vectors, turned by one place
 
@@ -161,8 +164,7 @@ def _fields(stat: Path) -> list[str]:
 
 def _two_processes(there: str, at: Place, name: str, seconds: float) -> float:
     """Searches a second of four threads in each."""
-    context = multiprocessing.get_context("spawn")
-    with context.Manager() as manager, context.Pool(2) as pool:
+    with _PROCESSES.Manager() as manager, _PROCESSES.Pool(2) as pool:
         ready = manager.Barrier(2)
         return sum(pool.starmap(_share, [(there, at, name, seconds, ready)] * 2))
 
@@ -239,7 +241,6 @@ class _Clients:
 
 def beside(name: str, there: str, at: Place, settings: Settings, seconds: float) -> Iterator[str]:
     """The searches before upkeep and beside it."""
-    context = multiprocessing.get_context("spawn")
     yield f"| {name} | seconds | searches | p50 ms | longest ms |"
     yield "|---|---|---|---|---|"
     with opened(DatabaseAddress(there)) as library:
@@ -251,7 +252,7 @@ def beside(name: str, there: str, at: Place, settings: Settings, seconds: float)
             yield f"| before | {min(10.0, seconds):.0f} | {asking.between(0, begun)} |"
             for step in _STEPS[name]:
                 begun = perf_counter()
-                working = context.Process(target=step, args=(there,))
+                working = _PROCESSES.Process(target=step, args=(there,))
                 working.start()
                 working.join()
                 assert working.exitcode == 0, step.__name__

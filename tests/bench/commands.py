@@ -37,10 +37,6 @@ QUICK: dict[str, tuple[str, ...]] = {
     "bench.vectors": ("--rows", "6000", "--listed", "5000", "--data", "DATA"),
     "bench.options": ("--chunks", CHUNKS, "--queries", "5", "--data", "DATA"),
     "bench.serving": (
-        *("--chunks", CHUNKS, "--seconds", "0.4", "--data", "DATA"),
-        *("--clients", "2", "--workers", "1"),
-    ),
-    "bench.serving #server": (
         *("--chunks", CHUNKS, "--seconds", "0.2", "--data", "DATA", "--server", "SERVER"),
         *("--clients", "2", "--workers", "1", "--drop"),
     ),

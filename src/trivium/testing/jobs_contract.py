@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from trivium.core import work
 from trivium.core.work import (
-    KEPT_JOBS,
     Job,
     JobState,
     Offered,
@@ -258,15 +260,18 @@ class JobsContract(PartContract):
         assert backend.jobs.retry(number) == 3
         assert task.id in {t.id for t in backend.queue.claim(WORKER, 10)}
 
-    def test_only_the_last_jobs_without_a_failure_are_kept(self, backend: Backend) -> None:
+    def test_only_the_last_jobs_without_a_failure_are_kept(
+        self, backend: Backend, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(work, "KEPT_JOBS", 5)  # a thousand take 20 s in PostgreSQL
         bad = create(backend, "bad")
         backend.queue.end([failed(task.id) for task in backend.queue.claim(WORKER, 10)])
-        for _ in range(KEPT_JOBS + 3):  # without a document a job has ended at once
+        for _ in range(work.KEPT_JOBS + 3):  # without a document a job has ended at once
             backend.queue.create("add", "nothing", {}, Priority.BULK, [])
         kept = [job.id for job in backend.jobs.all()]
         assert bad in kept
-        assert len(kept) == KEPT_JOBS + 2  # those that had ended, the last one, the failed one
-        assert backend.jobs.clear() == KEPT_JOBS + 2
+        assert len(kept) == work.KEPT_JOBS + 2  # those that had ended, the last one, the failed one
+        assert backend.jobs.clear() == work.KEPT_JOBS + 2
 
     def test_a_job_without_documents_has_ended(self, backend: Backend) -> None:
         job = job_of(backend, create(backend))

@@ -27,8 +27,8 @@ from sqlalchemy import (
     update,
 )
 
+from trivium.core import work
 from trivium.core.work import (
-    KEPT_JOBS,
     REEMBED,
     Job,
     JobId,
@@ -175,7 +175,7 @@ class SqlJobs:
 def trim(connection: Connection) -> None:
     """Forget old jobs that went well."""
     well = jobs.c.state.in_((JobState.DONE, JobState.CANCELLED))
-    newest = select(jobs.c.id).where(well).order_by(jobs.c.id.desc()).limit(KEPT_JOBS)
+    newest = select(jobs.c.id).where(well).order_by(jobs.c.id.desc()).limit(work.KEPT_JOBS)
     connection.execute(delete(jobs).where(well, jobs.c.id.not_in(newest)))
 
 

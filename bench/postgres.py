@@ -125,7 +125,7 @@ def speed(settings: Settings, address: str, asked: argparse.Namespace) -> dict[s
     at = place(settings, corpus, asked.chunks)
     prepare(at, corpus, settings)
     there = DatabaseAddress(f"{address}?schema=bench_{asked.chunks}")
-    needed = not asked.no_folder or not _is_there(at, there)
+    needed = not asked.no_folder or not is_there(at, there)
     if needed and not at.built.exists():
         build(at, corpus, settings)
     queries, vectors = at.prepared.queries, at.prepared.query_vectors
@@ -168,13 +168,13 @@ def engine_of(address: str) -> Engine:
 def copied(at: Place, there: DatabaseAddress) -> float:
     """Seconds to copy the folder with its indexes; 0 if an earlier run did it."""
     started = perf_counter()
-    if _is_there(at, there):
+    if is_there(at, there):
         return 0.0
     copy_library(at.library, there, BackendOptions(create=False), BackendOptions())
     return round(perf_counter() - started, 1)
 
 
-def _is_there(at: Place, there: DatabaseAddress) -> bool:
+def is_there(at: Place, there: DatabaseAddress) -> bool:
     with opened(there) as library:
         return bool(library.upkeep.health()["chunks"] == at.chunks)
 

@@ -2,6 +2,7 @@
 
     python -m bench.team --server postgresql://… --chunks 100000
     python -m bench.team --server postgresql://… --chunks 100000 --upkeep compact,reembed
+    python -m bench.team --server postgresql://… --chunks 300000 --holds
 
 The first prints milliseconds with one client, searches a second with eight threads in one process
 and with four in each of two, and the processor time of a search in our processes and in the
@@ -11,7 +12,10 @@ meaning and words, without spelling).
 The second runs upkeep in a process of its own while clients search, and prints the longest search
 beside it, and of the same clients for ten seconds before. `compact` has words of a removed document
 to leave out, so it rebuilds the indexes; `reembed` gives every passage another vector (its own,
-turned) and switches, twice: there and back. Needs the library that the first form makes.
+turned) and switches, twice: there and back.
+
+The third prints what grows with the library in every process of Trivium, as docs/scale.md has it.
+All find a library of that size that is there, also one of `bench.large`.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from time import perf_counter, process_time, sleep
 from typing import Any
@@ -35,14 +40,24 @@ from sqlalchemy import Engine, make_url, text
 from bench.build import Place, build, place, prepare
 from bench.corpus import DATA, load_corpus
 from bench.ours import Precomputed
-from bench.postgres import BY_HAND, LIMIT, by_hand, copied, drop, engine_of, make_by_hand, opened
+from bench.postgres import (
+    BY_HAND,
+    LIMIT,
+    by_hand,
+    copied,
+    drop,
+    engine_of,
+    is_there,
+    make_by_hand,
+    opened,
+)
 from bench.rows import SHARDS
 from bench.surroundings import surroundings
-from bench.timing import measure, percentile, throughput
+from bench.timing import measure, memory, percentile, throughput
 from trivium.config import Settings, load
 from trivium.core.errors import ModelChanged, TriviumError
 from trivium.core.places import DatabaseAddress
-from trivium.core.types import OWNER, Compare, Where
+from trivium.core.types import OWNER, Compare, Probe, Signal, Where
 from trivium.ingest.reembed import Reembedder
 from trivium.library.asking import request_for
 from trivium.library.assembly import local_embedder_for
@@ -50,6 +65,7 @@ from trivium.operations.searching import SearchOptions
 from trivium.ports import Backend
 from trivium.search.run import Searcher
 from trivium.testing.samples import sample
+from trivium.text.query import parse
 
 # Processes that begin with this module imported: importing takes each 2 s otherwise.
 _PROCESSES = multiprocessing.get_context("forkserver")
@@ -64,6 +80,7 @@ def main() -> None:
     parser.add_argument("--chunks", type=int, default=100_000)
     parser.add_argument("--seconds", type=float, default=30.0, help="for each measurement")
     parser.add_argument("--upkeep", default="", help="compact, reembed")
+    parser.add_argument("--holds", action="store_true", help="what grows in every process")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--drop", action="store_true", help="remove what was made, at the end")
     asked = parser.parse_args()
@@ -75,18 +92,21 @@ def main() -> None:
     settings, corpus = load().settings, load_corpus(asked.data)
     at = place(settings, corpus, asked.chunks)
     prepare(at, corpus, settings)
-    if not at.built.exists():
-        build(at, corpus, settings)
     there = f"{address}?schema=bench_{asked.chunks}"
-    copied(at, DatabaseAddress(there))
+    if not is_there(at, DatabaseAddress(there)):
+        if not at.built.exists():
+            build(at, corpus, settings)
+        copied(at, DatabaseAddress(there))
     print(json.dumps(surroundings()))
-    if asked.upkeep:
-        for name in asked.upkeep.split(","):
-            for line in beside(name, there, at, settings, asked.seconds):
-                print(line, flush=True)
+    if asked.holds:
+        lines = holds(there, at)
+    elif asked.upkeep:
+        each = asked.upkeep.split(",")
+        lines = chain.from_iterable(beside(n, there, at, settings, asked.seconds) for n in each)
     else:
-        for line in clients(address, there, at, settings, asked):
-            print(line, flush=True)
+        lines = clients(address, there, at, settings, asked)
+    for line in lines:
+        print(line, flush=True)
     if asked.drop:
         drop(address, asked.chunks)
 
@@ -177,6 +197,41 @@ def _share(there: str, at: Place, name: str, seconds: float, ready: Any) -> floa
             run(number)
         ready.wait()
         return throughput(run, range(len(all_)), 4, seconds).per_second
+
+
+# --- what grows in every process ------------------------------------------------------------------
+
+
+def holds(there: str, at: Place) -> Iterator[str]:
+    """Processor time of this process, and its memory."""
+    before = memory().private
+    with opened(DatabaseAddress(there)) as library:
+        snapshots: Any = library.signals
+        snapshots = snapshots._snapshots
+
+        def asks(signal: Signal, query: str) -> float:
+            return _used(lambda: library.signals.search(signal, Probe(parse(query)), OWNER, 50))
+
+        yield f"opening: documents and words: {_used(library.signals.refresh):,.0f} ms"
+        yield f"distinct words: {len(snapshots._vocabulary):,}"
+        first = asks(Signal.TRIGRAM, "lanternn")
+        yield f"the first misspelt word: {first:,.0f} ms"
+        yield f"memory for that: {memory().private - before} MB"
+        for signal in (Signal.KEYWORD, Signal.TRIGRAM):
+            for query in at.prepared.queries:
+                asks(signal, query)
+            took = sorted(asks(signal, query) for query in at.prepared.queries)
+            yield f"{signal.value}: {percentile(took, 0.5):.1f} / {percentile(took, 0.95):.1f} ms"
+        yield f"memory with the lists of these queries: {memory().private - before} MB"
+        snapshots._generation, snapshots._last = -2, None  # as if another process had rebuilt it
+        again = _used(library.signals.refresh) + asks(Signal.TRIGRAM, "lanternn")
+        yield f"after a rebuild by another process: {again:,.0f} ms"
+
+
+def _used(call: Callable[[], object]) -> float:
+    begun = process_time()
+    call()
+    return (process_time() - begun) * 1e3
 
 
 # --- beside upkeep --------------------------------------------------------------------------------

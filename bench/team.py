@@ -67,9 +67,9 @@ from trivium.search.run import Searcher
 from trivium.testing.samples import sample
 from trivium.text.query import parse
 
-# Processes that begin with this module imported: importing takes each 2 s otherwise.
+# Processes that begin with most modules imported, which would take each 2 s.
 _PROCESSES = multiprocessing.get_context("forkserver")
-_PROCESSES.set_forkserver_preload(["bench.team"])
+_PROCESSES.set_forkserver_preload(["bench.postgres"])
 FEW = Where(None, Compare("metadata.shard", "lt", 0.01 * SHARDS))
 _TURNED = "turned"  # the other model: the same vectors, turned by one place
 

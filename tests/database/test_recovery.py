@@ -1,9 +1,11 @@
-"""A database that is set back to an earlier moment, and one whose primary fails: with a real
-PostgreSQL's own tools (pg_basebackup, its archive of changes, a standby that is promoted)."""
+"""A database that is set back to an earlier moment, one whose primary fails, and one from a dump:
+with a real PostgreSQL's own tools (pg_basebackup, its archive of changes, a standby that is
+promoted, pg_dump)."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -26,6 +28,7 @@ from trivium.store.opening import BackendOptions, open_backend
 from trivium.testing.samples import put, sample
 from trivium.text.query import parse
 
+_GUIDE = Path(__file__).parents[2] / "docs" / "postgresql.md"
 _NOBODY = 65534
 _CONF = """
 listen_addresses = '127.0.0.1'
@@ -179,6 +182,17 @@ def test_back_to_an_earlier_moment_beside_a_server_that_runs(fresh: _Cluster, ro
         assert "data checksums are off" in findings[0].message
 
 
+def _restored(primary: _Cluster, room: Path) -> str:
+    """A new database with what the documented `pg_dump` wrote."""
+    documented = re.search("`pg_dump (--schema=[^`]*)`", _GUIDE.read_text(encoding="utf-8"))
+    assert documented
+    there, dump = f"{primary.address.removesuffix('postgres')}restored", room / "dump.sql"
+    primary.run("pg_dump", *documented[1].split(), "-f", dump, primary.address)
+    primary.run("createdb", "-h", "127.0.0.1", "-p", primary.port, "-U", "postgres", "restored")
+    primary.run("psql", "-v", "ON_ERROR_STOP=1", "-f", dump, there)
+    return there
+
+
 def test_the_primary_fails_and_a_standby_takes_over(fresh: _Cluster, room: Path) -> None:
     """With both hosts in the address, searches and changes go on at the new primary."""
     with _primary(fresh, room) as primary, ExitStack() as stack:
@@ -192,6 +206,10 @@ def test_the_primary_fails_and_a_standby_takes_over(fresh: _Cluster, room: Path)
         stack.callback(backend.close)
         put(backend, sample("a.md", "A lantern at the first."))
         assert _found(backend, "lantern") == 1
+        restored = open_backend(DatabaseAddress(_restored(primary, room)), BackendOptions())
+        stack.callback(restored.close)
+        assert _found(restored, "lantern") == 1
+        assert all(finding.ok for finding in restored.upkeep.examine()[1:])
         with psycopg.connect(primary.address, autocommit=True) as connection:
             _until(lambda: _replayed(connection))
         primary.stop()

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from trivium.core.types import Hit
+from trivium.core.types import Hit, Where
 from trivium.store.ranking import (
     K1,
     Counts,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _REMEMBERED = 2_000_000  # chunks of words that documents are known by, kept for a caller
 _BY_NONE = KnownBy(np.empty(0, np.int32), np.empty(0))
+_Snapshot = TypeVar("_Snapshot")
 _COUNTED = 1_000  # chunks of a word that are looked at first to see whether some pass
 
 
@@ -238,6 +239,58 @@ class Visible:
             ids, _ = self.occurrences.of("stems", run)
             held[ids[: np.searchsorted(ids, len(held))]] = True
         return held
+
+
+class Seen(Protocol[_Snapshot]):
+    """Snapshots of a store, and what callers see of each."""
+
+    def latest(self) -> _Snapshot: ...
+    def allowed(self, snapshot: _Snapshot, where: Where) -> Allowed: ...
+    def visible(self, snapshot: _Snapshot, access: Where) -> Visible: ...
+
+
+class VisiblePostings(Generic[_Snapshot]):
+    """What one caller finds by words with one filter in one snapshot (`store.signals.Postings`)."""
+
+    def __init__(self, snapshots: Seen[_Snapshot], where: Where) -> None:
+        self._snapshots, self._snapshot, self._where = snapshots, snapshots.latest(), where
+
+    @cached_property
+    def _allowed(self) -> Allowed:
+        return self._snapshots.allowed(self._snapshot, self._where)
+
+    @cached_property
+    def _visible(self) -> Visible:
+        return self._snapshots.visible(self._snapshot, self._where.access)
+
+    @property
+    def vocabulary(self) -> VisibleWords:
+        """Without words that only removed chunks have, for the owner too: rebuilding drops
+        those, and must change no score."""
+        return self._visible.words
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return self._visible.languages
+
+    @property
+    def plans(self) -> dict[str, PlannedWord]:
+        return self._visible.plans
+
+    def rarity(self, run: Run) -> float:
+        return self._visible.rarity(run)
+
+    def rarity_of(self, holding: int) -> float:
+        return self._visible.rarity_of(holding)
+
+    def keyword(self, plan: KeywordPlan, k: int) -> list[Hit]:
+        return self._visible.keyword(plan, self._allowed, k)
+
+    def trigram(self, plan: Sequence[PlannedWord], words: KeywordPlan, k: int) -> list[Hit]:
+        return self._visible.trigram(plan, words, self._allowed, k)
+
+    def holding(self, run: Run, most: int) -> int:
+        return self._visible.count(run, self._allowed, most)
 
 
 def known_share(documents: int, total: int) -> float:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -31,13 +31,10 @@ from trivium.store.embedded.indexes import VECTORS, WORDS, Indexes
 from trivium.store.embedded.snapshots import Snapshot, Snapshots
 from trivium.store.embedded.writing import Writing
 from trivium.store.signals import PlannedSignals, spread
-from trivium.store.sql.feed import Allowed
 from trivium.store.sql.models import SqlVectors
 from trivium.store.sql.statements import vector_bytes
-from trivium.store.visible import Visible
-from trivium.text.keywords import KeywordPlan, Run
-from trivium.text.spelling import PlannedWord
-from trivium.text.trigrams import WordList
+from trivium.store.visible import VisiblePostings
+from trivium.text.keywords import KeywordPlan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -136,58 +133,24 @@ class EmbeddedSignals:
             self._snapshots.current()
 
     def _postings(self, where: Where) -> _FolderPostings:
-        return _FolderPostings(self._snapshots.latest(), where, self._snapshots, self._indexes)
+        return _FolderPostings(self._snapshots, where)
 
 
-@dataclass(frozen=True)
-class _FolderPostings:
-    """What one caller finds with one filter in one snapshot. The work is the same whether or not
-    anything is hidden from the caller, so that the time reveals nothing."""
+class _FolderPostings(VisiblePostings[Snapshot]):
+    """The work is the same whether or not anything is hidden from the caller, so that the time
+    reveals nothing."""
 
-    snapshot: Snapshot
-    where: Where
-    snapshots: Snapshots
-    indexes: Indexes
+    rarity = guarded("words")(VisiblePostings.rarity)
+    keyword = guarded("words")(VisiblePostings.keyword)
+    trigram = guarded("words")(VisiblePostings.trigram)
+    holding = guarded("words")(VisiblePostings.holding)
 
-    @cached_property
-    def _allowed(self) -> Allowed:
-        return self.snapshots.allowed(self.snapshot, self.where)
-
-    @cached_property
-    def _visible(self) -> Visible:
-        return self.snapshots.visible(self.snapshot, self.where.access)
-
-    @property
-    def vocabulary(self) -> WordList:
-        """Without words that only removed chunks have, for the owner too: rebuilding drops
-        those, and must change no score."""
-        return self._visible.words
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        return self._visible.languages
-
-    @property
-    def plans(self) -> dict[str, PlannedWord]:
-        return self._visible.plans
-
-    @guarded("words")
-    def rarity(self, run: Run) -> float:
-        return self._visible.rarity(run)
-
-    def rarity_of(self, holding: int) -> float:
-        return self._visible.rarity_of(holding)
-
-    @guarded("words")
-    def keyword(self, plan: KeywordPlan, k: int) -> list[Hit]:
-        return self._visible.keyword(plan, self._allowed, k)
-
-    @guarded("words")
-    def trigram(self, plan: Sequence[PlannedWord], words: KeywordPlan, k: int) -> list[Hit]:
-        return self._visible.trigram(plan, words, self._allowed, k)
+    def __init__(self, snapshots: Snapshots, where: Where) -> None:
+        super().__init__(snapshots, where)
+        self._positions = partial(snapshots.positions, self._snapshot, where)
 
     def nearest(self, probe: Probe, words: KeywordPlan, k: int) -> list[Hit]:
-        vectors, model = self.snapshot.indexes.vectors, self.snapshot.indexes.model
+        vectors, model = self._snapshot.indexes.vectors, self._snapshot.indexes.model
         if vectors is None or probe.vector is None:
             return []
         if probe.model != model:
@@ -195,7 +158,7 @@ class _FolderPostings:
                 f"This library's vectors come from {model}, but the query's"
                 f" from {probe.model or 'an unnamed model'}."
             )
-        passing = self.snapshots.positions(self.snapshot, self.where)
+        passing = self._positions()
         if words.required or words.excluded:
             mask = self._with_words(words).take(vectors.ids, mode="clip")
             # Rows may have been added since the other mask was made.
@@ -212,13 +175,9 @@ class _FolderPostings:
         return np.append(fits, False)
 
     @guarded("words")
-    def holding(self, run: Run, most: int) -> int:
-        return self._visible.count(run, self._allowed, most)
-
-    @guarded("words")
     def held(self, words: Sequence[str]) -> dict[str, int]:
-        return {word: self.snapshot.words.frequency(word) for word in words}
+        return {word: self._snapshot.words.frequency(word) for word in words}
 
     def expect(self, words: Sequence[str]) -> None:
         """The index of the text is in this process."""
-        self.snapshot.known.expect("spellings", words)
+        self._snapshot.known.expect("spellings", words)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,18 +11,14 @@ import numpy as np
 from trivium.core.errors import LibraryNotFound, ModelChanged
 from trivium.core.types import ChunkId, Hit, Probe, TokenVectors, Where
 from trivium.store.postgres.snapshots import Snapshot, Snapshots
-from trivium.store.postgres.vectors import ServedModel, VectorTables
+from trivium.store.postgres.vectors import VectorTables
 from trivium.store.signals import PlannedSignals, spread
-from trivium.store.sql.feed import Allowed
 from trivium.store.sql.models import SqlVectors
-from trivium.store.visible import Visible
-from trivium.text.keywords import KeywordPlan, Run
+from trivium.store.visible import VisiblePostings
+from trivium.text.keywords import KeywordPlan
 from trivium.text.spelling import PlannedWord
-from trivium.text.trigrams import WordList
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from trivium.core.types import Vector
 
 
@@ -59,61 +53,30 @@ class PostgresSignals(PlannedSignals):
         self._snapshots.current()
 
     def _postings(self, where: Where) -> RowPostings:
-        snapshot = self._snapshots.latest()
-        visible = self._snapshots.visible(snapshot, where.access)
-        allowed = partial(self._snapshots.allowed, snapshot, where)
-        return RowPostings(snapshot, visible, allowed, self._tables.nearest)
+        return RowPostings(self._snapshots, where, self._tables)
 
 
-@dataclass(frozen=True)
-class RowPostings:
-    """What one caller finds with one filter in one snapshot."""
-
-    snapshot: Snapshot
-    _visible: Visible
-    allowed: Callable[[], Allowed]
-    look: Callable[
-        [ServedModel, Vector, int, NDArray[np.bool_], int], list[Hit]
-    ]  # VectorTables.nearest
-
-    @cached_property
-    def _allowed(self) -> Allowed:
-        return self.allowed()
-
-    @property
-    def vocabulary(self) -> WordList:
-        return self._visible.words
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        return self._visible.languages
+class RowPostings(VisiblePostings[Snapshot]):
+    def __init__(self, snapshots: Snapshots, where: Where, tables: VectorTables) -> None:
+        super().__init__(snapshots, where)
+        self._tables = tables
 
     def expect(self, words: Sequence[str]) -> None:
-        self.snapshot.occurrences.expect("spellings", words)
-        self.snapshot.known.expect("spellings", words)
-
-    @property
-    def plans(self) -> dict[str, PlannedWord]:
-        return self._visible.plans
-
-    def rarity(self, run: Run) -> float:
-        return self._visible.rarity(run)
-
-    def rarity_of(self, holding: int) -> float:
-        return self._visible.rarity_of(holding)
+        self._snapshot.occurrences.expect("spellings", words)
+        self._snapshot.known.expect("spellings", words)
 
     def keyword(self, plan: KeywordPlan, k: int) -> list[Hit]:
         runs = [run for clause in plan.clauses for run in clause.runs]
-        self.snapshot.occurrences.expect("stems", [word for run in runs for word in run])
-        return self._visible.keyword(plan, self._allowed, k)
+        self._snapshot.occurrences.expect("stems", [word for run in runs for word in run])
+        return super().keyword(plan, k)
 
     def trigram(self, plan: Sequence[PlannedWord], words: KeywordPlan, k: int) -> list[Hit]:
         runs = [spelling.words for planned in plan for spelling in planned.spellings]
         self.expect([word for run in runs for word in run])
-        return self._visible.trigram(plan, words, self._allowed, k)
+        return super().trigram(plan, words, k)
 
     def nearest(self, probe: Probe, words: KeywordPlan, k: int) -> list[Hit]:
-        serving = self.snapshot.serving
+        serving = self._snapshot.serving
         if probe.vector is None or not serving.dimensions:
             return []
         if probe.model != serving.model:
@@ -123,14 +86,13 @@ class RowPostings:
             )
         passing = self._visible.fitting(self._allowed, words.required, words.excluded)
         with _of_the_same_model():
-            hits = self.look(self.snapshot.served, probe.vector, k, passing, self._allowed.total)
+            hits = self._tables.nearest(
+                self._snapshot.served, probe.vector, k, passing, self._allowed.total
+            )
         return [hit for hit in hits if hit.score >= probe.threshold]
 
-    def holding(self, run: Run, most: int) -> int:
-        return self._visible.count(run, self._allowed, most)
-
     def held(self, words: Sequence[str]) -> Mapping[str, int]:
-        return self.snapshot.occurrences.remembered.held(words)
+        return self._snapshot.occurrences.remembered.held(words)
 
 
 @contextmanager

@@ -98,14 +98,10 @@ def main() -> None:
             build(at, corpus, settings)
         copied(at, DatabaseAddress(there))
     print(json.dumps(surroundings()))
-    if asked.holds:
-        lines = holds(there, at)
-    elif asked.upkeep:
-        each = asked.upkeep.split(",")
-        lines = chain.from_iterable(beside(n, there, at, settings, asked.seconds) for n in each)
-    else:
-        lines = clients(address, there, at, settings, asked)
-    for line in lines:
+    wanted = [holds(there, at)] if asked.holds else []
+    upkeep = filter(None, asked.upkeep.split(","))
+    wanted += [beside(name, there, at, settings, asked.seconds) for name in upkeep]
+    for line in chain.from_iterable(wanted or [clients(address, there, at, settings, asked)]):
         print(line, flush=True)
     if asked.drop:
         drop(address, asked.chunks)

@@ -108,7 +108,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     ),
     "bench.team #upkeep": (
         *("--server", "SERVER", "--chunks", CHUNKS, "--seconds", "0.1"),
-        *("--upkeep", "compact,reembed"),
+        *("--holds", "--upkeep", "compact,reembed"),
         *("--data", "DATA", "--drop"),
     ),
     "bench.postgres #quality": ("--quality", "scifact", "--data", "DATA"),

@@ -68,7 +68,8 @@ def test_a_signal_that_found_nothing_did_not_decide(samples: Library) -> None:
     found = samples.search("Shortsord").analysis
     assert found.silent == (Signal.KEYWORD,)
     assert re.fullmatch(
-        r"Ranked most of all by meaning \(meaning \d\d%, spelling \d\d%\): words gave no results\.",
+        r"Ranked equally by meaning and spelling \(meaning \d\d%, spelling \d\d%\):"
+        r" words gave no results\.",
         found.decided,
     )
     assert "lead 0%" not in " ".join(found.notes)

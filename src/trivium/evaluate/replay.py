@@ -98,7 +98,8 @@ class Replay:
         scores = self._judged(at, heard, [one.chunk_id for one in found.values()])
         fused = [one.score for one in found.values()]
         by_ranks = request.fusion is Fusion.RANKS
-        order = blend(fused, scores, request.rerank.shares, by_ranks=by_ranks)
+        shares = request.rerank.shares
+        order = blend(fused, scores, shares, by_ranks=by_ranks, span=heard.span)
         return [uris[one.at] for one in order[:PAGE]]
 
     @staticmethod

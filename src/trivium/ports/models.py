@@ -107,7 +107,7 @@ class WeighingReranker(Reranker, Protocol):
 class FittedReranker(Reranker, Protocol):
     """A reranker whose scores the match was fitted to."""
 
-    is_fitted: bool
+    span: float  # a passage so far below the best of its query gets nothing for it
 
 
 @runtime_checkable

@@ -31,6 +31,7 @@ class Heard:
     documents: Mapping[ChunkId, str]  # the uri of each chunk in the lists
     notes: tuple[str, ...] = ()  # signals that couldn't run, and why
     grasp: float | None = None  # how well the model tells the library's passages apart
+    span: float | None = None  # how far the reranker's scores lie apart
 
 
 def decide(request: SearchRequest, query: Query, corrected: Corrected) -> Analysis:

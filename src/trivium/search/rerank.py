@@ -2,7 +2,8 @@
 
 A candidate's score is the sum of three parts, each a share times a number from 0 to 1:
 
-    rerank      the reranker's score
+    rerank      the reranker's score; for a reranker that says how far its scores lie apart (its
+                span), 1 for the best candidate and 0 for those that far below it
     hybrid      the fused score, as a share of the best candidate's. With fusion by ranks, scores
                 are close together and are scaled: 1 for the best candidate, 0 for the last
     position    1 - (rank - 1) / candidates, by the fused order: 1 for the first
@@ -67,7 +68,12 @@ class Reranked:
 
 
 def blend(
-    fused: Sequence[float], judged: Sequence[float], shares: Shares, *, by_ranks: bool = False
+    fused: Sequence[float],
+    judged: Sequence[float],
+    shares: Shares,
+    *,
+    by_ranks: bool = False,
+    span: float | None = None,
 ) -> list[Reranked]:
     """The candidates in their new order. `fused` and `judged` are their scores, in the fused order;
     ties keep that order.
@@ -78,14 +84,15 @@ def blend(
     if not fused:
         return []
     best, last = fused[0], fused[-1] if by_ranks else 0.0
-    span = best - last
+    width, highest = best - last, max(judged)
     blended = []
     for at, (score, judgment) in enumerate(zip(fused, judged, strict=True)):
         part = RerankPart(
             judged=judgment,
             before=at + 1,
-            rerank=shares.rerank * judgment,
-            hybrid=shares.hybrid * ((score - last) / span if span > 0 else 1.0),
+            rerank=shares.rerank
+            * (judgment if span is None else max(0.0, 1 - (highest - judgment) / span)),
+            hybrid=shares.hybrid * ((score - last) / width if width > 0 else 1.0),
             position=shares.position * (1 - at / len(fused)),
             deep=0.0,
         )

@@ -48,7 +48,7 @@ from trivium.ports import (
 )
 from trivium.search.correct import Corrected, correct
 from trivium.search.decide import Heard, decide, join
-from trivium.search.deep import share_of
+from trivium.search.deep import best_stretches, share_of
 from trivium.search.expand import context, surrounding
 from trivium.search.fuse import Fused, Fusion, by_document
 from trivium.search.gather import Matcher, by_rule, gather
@@ -226,8 +226,13 @@ class Searcher:
         documents = {chunk.id: chunk.document.uri for chunk in held}
         for signal, hits in lists.items():  # leave out what has been removed since
             lists[signal] = [hit for hit in hits if hit.chunk_id in documents]
-        grasp = self._grasp(request.where)
-        return Heard(query, corrected, lists, documents, tuple(progress.notes), grasp)
+        grasp, notes = self._grasp(request.where), tuple(progress.notes)
+        return Heard(query, corrected, lists, documents, notes, grasp, self._span)
+
+    @property
+    def _span(self) -> float | None:
+        """How far the reranker's scores lie apart; None if nobody measured it."""
+        return self._reranker.span if isinstance(self._reranker, FittedReranker) else None
 
     def judge(self, query: str, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, float]:
         """The reranker's scores of these passages, however long it takes. Raises ModelError."""
@@ -432,16 +437,16 @@ class Searcher:
             if deep is None:
                 return given
             scores, shares = (0.0,) * len(fused), shares.without_rerank()
-        order = blend(fused, scores, shares, by_ranks=by_ranks)
+        order = blend(fused, scores, shares, by_ranks=by_ranks, span=self._span)
         if deep is not None:
             order = self._read(deep, rerank, candidates, order, query, progress)
             progress.clock.lap("deep")
         elif rerank.deep:
             progress.tell(_NO_CROSS_ENCODER)
         ordered = [replace(candidates[one.at], score=one.score, rerank=one.part) for one in order]
-        fitted = isinstance(self._reranker, FittedReranker) and self._reranker.is_fitted
         if request.match:
-            ordered = _matched_anew(ordered, request.match, fitted and shares.rerank > 0)
+            fitted = self._span is not None and shares.rerank > 0
+            ordered = _matched_anew(ordered, request.match, fitted)
         return ordered if request.prefer is None else request.prefer.ordered(ordered)
 
     def _judged(
@@ -481,7 +486,8 @@ class Searcher:
             progress.tell(_NOT_READ)
             return order
         with self._turns.given_up():
-            judgment = judge(deep, query, passages, rerank.seconds, partly=True)
+            read = best_stretches(passages, query)
+            judgment = judge(deep, query, read, rerank.seconds, partly=True)
         if not judgment.scores:
             progress.tell(judgment.note or _TOO_SLOW.format(seconds=rerank.seconds))
             return order

@@ -77,7 +77,8 @@ class Evidence:
 
 
 MINILM = Evidence(
-    offset=-0.037,
+    # -.037 as fitted on six sets; .03 less gains .0013 on whole sets, ten of eleven (docs/log.md).
+    offset=-0.067,
     similarity=0.884,
     lead=1.041,
     word_lead=-0.545,

@@ -9,7 +9,7 @@ import pytest
 
 from trivium.core.results import RerankPart, Results
 from trivium.core.types import OWNER, StoredChunk
-from trivium.search.deep import scaled, share_of
+from trivium.search.deep import STRETCH, best_stretches, scaled, share_of
 from trivium.search.request import Rerank, SearchRequest
 from trivium.search.rerank import Reranked, Shares, blend, deepen, judge
 from trivium.search.run import Searcher
@@ -29,8 +29,8 @@ def passages(text: str, language: str, count: int = 10) -> list[StoredChunk]:
 
 def test_short_english_prose_is_left_to_it_more_than_long() -> None:
     short, long = (share_of(passages(PROSE * times, "en")) for times in (1, 30))
-    assert short == pytest.approx(0.65)
-    assert long == pytest.approx(0.2)
+    assert short == pytest.approx(0.8)
+    assert long == pytest.approx(0.15)
     assert long < share_of(passages(PROSE * 8, "en")) < short
 
 
@@ -41,6 +41,18 @@ def test_other_languages_and_code_are_not() -> None:
     assert 0 < share_of(mixed) < share_of(passages(PROSE, "en"))
     assert share_of(passages(PROSE, "")) > 0.5, "a text too short to tell its language"
     assert share_of([]) == 0
+
+
+def test_of_a_long_passage_the_stretch_with_the_query_is_read() -> None:
+    text = PROSE * 30 + "A storm tore the copper roof off the tower in March. " + PROSE * 30
+    (long,) = passages(text, "en", 1)
+    (short,) = passages(PROSE, "en", 1)
+    stretch, same = best_stretches([long, short], "copper roofs?")
+    assert "copper roof" in stretch.chunk.text
+    assert len(stretch.chunk.text) <= STRETCH + len("… " + " …")
+    assert (stretch.id, same) == (long.id, short)
+    (opening,) = best_stretches([long], "zeppelin")
+    assert opening.chunk.text.startswith(PROSE), "its beginning, if it has none of the words"
 
 
 def test_scores_are_scaled_by_their_odds() -> None:

@@ -81,6 +81,13 @@ def test_nothing_blends_to_nothing() -> None:
     assert blend([], [], SHARES) == []
 
 
+def test_a_reranker_with_a_span_counts_how_far_below_the_best_a_passage_is() -> None:
+    fused, judged = [0.8, 0.6, 0.4], [0.3, 0.7, 0.6]
+    parts = {one.at: one.part for one in blend(fused, judged, SHARES, span=0.2)}
+    assert [parts[at].rerank for at in range(3)] == pytest.approx([0, 0.5, 0.25])
+    assert [parts[at].judged for at in range(3)] == judged, "as the reranker said it"
+
+
 def test_where_the_reranker_sees_no_difference_the_fused_order_stays() -> None:
     fused = [0.5, 0.5, 0.5]
     assert [one.at for one in blend(fused, [0.7, 0.7, 0.7], SHARES)] == [0, 1, 2]

@@ -1,11 +1,13 @@
 """Quality on judged sets: each signal alone, all three fused, and reranked.
 
     python -m bench.quality --data ../shared/data [--sets scifact,nfcorpus] [--cache DIR] [--json]
+        [--set embed.model=bge-small] [--deep 200]
 
 Each set is indexed once, whole, with the default settings. Each query is asked once and replayed
 (`trivium.evaluate.replay`), which gives the pages that `trivium eval` measures in a fifth of its
 time. *By documents* fuses documents by each signal's best passage (`fusion.documents`); it is the
-same as hybrid where every document is one passage.
+same as hybrid where every document is one passage. *Deep* is searched for real, as many queries of
+a set as you say, without a limit on its time: a cross-encoder can't be replayed.
 """
 
 from __future__ import annotations
@@ -21,10 +23,12 @@ from typing import Any
 
 from bench.heard import SETS
 from trivium.config import Settings, load
+from trivium.core.types import Granularity
 from trivium.evaluate.dataset import load_dataset
-from trivium.evaluate.metrics import MAIN
-from trivium.evaluate.replay import Replay
-from trivium.evaluate.subject import opened
+from trivium.evaluate.metrics import MAIN, MEASURES
+from trivium.evaluate.replay import PAGE, Replay
+from trivium.evaluate.subject import Subject, opened
+from trivium.operations.searching import SearchOptions
 
 SIGNALS = ("vector", "keyword", "trigram")
 
@@ -49,7 +53,19 @@ def alone(settings: Settings, signal: str) -> Settings:
     return replace(settings, **weights)
 
 
-def measured(name: str, data: Path, settings: Settings) -> Quality:
+def searched(subject: Subject, most: int, *, deep: bool) -> float:
+    """By real searches, of the first `most` queries."""
+    options = SearchOptions(limit=PAGE, by=Granularity.DOCUMENT, rerank=deep, deep=deep)
+    values = []
+    for done, (query, text) in enumerate(list(subject.dataset.queries.items())[:most]):
+        _tell("search", done, most)
+        results = subject.library.search(text, options=options)
+        page = [result.found.document.uri for result in results]
+        values.append(MEASURES[MAIN](page, subject.dataset.judgments[query]))
+    return round(fmean(values), 4)
+
+
+def measured(name: str, data: Path, settings: Settings, deep: int = 0) -> Quality:
     dataset = load_dataset(data / "retrieval" / name)
     with opened(dataset, settings, _tell) as subject:
         replay = Replay.listen(subject, _tell)
@@ -63,6 +79,9 @@ def measured(name: str, data: Path, settings: Settings) -> Quality:
             way: round(fmean(replay.values(given, MAIN, rerank=rerank)), 4)
             for way, (given, rerank) in ways.items()
         }
+        if deep:
+            means |= {f"of {deep}": searched(subject, deep, deep=False)}
+            means |= {f"of {deep}, deep": searched(subject, deep, deep=True)}
         return Quality(name, subject.documents, len(replay), means)
 
 
@@ -89,11 +108,15 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--cache", type=Path, help="where the indexed sets are kept")
     parser.add_argument("--json", action="store_true", help="print JSON, a line for each set")
+    parser.add_argument("--set", action="append", default=[], help="a setting, as NAME=VALUE")
+    parser.add_argument("--deep", type=int, default=0, help="queries of a set to search in depth")
     given = parser.parse_args()
-    settings = load({"cache": str(given.cache)} if given.cache else {}).settings
+    named = {"rerank.seconds": "240"} if given.deep else {}
+    named |= dict(one.split("=", 1) for one in given.set)
+    settings = load({"cache": str(given.cache), **named} if given.cache else named).settings
     found = []
     for name in given.sets.split(","):
-        found.append(measured(name, given.data, settings))
+        found.append(measured(name, given.data, settings, given.deep))
         if given.json:
             print(json.dumps(asdict(found[-1])), flush=True)
     if not given.json:

@@ -53,7 +53,10 @@ QUICK: dict[str, tuple[str, ...]] = {
     "bench.report": ("--readme", "--results", "RESULTS/results.json"),
     "bench.rerank": ("--sets", "scifact", "--seconds", "0.1", "--data", "DATA/retrieval"),
     "bench.rerank #time": ("--chunks", CHUNKS, "--seconds", "0.1", "--data", "DATA/retrieval"),
-    "bench.quality": ("--sets", "scifact,xquad_en", "--data", "DATA", "--cache", "PLACE"),
+    "bench.quality": (
+        *("--sets", "scifact,xquad_en", "--data", "DATA", "--cache", "PLACE"),
+        *("--deep", "2"),
+    ),
     "bench.calibration": (
         "--sets",
         "scifact,nfcorpus,xquad_en",

@@ -2,12 +2,13 @@
 
     python -m bench.fields --data ../shared/data
 
-Three libraries of real records: chat messages (locomo10: speaker and date as fields, asked with its
-judged questions and with items drawn from it), references of papers (author, year, journal, title,
-and the sentences that cite them, which name other authors), and the notes of a rulebook (file and
-folder). Each field's weight is changed alone. Prints MRR@10 for each weight, and for the one that
-is best on every other group of queries (conversations, papers, folders), what it gives on the rest.
-No model is needed: the vectors aren't searched.
+Libraries of real records: chat messages (locomo10: speaker and date as fields, asked with judged
+questions and with drawn items), the same as mails from a speaker's address to the other
+one, references of papers (author, year, journal, title, and the sentences that cite them, which
+name other authors), and the notes of a rulebook (file and folder, then the folder as a tag). Each
+field's weight is changed alone. Prints MRR@10 for each weight, and for the one that is best on
+every other group of queries (conversations, papers, folders), what it gives on the rest. No model
+is needed: the vectors aren't searched.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +90,54 @@ def chat(data: Path, chance: random.Random) -> Collected:
         if len(asked) >= 6 * ASKED:
             break
     return Collected(documents, asked, ("author", "date", "channel"))
+
+
+def mails(data: Path, chance: random.Random) -> Collected:
+    """Messages of a chat of two, as mails."""
+    said = chat(data, chance).documents
+    speakers: dict[str, set[str]] = defaultdict(set)
+    for one in said:
+        speakers[str(one.metadata["channel"])] |= set(map(str, _all(one.metadata["authors"])))
+    documents, drawn = [], []
+    for one in said:
+        group, (who,) = str(one.metadata["channel"]), _all(one.metadata["authors"])
+        others = tuple(sorted(speakers[group] - {str(who)}))
+        address = f"{str(who).lower()}@{group.lower()}.example"
+        metadata: Metadata = {"from": address, "to": others}
+        text = one.extraction.text
+        documents.append(sample(one.uri, text, metadata=metadata, embedded=False))
+        drawn.append((one.uri, text, address, others, group))
+    asked: list[Asked] = []
+    chance.shuffle(drawn)
+    for uri, text, address, others, group in drawn:
+        if (pair := _two(text, chance)) and others:
+            own = frozenset({uri})
+            asked.append(Asked("address, word", f"{address} {pair[0]}", own, group))
+            asked.append(Asked("recipient, word", f"{others[0]} {pair[0]}", own, group))
+            asked.append(Asked("two words", " ".join(pair), own, group))
+        if len(asked) >= 3 * ASKED:
+            break
+    return Collected(documents, asked, ("from", "to"))
+
+
+def _all(value: object) -> tuple[object, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def tagged(data: Path, chance: random.Random) -> Collected:
+    """Notes that have the name of their folder as a tag, and no name of their own."""
+    found = notes(data, chance)
+    numbers = {one.uri: f"{at}.md" for at, one in enumerate(found.documents)}
+    documents = [
+        replace(one, uri=numbers[one.uri], metadata={"tags": (Path(one.uri).parent.name,)})
+        for one in found.documents
+    ]
+    asked = [
+        replace(one, right=frozenset(map(numbers.__getitem__, one.right)))
+        for one in found.asked
+        if not one.kind.startswith("file")
+    ]
+    return Collected(documents, asked, ("tag",))
 
 
 def _judged(folder: Path, there: set[str], chance: random.Random) -> list[Asked]:
@@ -215,8 +264,12 @@ def report(name: str, collected: Collected) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.fields")
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--only", help="one of chat, papers, notes, mails, tags")
     asked = parser.parse_args()
-    for name, collect in (("chat", chat), ("papers", papers), ("notes", notes)):
+    collections = {"chat": chat, "papers": papers, "notes": notes, "mails": mails, "tags": tagged}
+    for name, collect in collections.items():
+        if asked.only and name != asked.only:
+            continue
         collected = collect(asked.data, random.Random(SEED))
         if collected.documents:
             report(name, collected)

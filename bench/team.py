@@ -57,6 +57,7 @@ from bench.timing import measure, memory, percentile, throughput
 from trivium.config import Settings, load
 from trivium.core.errors import ModelChanged, TriviumError
 from trivium.core.places import DatabaseAddress
+from trivium.core.results import Results
 from trivium.core.types import OWNER, Compare, Probe, Signal, Where
 from trivium.ingest.reembed import Reembedder
 from trivium.library.asking import request_for
@@ -239,7 +240,7 @@ class _Clients:
     def __init__(self, library: Backend, at: Place, settings: Settings) -> None:
         self._library, self._at, self._settings = library, at, settings
         self._model = library.models.manifest().model
-        self._taken: list[tuple[float, float]] = []  # when it began, seconds
+        self._taken: list[tuple[float, float, str]] = []  # when it began, seconds, longest stage
         self.failed: Counter[str] = Counter()
         self._over = threading.Event()
 
@@ -258,20 +259,21 @@ class _Clients:
     def _search(self, at: int) -> None:
         run, model = self._run(), self._model
         while not self._over.is_set():
-            begun = perf_counter()
+            begun, stage = perf_counter(), ""
             try:
                 if model != self._model:
                     run, model = self._run(), self._model
-                run(at % len(self._at.prepared.queries))
+                stages = run(at % len(self._at.prepared.queries)).timings_ms
+                stage = max(stages, key=lambda name: stages[name])
             except ModelChanged:  # a server loads the other model then
                 self._model = self._library.models.manifest().model
                 continue
             except TriviumError as error:
                 self.failed[error.code] += 1
-            self._taken.append((begun, perf_counter() - begun))
+            self._taken.append((begun, perf_counter() - begun, stage))
             at += 2
 
-    def _run(self) -> Callable[[int], object]:
+    def _run(self) -> Callable[[int], Results]:
         model, prepared = local_embedder_for(self._settings), self._at.prepared
         vectors, name = prepared.query_vectors, model.fingerprint
         if self._model == _TURNED:
@@ -284,10 +286,14 @@ class _Clients:
         )
 
     def between(self, first: float, last: float) -> str:
-        took = sorted(s * 1e3 for begun, s in list(self._taken) if first <= begun + s <= last)
-        if not took:
+        ended = [taken for taken in list(self._taken) if first <= taken[0] + taken[1] <= last]
+        if not ended:
             return f"no search ended in {last - first:.0f} s"
-        return f"{len(took)} | {percentile(took, 0.5):.0f} | {took[-1]:,.0f}"
+        took = sorted(seconds * 1e3 for _, seconds, _ in ended)
+        _, longest, stage = max(ended, key=lambda taken: taken[1])
+        return (
+            f"{len(took)} | {percentile(took, 0.5):.0f} | {longest * 1e3:,.0f}, most of it {stage}"
+        )
 
 
 def beside(name: str, there: str, at: Place, settings: Settings, seconds: float) -> Iterator[str]:

@@ -236,9 +236,8 @@ class _Ranking:
         if few is not None and len(few) * _LOOK_UP < len(ids):
             at, met = _looked_up(ids, few)
             return few[met], counts.take(at[met])
-        if len(ids) and ids[-1] >= len(self._fits):  # later changes may have added more
-            within = np.searchsorted(ids, len(self._fits))
-            ids, counts = ids[:within], counts[:within]
+        ids = below(ids, len(self._fits))  # later changes may have added more
+        counts = counts[: len(ids)]
         if few is not None:
             if self._open is None:
                 self._open = np.zeros(len(self._fits), dtype=bool)
@@ -307,9 +306,15 @@ def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
+def below(ids: Ids, end: int) -> Ids:
+    """Those before this id, of ids that rise. The end is as wide as they are: for a plain number
+    numpy first copies all of them into 64 bits (50,000: 41 µs instead of 2)."""
+    return ids[: ids.searchsorted(np.int32(end))] if len(ids) and ids[-1] >= end else ids
+
+
 def _looked_up(ids: Ids, few: Ids) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Where each of the few is among the ids, and whether it is there."""
-    at = np.searchsorted(ids, few)
+    at = ids.searchsorted(few)
     at[at == len(ids)] = 0
     return at, ids.take(at) == few
 

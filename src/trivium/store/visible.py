@@ -23,6 +23,7 @@ from trivium.store.ranking import (
     KnownBy,
     Part,
     Saturation,
+    below,
     best,
     beyond_text,
     idf,
@@ -179,8 +180,7 @@ class Visible:
         """How many allowed chunks hold a run of spellings, counted up to `most`."""
         if most == 1 and len(run) == 1 and allowed is self.seen:
             return int(run[0] in self.words)  # mostly known; the list itself may be long
-        ids = self._with_known("spellings", run)
-        ids = ids[: np.searchsorted(ids, len(allowed.chunks))]
+        ids = below(self._with_known("spellings", run), len(allowed.chunks))
         held, looked_at = 0, 0
         while held < most and looked_at < len(ids):
             some = ids[looked_at : _COUNTED + 4 * looked_at]  # mostly the first ones suffice
@@ -227,8 +227,7 @@ class Visible:
         for runs in required:
             held = self._holders(runs, allowed)
             for run in runs:
-                ids = self._known_by("stems", run).ids
-                held[ids[: np.searchsorted(ids, len(held))]] = True
+                held[below(self._known_by("stems", run).ids, len(held))] = True
             fits = fits & held
         return fits & ~self._holders(excluded, allowed) if excluded else fits
 
@@ -236,8 +235,7 @@ class Visible:
         """By chunk id: whether it holds one of these runs of stems."""
         held = np.zeros(len(allowed.chunks), dtype=bool)
         for run in runs:
-            ids, _ = self.occurrences.of("stems", run)
-            held[ids[: np.searchsorted(ids, len(held))]] = True
+            held[below(self.occurrences.of("stems", run)[0], len(held))] = True
         return held
 
 
@@ -300,4 +298,4 @@ def known_share(documents: int, total: int) -> float:
 
 def _within(allowed: Allowed, ids: Ids) -> NDArray[np.bool_]:
     """Which of the ids are allowed; those of a later change, at the end, are left away."""
-    return allowed.chunks.take(ids[: np.searchsorted(ids, len(allowed.chunks))])
+    return allowed.chunks.take(below(ids, len(allowed.chunks)))

@@ -30,7 +30,7 @@ from trivium.core.types import ChunkId
 from trivium.store.embedded import segments
 from trivium.store.embedded.database import guarded
 from trivium.store.embedded.segments import Column, Segment
-from trivium.store.ranking import Counts, Ids
+from trivium.store.ranking import Counts, Ids, below
 from trivium.store.sql.feed import Allowed
 from trivium.text.keywords import Run
 from trivium.text.trigrams import Vocabulary
@@ -307,7 +307,7 @@ class WordView:
 
 
 def _is_seen(ids: Ids, seen: NDArray[np.bool_]) -> bool:
-    return bool(seen.take(ids[: np.searchsorted(ids, len(seen))]).any())
+    return bool(seen.take(below(ids, len(seen))).any())
 
 
 def _held(column: Column, run: Run) -> tuple[Ids, Counts]:

@@ -16,7 +16,7 @@ from sqlalchemy import Engine, text
 
 from trivium.store.postgres.database import rows_of
 from trivium.store.postgres.words import LENGTHS, MOST
-from trivium.store.ranking import Counts, Ids
+from trivium.store.ranking import Counts, Ids, below
 from trivium.store.sql.feed import Allowed, Feed
 from trivium.store.sql.statements import one_statement
 from trivium.text.keywords import Run
@@ -214,8 +214,7 @@ class RowOccurrences:
         found = set()
         for word in words:
             ids, _ = self.of("spellings", (word,))
-            within = np.searchsorted(ids, len(seen.chunks))
-            if seen.chunks[ids[:within]].any():
+            if seen.chunks[below(ids, len(seen.chunks))].any():
                 found.add(word)
         return found
 

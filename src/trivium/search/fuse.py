@@ -59,7 +59,7 @@ def fuse(
             continue
         for chunk_id, share in zip(found, given, strict=True):
             totals[chunk_id] = totals.get(chunk_id, 0.0) + share
-    best = sorted(totals.items(), key=_best_first)[:most]
+    best = sorted(totals.items(), key=lambda item: (-item[1], item[0]))[:most]
     fused = []
     for chunk_id, score in best:  # make parts only for these: most hits are never shown
         parts: dict[Signal, SignalPart] = {}
@@ -70,10 +70,6 @@ def fuse(
                 parts[signal] = SignalPart(at + 1, score_there, weights[signal], share)
         fused.append(Fused(chunk_id, score, parts))
     return fused
-
-
-def _best_first(item: tuple[ChunkId, float]) -> tuple[float, ChunkId]:
-    return -item[1], item[0]
 
 
 def by_document(

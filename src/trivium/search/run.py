@@ -96,7 +96,6 @@ _NOT_READ = (
     " language or code."
 )
 _TOO_SLOW = "Reranked without the cross-encoder: it judged no result within {seconds:g} s."
-_NOT_RERANKED = "Not reranked: what the reranker needs is spread over all database nodes."
 _CHANGED_TEXT = (
     "Passages left out because the stored text has changed on disk: {count}, of {which}."
     " Repair the library to restore them."

@@ -68,13 +68,17 @@ class Visible:
     occurrences: Occurrences
     vocabulary: Vocabulary
     seen: Allowed  # all that the caller may see, whatever is asked for
-    languages: tuple[str, ...]  # of those documents
     known: KnownDocuments
     plans: dict[str, PlannedWord] = field(default_factory=dict)
     _held: dict[tuple[str, str], int] = field(default_factory=dict)
     _is_there: dict[str, bool] = field(default_factory=dict)
     _known_chunks: dict[tuple[str, Run, bool], KnownBy] = field(default_factory=dict)
     _known_size: int = 0  # of all of them
+
+    @cached_property
+    def languages(self) -> tuple[str, ...]:
+        """Of the documents that the caller may see."""
+        return self.known.active_chunks.languages_of(self.seen.documents)
 
     @cached_property
     def words(self) -> VisibleWords:

@@ -77,12 +77,6 @@ def keys(sketched: bytes) -> list[int]:
     return [int(hash_) for hash_ in _hashes(sketched)[:KEYS]]
 
 
-def may_be_near(one: bytes, other: bytes) -> bool:
-    """Whether it shares enough keys with the other to be worth comparing."""
-    own = set(keys(one))
-    return bool(own) and len(own & set(keys(other))) >= ENOUGH_KEYS * len(own)
-
-
 def similarity(one: bytes, other: bytes) -> float:
     """The share of runs that both texts have, 0 to 1."""
     both = np.sort(_hashes(one + other))

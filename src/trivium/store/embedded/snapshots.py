@@ -118,15 +118,8 @@ class Snapshots:
         """The words that a caller may see."""
         seen = snapshot.visible.get(access)
         if seen is None:
-            allowed, active_chunks = self.allowed(snapshot, access), snapshot.active_chunks
-            documents = allowed.documents  # None: the owner's, all of them
-            languages = (
-                active_chunks.languages
-                if documents is None
-                else active_chunks.languages_of(documents)
-            )
-            vocabulary = self._indexes.vocabulary
-            seen = Visible(snapshot.words, vocabulary, allowed, languages, snapshot.known)
+            allowed, vocabulary = self.allowed(snapshot, access), self._indexes.vocabulary
+            seen = Visible(snapshot.words, vocabulary, allowed, snapshot.known)
             snapshot.visible[access] = seen
         return seen
 

@@ -122,13 +122,7 @@ class Snapshots:
         seen = snapshot.visible.get(access)
         if seen is None:
             allowed = self.allowed(snapshot, access)
-            active_chunks = snapshot.active_chunks
-            all_ = active_chunks.languages if access == OWNER else ()
-            documents = allowed.documents
-            languages = all_ if documents is None else active_chunks.languages_of(documents)
-            seen = Visible(
-                snapshot.occurrences, snapshot.vocabulary, allowed, languages, snapshot.known
-            )
+            seen = Visible(snapshot.occurrences, snapshot.vocabulary, allowed, snapshot.known)
             with self._keeping:
                 if len(snapshot.visible) >= _CALLERS:
                     snapshot.visible.pop(next(iter(snapshot.visible)))

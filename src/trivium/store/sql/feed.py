@@ -263,11 +263,10 @@ class ActiveChunks:
     language: NDArray[np.int32]  # by document id: which of those below it is written in
     spoken: tuple[str, ...]  # languages, in the order in which they were met
 
-    @property
-    def languages(self) -> tuple[str, ...]:
-        return tuple(sorted(self.spoken))
-
-    def languages_of(self, documents: NDArray[np.int64]) -> tuple[str, ...]:
+    def languages_of(self, documents: NDArray[np.int64] | None) -> tuple[str, ...]:
+        """None: of all of them."""
+        if documents is None:
+            return tuple(sorted(self.spoken))
         return tuple(sorted(self.spoken[i] for i in np.unique(self.language[documents])))
 
     @classmethod

@@ -114,11 +114,8 @@ def copy_command(shell: Shell, source: str, target: str) -> None:
 
 
 def _tell(shell: Shell, done: Backup, what: str) -> None:
-    if shell.json:
-        shell.emit(asdict(done))
-        return
     held = f"{done.documents:,} documents, {done.interpretations:,} interpretations"
-    shell.say(printable(f"{what}: {held}, {done.originals:,} originals."))
+    shell.tell(asdict(done), printable(f"{what}: {held}, {done.originals:,} originals."))
 
 
 @contextmanager

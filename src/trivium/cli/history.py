@@ -80,11 +80,7 @@ def diff_command(shell: Shell, document: str, old: int | None, new: int | None) 
     """
     with shell.library() as library:
         difference = library.history.diff(library.documents.get(document).id, old, new)
-    if shell.json:
-        shell.emit(_as_json(difference))
-        return
-    for line in _lines(difference):
-        shell.say(line)
+    shell.tell(_as_json(difference), *_lines(difference))
 
 
 def _as_json(difference: Difference) -> dict[str, object]:

@@ -235,11 +235,11 @@ def _say_idle(shell: Shell, found: list[Job]) -> None:
 
 
 def _tell(shell: Shell, found: list[Job], done: list[int]) -> None:
-    if shell.json:
-        shell.emit({"jobs": [JobAnswer.of(job) for job in found]})
-        return
-    for job, count in zip(found, done, strict=True):
-        shell.say(f"Job {job.id}: {job.state}, {_done(job, count)} {job.unit} done")
+    lines = (
+        f"Job {job.id}: {job.state}, {_done(job, count)} {job.unit} done"
+        for job, count in zip(found, done, strict=True)
+    )
+    shell.tell({"jobs": [JobAnswer.of(job) for job in found]}, *lines)
 
 
 def _row(job: Job, done: int) -> tuple[str, ...]:

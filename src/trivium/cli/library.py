@@ -50,9 +50,6 @@ def distribute_command(shell: Shell, shards: int | None, back: bool) -> None:
 
 
 def _tell(shell: Shell, spread: Spread) -> None:
-    if shell.json:
-        shell.emit({"nodes": list(spread.nodes), "shards": spread.shards})
-    elif spread.shards:
-        shell.say(f"Spread over {len(spread.nodes)} nodes in {spread.shards} shards.")
-    else:
-        shell.say("Everything is in one place.")
+    told = f"Spread over {len(spread.nodes)} nodes in {spread.shards} shards."
+    payload = {"nodes": list(spread.nodes), "shards": spread.shards}
+    shell.tell(payload, told if spread.shards else "Everything is in one place.")

@@ -108,8 +108,4 @@ def revoke_command(shell: Shell, ids: tuple[str, ...]) -> None:
     with shell.library() as library:
         for id_ in ids:
             library.tokens.revoke(id_)
-    if shell.json:
-        shell.emit({"revoked": list(ids)})
-        return
-    for id_ in ids:
-        shell.say(f"Revoked {id_}.")
+    shell.tell({"revoked": list(ids)}, *(f"Revoked {id_}." for id_ in ids))

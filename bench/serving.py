@@ -1,7 +1,7 @@
 """How many searches the server answers, how fast, in how much memory; and what happens in overload.
 
-    python -m bench.serving                               # 8 and 64 clients, 60 s, 1 and 2 workers
-    python -m bench.serving --chunks 10000 --seconds 10   # a quick look
+    python -m bench.serving                               # 1, 8, 64 clients, 60 s, 1 and 2 workers
+    python -m bench.serving --chunks 10000 --seconds 8    # a quick look
     python -m bench.serving --clients 64 --workers 2 --server postgresql://…
 
 The real program (`trivium serve`) on loopback over the library of `bench.search`, embedding of the
@@ -213,7 +213,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--chunks", type=int, default=100_000, help="size of the library")
     parser.add_argument("--seconds", type=float, default=60.0, help="of each run")
-    parser.add_argument("--clients", type=numbers, default=[8, 64], help="how many, with commas")
+    parser.add_argument("--clients", type=numbers, default=[1, 8, 64], help="how many, with commas")
     parser.add_argument("--workers", type=numbers, default=[1, 2], help="processes, with commas")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of judged sets")
     parser.add_argument("--server", default="", help="address of a database to serve from too")

@@ -101,4 +101,4 @@ def _compiled(lines: Sequence[str]) -> GitIgnoreSpec | None:
     try:
         return GitIgnoreSpec.from_lines(wanted)
     except ValueError as reason:
-        raise BadSetting(f"An ignore rule is invalid: {reason}.", fix="Correct the rule.") from reason
+        raise BadSetting(f"An ignore rule is invalid: {reason}.", fix="Correct it.") from reason

@@ -19,7 +19,6 @@ machine with a GPU.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -40,6 +39,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.corpus import SEED, Corpus, load_corpus
+from bench.harness import Namespace, arguments
 from bench.surroundings import surroundings
 from bench.timing import memory, percentile, processor_seconds
 from trivium.config import Settings, load
@@ -64,19 +64,20 @@ PAUSE = 0.1  # seconds between two searches: a person who types, not a load test
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     measured = {"unchanged": unchanged, "edited": edited, "many": many, "stages": stages}
     roles = {"add": add, "search": search, "model": model}  # processes of `many`
-    parser.add_argument("what", choices=(*measured, *roles))
-    parser.add_argument("--documents", type=int, default=1000)
-    parser.add_argument("--words", type=int, default=40, help="of a document, about")
-    parser.add_argument("--pages", type=int, default=200, help="of `edited`, each of 500 words")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--place", type=Path, help="kept, to go on there; else a temporary folder")
-    parser.add_argument("--seconds", type=float, default=30, help="of searching, each time")
-    parser.add_argument("--model", type=Path, help="folder of the model of `stages`")
-    parser.add_argument("--device", choices=("cpu", "cuda"), help="of `stages`; else no model runs")
-    given = parser.parse_args()
+    given = arguments(
+        __doc__,
+        "data",
+        what={"positional": True, "choices": (*measured, *roles)},
+        documents=1000,
+        words=(40, "of a document, about"),
+        pages=(200, "of `edited`, each of 500 words"),
+        place=(Path, "kept, to go on there; else a temporary folder"),
+        seconds=(30.0, "of searching, each time"),
+        model=(Path, "folder of the model of `stages`"),
+        device=({"choices": ("cpu", "cuda")}, "of `stages`; else no model runs"),
+    )
     if given.what in roles:
         roles[given.what](given)
         return
@@ -89,7 +90,7 @@ def main() -> None:
 # --- unchanged files
 
 
-def unchanged(given: argparse.Namespace) -> dict[str, Any]:
+def unchanged(given: Namespace) -> dict[str, Any]:
     files = written(given)
     with Library.open(given.place / "library", settings=load().settings) as library:
         first = library.add(files)
@@ -106,7 +107,7 @@ def unchanged(given: argparse.Namespace) -> dict[str, Any]:
 # --- an edit of a long document
 
 
-def edited(given: argparse.Namespace) -> dict[str, Any]:
+def edited(given: Namespace) -> dict[str, Any]:
     chance, sentences = random.Random(SEED), load_corpus(given.data).sentences
     book = given.place / "book.md"
 
@@ -184,7 +185,7 @@ class Threads:
         return parts
 
 
-def stages(given: argparse.Namespace) -> dict[str, Any]:
+def stages(given: Namespace) -> dict[str, Any]:
     files = written(given)
     settings = replace(load().settings, embed_device=given.device or "cuda")
     if given.model:
@@ -214,7 +215,7 @@ def stages(given: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _measured(given: argparse.Namespace, settings: Settings) -> LocalEmbedder:
+def _measured(given: Namespace, settings: Settings) -> LocalEmbedder:
     costless = Costless(None, settings.cache, document_prefix=settings.embed_document_prefix)
     embedder = embedder_for(settings) if given.device else costless
     assert isinstance(embedder, LocalEmbedder)
@@ -222,7 +223,7 @@ def _measured(given: argparse.Namespace, settings: Settings) -> LocalEmbedder:
     return embedder
 
 
-def _reembedded(given: argparse.Namespace, settings: Settings) -> Progress:
+def _reembedded(given: Namespace, settings: Settings) -> Progress:
     """With the same model, told another prefix, so that it counts as another one."""
     embedder = _measured(given, replace(settings, embed_document_prefix="again: "))
     tokens = token_embedder_for(settings, embedder)
@@ -233,7 +234,7 @@ def _reembedded(given: argparse.Namespace, settings: Settings) -> Progress:
 # --- very many small files
 
 
-def many(given: argparse.Namespace) -> dict[str, Any]:
+def many(given: Namespace) -> dict[str, Any]:
     written(given)
     before = _ask(given, "model")
     busy, own, started = processor_seconds(), sum(os.times()[2:4]), perf_counter()
@@ -263,7 +264,7 @@ def many(given: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _watched(given: argparse.Namespace) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _watched(given: Namespace) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """What the adding process and the searching one reported, and when."""
     seen: list[dict[str, Any]] = []
     meanwhile: dict[str, Any] = {}
@@ -298,14 +299,14 @@ def _rate(seen: list[dict[str, Any]], meanwhile: dict[str, Any]) -> float:
     return float(sum(done for done, _ in spans) / sum(seconds for _, seconds in spans))
 
 
-def _role(given: argparse.Namespace, what: str) -> subprocess.Popen[str]:
+def _role(given: Namespace, what: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "bench.adding", what]
     for name in ("documents", "words", "data", "place", "seconds"):
         command += [f"--{name}", str(getattr(given, name))]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def _ask(given: argparse.Namespace, what: str) -> dict[str, Any]:
+def _ask(given: Namespace, what: str) -> dict[str, Any]:
     out, _ = _role(given, what).communicate()
     found: dict[str, Any] = json.loads(out)
     return found
@@ -314,7 +315,7 @@ def _ask(given: argparse.Namespace, what: str) -> dict[str, Any]:
 # --- the processes
 
 
-def add(given: argparse.Namespace) -> None:
+def add(given: Namespace) -> None:
     """Reports its progress and memory once a second."""
     started = said = perf_counter()
     with Library.open(given.place / "library", settings=load().settings) as library:
@@ -338,7 +339,7 @@ def add(given: argparse.Namespace) -> None:
         say()
 
 
-def search(given: argparse.Namespace) -> None:
+def search(given: Namespace) -> None:
     """One query after another, with a pause between them."""
     asked = load_corpus(given.data).queries()
     took: list[float] = []
@@ -356,7 +357,7 @@ def search(given: argparse.Namespace) -> None:
     print(json.dumps(found | {"calls": len(took)}))
 
 
-def model(given: argparse.Namespace) -> None:
+def model(given: Namespace) -> None:
     """The rate of the model alone, in batches like those of an add, and with the same texts: a
     passage stands under its document's title."""
     settings = load().settings
@@ -377,7 +378,7 @@ def model(given: argparse.Namespace) -> None:
     print(json.dumps({"texts_per_second": round(len(texts) / (perf_counter() - started), 1)}))
 
 
-def written(given: argparse.Namespace) -> Path:
+def written(given: Namespace) -> Path:
     """The documents as files, once."""
     folder: Path = given.place / "files"
     if not (folder / ".written").exists():

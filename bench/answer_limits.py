@@ -14,7 +14,6 @@ so other work on the machine doesn't matter. Libraries are built once, in the ca
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
@@ -24,6 +23,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
+from bench.harness import arguments
 from trivium.answer.check import Checker, may_be_shown
 from trivium.answer.passages import Passage, numbered
 from trivium.answer.statements import Sentence
@@ -184,12 +184,9 @@ def _words(library: Library) -> Words:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--questions", type=int, default=150)
-    parser.add_argument("--documents", type=int, default=1000)
-    parser.add_argument("--sets", default=",".join(SETS), help="comma-separated")
-    given = parser.parse_args()
+    given = arguments(
+        __doc__, "data", questions=150, documents=1000, sets=(",".join(SETS), "comma-separated")
+    )
     settings = load().settings
     data, names = given.data / "retrieval", given.sets.split(",")
     sets = [read(data / name, given.questions, given.documents) for name in names]

@@ -20,7 +20,6 @@ statements.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 from collections import Counter
@@ -33,6 +32,7 @@ from statistics import quantiles
 from time import monotonic, process_time
 from zlib import crc32
 
+from bench.harness import arguments
 from bench.open_documents import write
 from trivium.config import Settings, load
 from trivium.core.answers import Answer, AnswerKind, Depth, Turn
@@ -302,19 +302,20 @@ def shown(one: Judged) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--only", default=",".join(LIBRARIES), help="libraries, comma-separated")
-    parser.add_argument("--kind", choices=KINDS)
-    parser.add_argument("--deep", action="store_true", help="ask in depth")
-    parser.add_argument("--held-out", action="store_true", help="only these")
-    parser.add_argument("--known", action="store_true", help="only those not held out")
-    parser.add_argument("--about", choices=ABOUT, help="only questions about such documents")
-    parser.add_argument("--failures", action="store_true", help="show them, but those held out")
-    parser.add_argument("--sample", type=int, help="so many of them, by a fixed seed")
-    parser.add_argument("--minutes", type=float, help="ask no more questions after this time")
-    parser.add_argument("--record", type=Path, help="write each answer to this file")
-    given = parser.parse_args()
+    given = arguments(
+        __doc__,
+        data=Path,
+        only=(",".join(LIBRARIES), "libraries, comma-separated"),
+        kind={"choices": KINDS},
+        deep=(False, "ask in depth"),
+        held_out=(False, "only these"),
+        known=(False, "only those not held out"),
+        about=({"choices": ABOUT}, "only questions about such documents"),
+        failures=(False, "show them, but those held out"),
+        sample=(int, "so many of them, by a fixed seed"),
+        minutes=(float, "ask no more questions after this time"),
+        record=(Path, "write each answer to this file"),
+    )
     names = given.only.split(",")
     every = [one for one in questions() if given.kind in (None, one.kind) and one.library in names]
     every = [one for one in every if one.held_out or not given.held_out]

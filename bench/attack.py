@@ -21,7 +21,6 @@ during uploads: what it had answered for is there after the next start.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -37,6 +36,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from bench.harness import arguments
 from bench.serving import served
 from trivium.library import Library
 
@@ -186,11 +186,7 @@ def tokens_of(library: Library) -> dict[str, str]:
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser()
-    asked.add_argument("--requests", type=int, default=5_000)
-    asked.add_argument("--seed", type=int, default=1)
-    asked.add_argument("--minutes", type=float, default=0)
-    told = asked.parse_args()
+    told = arguments(__doc__, requests=5_000, seed=1, minutes=0.0)
     with tempfile.TemporaryDirectory() as place:
         siege = Siege(Path(place))
         held = siege.round(told.requests, told.seed)

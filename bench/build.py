@@ -6,7 +6,6 @@ memory for searching.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import shutil
@@ -20,6 +19,7 @@ import numpy as np
 
 import trivium
 from bench.corpus import Corpus, load_corpus
+from bench.harness import arguments
 from bench.rows import BLOCK, DOCUMENT_CHUNKS, Counted, Digest, Prepared, Rows, make_rows, shard
 from bench.timing import folder_bytes
 from trivium.config import Settings, load
@@ -143,10 +143,7 @@ def documents_of(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--chunks", type=int, required=True)
-    parser.add_argument("--data", type=Path, required=True)
-    asked = parser.parse_args()
+    asked = arguments(__doc__, "data", chunks={"type": int, "required": True})
     corpus, settings = load_corpus(asked.data), load().settings
     at = place(settings, corpus, asked.chunks)
     prepare(at, corpus, settings)

@@ -10,7 +10,6 @@ judged by a fit to all the others; the two translations of one set leave each ot
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bench.harness import arguments
 from bench.heard import FORMAT, SAME, SETS, Columns, hear
 from trivium.config import Settings, load
 from trivium.search.grasp import Passages
@@ -323,13 +323,14 @@ def _heard(name: str, data: Path, settings: Settings, others: Sequence[str]) -> 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--sets", default=",".join(SETS))
-    parser.add_argument("--cache", type=Path, help="where libraries and columns are kept")
-    parser.add_argument("--floor", type=float, default=0.11)
-    parser.add_argument("--picture", type=Path)
-    given = parser.parse_args()
+    given = arguments(
+        __doc__,
+        "data",
+        sets=",".join(SETS),
+        cache=(Path, "where libraries and columns are kept"),
+        floor=0.11,
+        picture=Path,
+    )
     settings = load({"cache": str(given.cache)} if given.cache else {}).settings
     names = given.sets.split(",")
     heard = {name: _heard(name, given.data, settings, names) for name in sorted(names)}

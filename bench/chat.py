@@ -13,7 +13,6 @@ from __future__ import annotations
 import csv
 import json
 import random
-from argparse import ArgumentParser
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -21,13 +20,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
+from bench.harness import arguments
 from trivium.config import Settings
 from trivium.core.types import Element, Extraction, Kind, Labels, Place
 from trivium.library import Library
 from trivium.operations.searching import SearchOptions
 from trivium.ports import SourceItem
 
-SHARED = Path("../shared/data")
 TOP = 10
 WORDS = 400
 Query: TypeAlias = tuple[str, set[str]]  # a question, and the messages that answer it
@@ -127,10 +126,7 @@ def asked_of(data: Path, most: int) -> list[Query]:
 
 
 def main() -> None:
-    parser = ArgumentParser(description=__doc__)
-    parser.add_argument("--queries", type=int, default=600)
-    parser.add_argument("--data", type=Path, default=SHARED)
-    asked = parser.parse_args()
+    asked = arguments(__doc__, "data", queries=600)
     data = asked.data / "retrieval" / "locomo10"
     some = asked_of(data, asked.queries)
     print(f"| {len(some)} questions | success@{TOP} | in the first {WORDS} words |\n|---|---|---|")

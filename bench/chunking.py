@@ -22,7 +22,6 @@ Vectors are kept under `cache/bench/chunking`, in steps: an interrupted run goes
 
 from __future__ import annotations
 
-import argparse
 import csv
 import hashlib
 import json
@@ -36,6 +35,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bench import harness
+from bench.harness import Namespace, arguments
 from trivium.chunk.bibliography import Range, united
 from trivium.chunk.recursive import RecursiveChunker
 from trivium.chunk.sections import SectionsChunker
@@ -51,7 +52,7 @@ from trivium.text.tokens import Cl100kTokens
 if TYPE_CHECKING:
     from trivium.core.types import Vectors
 
-DATA = Path(__file__).parents[2] / "shared/data/retrieval/chunking_evaluation"
+DATA = harness.DATA / "retrieval/chunking_evaluation"
 SIZES = (100, 200, 300, 400, 600)
 CEILINGS = (400, 2000)  # of sections; the built-in model reads the first 512 tokens of a chunk
 MOST = 10_000  # no limit: a text here is many documents
@@ -310,13 +311,13 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _arguments() -> argparse.Namespace:
-    said = (__doc__ or "").split("\n")[0]
-    parser = argparse.ArgumentParser(prog="bench.chunking", description=said)
-    parser.add_argument("--json", action="store_true", help="for machines")
-    parser.add_argument("--only", action="append", help="a configuration's name; may be repeated")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the evaluation's files")
-    return parser.parse_args()
+def _arguments() -> Namespace:
+    return arguments(
+        __doc__,
+        "json",
+        only=({"action": "append"}, "a configuration's name; may be repeated"),
+        data=(DATA, "folder of the evaluation's files"),
+    )
 
 
 if __name__ == "__main__":

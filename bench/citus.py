@@ -16,7 +16,6 @@ measure, and it says so.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
@@ -31,7 +30,8 @@ from time import perf_counter, process_time
 from typing import Any
 
 from bench.build import place
-from bench.corpus import DATA, load_corpus, warm_up
+from bench.corpus import load_corpus, warm_up
+from bench.harness import Namespace, arguments
 from bench.ours import Precomputed
 from bench.postgres import RUNS, judged
 from bench.serving import numbers
@@ -73,17 +73,18 @@ def main() -> None:
     print(json.dumps({"on": "Citus", **found}, indent=1))
 
 
-def _arguments() -> argparse.Namespace:
-    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    asked.add_argument("--server", default="", help="address of a database on the coordinator")
-    asked.add_argument("--chunks", type=int, default=100_000)
-    asked.add_argument("--shards", default=[0, 2, 4, 8], type=numbers, help="0: one server")
-    asked.add_argument("--quality", default="", metavar="SETS", help="judged sets, by commas")
-    asked.add_argument("--watch", type=float, default=0.0, metavar="SECONDS")
-    asked.add_argument("--seconds", type=float, default=30.0, help="the most a measurement takes")
-    asked.add_argument("--program", type=Path, help="the servers' program, on this machine")
-    asked.add_argument("--data", type=Path, default=DATA)
-    return asked.parse_args()
+def _arguments() -> Namespace:
+    return arguments(
+        __doc__,
+        "chunks",
+        "data",
+        server=("", "address of a database on the coordinator"),
+        shards=({"default": [0, 2, 4, 8], "type": numbers}, "0: one server"),
+        quality=({"default": "", "metavar": "SETS"}, "judged sets, by commas"),
+        watch={"type": float, "default": 0.0, "metavar": "SECONDS"},
+        seconds=(30.0, "the most a measurement takes"),
+        program=(Path, "the servers' program, on this machine"),
+    )
 
 
 def nodes_of(library: Backend) -> Nodes:
@@ -124,7 +125,7 @@ def quality(
 # --- speed ----------------------------------------------------------------------------------------
 
 
-def speed(settings: Settings, address: str, asked: argparse.Namespace) -> dict[str, Any]:
+def speed(settings: Settings, address: str, asked: Namespace) -> dict[str, Any]:
     library, runs = _prepared(settings, address, asked)
     found: dict[str, Any] = {"chunks": asked.chunks, **surroundings()}
     nodes = nodes_of(library)
@@ -160,7 +161,7 @@ def processor_seconds_with(program: Path | None) -> float:
     return seconds
 
 
-def watched(settings: Settings, address: str, asked: argparse.Namespace) -> dict[str, Any]:
+def watched(settings: Settings, address: str, asked: Namespace) -> dict[str, Any]:
     library, runs = _prepared(settings, address, asked)
     run, count = runs["hybrid"]
     told: list[dict[str, int]] = []
@@ -183,7 +184,7 @@ def watched(settings: Settings, address: str, asked: argparse.Namespace) -> dict
 
 
 def _prepared(
-    settings: Settings, address: str, asked: argparse.Namespace
+    settings: Settings, address: str, asked: Namespace
 ) -> tuple[Backend, dict[str, tuple[Callable[[int], object], int]]]:
     prepared = place(settings, load_corpus(asked.data), asked.chunks).prepared
     queries, vectors = prepared.queries, prepared.query_vectors

@@ -7,7 +7,6 @@ as time of the clients.
 
 from __future__ import annotations
 
-import argparse
 import http.client
 import json
 import os
@@ -19,16 +18,18 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import urlsplit
 
+from bench.harness import arguments
 from bench.timing import percentile
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--address", required=True)
-    parser.add_argument("--queries", type=Path, required=True, help="JSON file: a list of texts")
-    parser.add_argument("--clients", type=int, required=True)
-    parser.add_argument("--seconds", type=float, required=True)
-    asked = parser.parse_args()
+    asked = arguments(
+        __doc__,
+        address={"required": True},
+        queries=({"type": Path, "required": True}, "JSON file: a list of texts"),
+        clients={"type": int, "required": True},
+        seconds={"type": float, "required": True},
+    )
     queries = json.loads(asked.queries.read_text(encoding="utf-8"))
     print(json.dumps(ask(asked.address, queries, asked.clients, asked.seconds)))
 

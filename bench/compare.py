@@ -12,7 +12,6 @@ quiet machine (near 0) count.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
@@ -24,8 +23,9 @@ from typing import Any, ParamSpec, TypeVar
 
 from bench import environments, ingest
 from bench.build import Place, place, prepare
-from bench.corpus import DATA, Corpus, DataMissing, load_corpus, warm_up
+from bench.corpus import Corpus, DataMissing, load_corpus, warm_up
 from bench.environments import OURS, PeerFailed
+from bench.harness import Namespace, arguments
 from bench.judged import SETS, prepare_judged
 from bench.report import RESULTS, write_report
 from bench.rows import make_rows
@@ -50,7 +50,7 @@ _Got = TypeVar("_Got")
 class Run:
     """One comparison. Saved after every step, so that a stop loses only one."""
 
-    def __init__(self, asked: argparse.Namespace, settings: Settings, corpus: Corpus) -> None:
+    def __init__(self, asked: Namespace, settings: Settings, corpus: Corpus) -> None:
         self.asked, self.settings, self.corpus = asked, settings, corpus
         self.pythons: dict[str, Path] = {}  # of the systems that could be installed
         self.found: dict[str, Any] = {
@@ -195,23 +195,20 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.compare",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def _arguments() -> Namespace:
     every = ",".join(environments.systems())
-    parser.add_argument("--chunks", default=SIZES, help=f"sizes, with commas (default: {SIZES})")
-    parser.add_argument("--systems", default=every, help=f"with commas (default: {every})")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of judged sets")
     judged = ",".join(SETS)
-    parser.add_argument("--sets", default=judged, help=f"judged sets (default: {judged})")
-    parser.add_argument("--to", type=Path, default=RESULTS.parent, help="folder of the report")
-    parser.add_argument("--no-ingest", action="store_true", help="leave ingestion out")
-    parser.add_argument("--seconds", type=float, default=15.0, help="the most of one measurement")
-    parser.add_argument("--client-seconds", type=float, default=3.0, help="of so many clients")
-    return parser.parse_args()
+    return arguments(
+        __doc__,
+        "data",
+        chunks=(SIZES, f"sizes, with commas (default: {SIZES})"),
+        systems=(every, f"with commas (default: {every})"),
+        sets=(judged, f"judged sets (default: {judged})"),
+        to=(RESULTS.parent, "folder of the report"),
+        no_ingest=(False, "leave ingestion out"),
+        seconds=(15.0, "the most of one measurement"),
+        client_seconds=(3.0, "of so many clients"),
+    )
 
 
 if __name__ == "__main__":

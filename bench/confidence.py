@@ -10,7 +10,6 @@ be answered rightly and wrongly by a sentence, each with coefficients fitted wit
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import astuple, dataclass, fields
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.answers import UNANSWERABLE, Question, holds, holds_group, opened, questions, sampled
+from bench.harness import arguments
 from trivium.answer.confidence import Evidence
 from trivium.answer.extractive import Extractor
 from trivium.answer.likeness import Likeness, WordVectors
@@ -106,11 +106,12 @@ def report(every: Sequence[Gathered]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--only", default="open,made,samples", help="libraries, comma-separated")
-    parser.add_argument("--sample", type=int, help="so many questions, by a fixed seed")
-    given = parser.parse_args()
+    given = arguments(
+        __doc__,
+        data=Path,
+        only=("open,made,samples", "libraries, comma-separated"),
+        sample=(int, "so many questions, by a fixed seed"),
+    )
     names = given.only.split(",")
     settings = load().settings
     embedder = LocalEmbedder(None, settings.cache)

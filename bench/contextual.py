@@ -16,7 +16,6 @@ and trigram signals. In percent. Vectors are kept under `cache/bench/contextual`
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections import defaultdict
@@ -28,7 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from bench import chunking
+from bench import chunking, harness
+from bench.harness import Namespace, arguments
 from trivium.chunk.recursive import RecursiveChunker
 from trivium.config import load
 from trivium.core.types import OWNER, Chunk, Extraction, Processed
@@ -41,7 +41,7 @@ from trivium.store.embedded.backend import open_embedded
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens
 
-DATA = Path(__file__).parents[2] / "shared/data/retrieval"
+DATA = harness.DATA / "retrieval"
 TEXTS = ("chatlogs", "state_of_the_union", "wikitexts")  # the others have five times as many chunks
 DEPTHS = (5, 10, 20)
 VARIANTS: Mapping[str, Summariser | None] = {"off": None, "extractive": ExtractiveSummariser()}
@@ -222,13 +222,13 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines]
 
 
-def _arguments() -> argparse.Namespace:
-    said = (__doc__ or "").split("\n")[0]
-    parser = argparse.ArgumentParser(prog="bench.contextual", description=said)
-    parser.add_argument("--json", action="store_true", help="for machines")
-    parser.add_argument("--only", action="append", help="such as `code off`; may be repeated")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the judged sets")
-    return parser.parse_args()
+def _arguments() -> Namespace:
+    return arguments(
+        __doc__,
+        "json",
+        only=({"action": "append"}, "such as `code off`; may be repeated"),
+        data=(DATA, "folder of the judged sets"),
+    )
 
 
 if __name__ == "__main__":

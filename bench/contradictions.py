@@ -9,10 +9,10 @@ these pairs at hand; docs/log.md has figures for pairs that weren't.
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
+from bench.harness import arguments
 from trivium.text.disagree import claims, disagreement
 
 PAIRS = Path(__file__).parent / "asked" / "contradictions.jsonl"
@@ -35,9 +35,7 @@ def measure() -> tuple[float, float, list[dict[str, object]]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.contradictions")
-    parser.add_argument("--misses", action="store_true", help="print the pairs judged wrongly")
-    asked = parser.parse_args()
+    asked = arguments(__doc__, misses=(False, "print the pairs judged wrongly"))
     precision, recall, wrong = measure()
     print(f"precision {precision:.2f}, recall {recall:.2f}")
     for row in wrong if asked.misses else ():

@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parent.parent
-DATA = REPOSITORY.parent / "shared" / "data"  # unless --data names another folder
 PASSAGE_WORDS = 240
 RUN = 3  # consecutive sentences taken at a time, so that neighbouring words are real too
 SEED = 20_240

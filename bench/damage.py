@@ -11,7 +11,6 @@ two busy cores.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import shutil
@@ -21,6 +20,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from bench.harness import arguments
 from trivium.config import Settings
 from trivium.core.errors import TriviumError
 from trivium.library import Library
@@ -36,11 +36,9 @@ SECONDS = 120  # for one copy, on a busy machine
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser()
-    asked.add_argument("--flips", type=int, default=60)
-    asked.add_argument("--seed", type=int, default=1)
-    asked.add_argument("--look", type=Path, help="only look at the library in this folder")
-    told = asked.parse_args()
+    told = arguments(
+        __doc__, flips=60, seed=1, look=(Path, "only look at the library in this folder")
+    )
     if told.look:
         print(json.dumps(look(told.look)))
         return

@@ -21,14 +21,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
 
+from bench.harness import arguments
 from bench.page import BROWSERS
 from bench.serving import served
-from bench.stranger import DATA, HERE, build
+from bench.stranger import HERE, build
 
 UNITS = {"s": 1, "min": 60, "h": 3600}
 LEAST = 5.0  # seconds left: below that a rounded number says little
@@ -108,11 +108,9 @@ def _tree(pid: int) -> Iterator[int]:
 
 
 def main() -> None:
-    parser = ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
-    parser.add_argument("--kinds", default="mixed,notes,papers,long")
-    parser.add_argument("--most", type=int, default=66, help="files of a folder")
-    parser.add_argument("--data", type=Path, default=DATA, help="the shared data")
-    given = parser.parse_args()
+    given = arguments(
+        __doc__, "data", kinds="mixed,notes,papers,long", most=(66, "files of a folder")
+    )
     print("| folder | files | terminal s, CPU s | page s, CPU s | times, of CPU | shown | true |")
     print("|---|---|---|---|---|---|---|", flush=True)
     for kind in given.kinds.split(","):

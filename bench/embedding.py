@@ -11,7 +11,6 @@ that GPUs are compared by.
 
 from __future__ import annotations
 
-import argparse
 import random
 import tempfile
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from time import perf_counter
 
 import numpy as np
 
+from bench.harness import arguments
 from trivium.models.local import LocalEmbedder
 from trivium.models.tokenising import WordTokens
 
@@ -27,13 +27,14 @@ AGREEING = 64  # texts that both embed
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
-    parser.add_argument("--model", type=Path, help="folder of a model; default: the built-in one")
-    parser.add_argument("--texts", type=int, default=2000)
-    parser.add_argument("--tokens", type=int, default=256, help="of each text")
-    parser.add_argument("--rerank", action="store_true", help="token vectors too, as `add` does")
-    given = parser.parse_args()
+    given = arguments(
+        __doc__,
+        device=("auto", "auto, cpu or cuda"),
+        model=(Path, "folder of a model; default: the built-in one"),
+        texts=2000,
+        tokens=(256, "of each text"),
+        rerank=(False, "token vectors too, as `add` does"),
+    )
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder)
         there = LocalEmbedder(given.model, cache, max_tokens=given.tokens, device=given.device)

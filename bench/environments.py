@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.corpus import REPOSITORY
+from bench.harness import REPOSITORY
 
 OURS = "trivium"  # runs in the project's own environment
 PINS = REPOSITORY / "bench" / "peers.txt"

@@ -41,7 +41,6 @@ pages/s       all papers, three times over, through the sandbox that `trivium ad
 
 from __future__ import annotations
 
-import argparse
 import gc
 import json
 import os
@@ -56,6 +55,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import reading_formats, reports
+from bench.harness import Namespace, arguments
 from bench.made_pdfs import made_files
 from bench.scans import recognise, scans
 from trivium.chunk.recursive import RecursiveChunker
@@ -348,17 +348,18 @@ def table(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure the extraction of PDF files.")
-    parser.add_argument("--json", action="store_true", help="also lists what was missed")
-    parser.add_argument("--ocr", action="store_true", help="measure OCR on the scans too")
-    parser.add_argument("--languages", default="", help="of OCR; else those of `trivium add`")
-    parser.add_argument("--no-speed", action="store_true")
-    parser.add_argument("--reports", type=int, default=24, help="made reports; 0: none")
-    parser.add_argument("--peers", default="", help="a Python with kreuzberg and markitdown")
-    parser.add_argument("--papers", type=Path, default=DOCUMENTS / "papers")
-    parser.add_argument("--scans", type=Path, default=DOCUMENTS / "scans")
-    return parser.parse_args()
+def _arguments() -> Namespace:
+    return arguments(
+        __doc__,
+        json=(False, "also lists what was missed"),
+        ocr=(False, "measure OCR on the scans too"),
+        languages=("", "of OCR; else those of `trivium add`"),
+        no_speed=False,
+        reports=(24, "made reports; 0: none"),
+        peers=("", "a Python with kreuzberg and markitdown"),
+        papers=DOCUMENTS / "papers",
+        scans=DOCUMENTS / "scans",
+    )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ is needed: the vectors aren't searched.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
@@ -25,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.harness import arguments
 from trivium.core.types import OWNER, Metadata, Probe, Processed, Signal
 from trivium.ports import Backend
 from trivium.store.embedded.backend import open_embedded
@@ -262,10 +262,7 @@ def report(name: str, collected: Collected) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.fields")
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--only", help="one of chat, papers, notes, mails, tags")
-    asked = parser.parse_args()
+    asked = arguments(__doc__, "data", only=(str, "one of chat, papers, notes, mails, tags"))
     collections = {"chat": chat, "papers": papers, "notes": notes, "mails": mails, "tags": tagged}
     for name, collect in collections.items():
         if asked.only and name != asked.only:

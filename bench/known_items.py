@@ -12,7 +12,6 @@ for each kind of known item, how often the item is first and has a match of .7 o
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
@@ -25,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.harness import arguments
 from trivium.config import load
 from trivium.core.results import Results
 from trivium.core.types import Labels
@@ -191,13 +191,14 @@ def report(every: Sequence[Row]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.known_items")
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--sets", default="xquad_en,cranfield,mlquestions,nfcorpus,scifact")
-    parser.add_argument("--sizes", default="100,30,10,3", help="largest first")
-    parser.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--keep", type=Path, help="write every row here, as JSON lines")
-    asked = parser.parse_args()
+    asked = arguments(
+        __doc__,
+        "data",
+        sets="xquad_en,cranfield,mlquestions,nfcorpus,scifact",
+        sizes=("100,30,10,3", "largest first"),
+        set={"dest": "settings", "action": "append", "default": [], "metavar": "KEY=VALUE"},
+        keep=(Path, "write every row here, as JSON lines"),
+    )
     names_, sizes = asked.sets.split(","), [int(size) for size in asked.sizes.split(",")]
     settings = dict(one.split("=", 1) for one in asked.settings)
     every: list[Row] = []

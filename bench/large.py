@@ -15,7 +15,6 @@ Without --server it uses the server of the tests.
 
 from __future__ import annotations
 
-import argparse
 import json
 import multiprocessing
 import subprocess
@@ -28,7 +27,8 @@ from typing import Any
 from sqlalchemy import Engine, create_engine, make_url, text
 
 from bench.build import documents_of, place, prepare
-from bench.corpus import DATA, load_corpus
+from bench.corpus import load_corpus
+from bench.harness import Namespace, arguments
 from bench.postgres import drop, make_by_hand, sizes
 from bench.rows import BLOCK, make_rows
 from bench.surroundings import surroundings
@@ -67,20 +67,21 @@ def main() -> None:
             drop(asked.server, asked.chunks)
 
 
-def _arguments() -> argparse.Namespace:
-    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    asked.add_argument("--server", default="", help="address of a database you may write to")
-    asked.add_argument("--chunks", type=int, default=1_000_000)
-    asked.add_argument("--processes", type=int, default=10)
-    asked.add_argument("--by-hand", type=int, default=0, metavar="PROCESSES")
-    asked.add_argument("--folder", action="store_true", help="build the folder too")
-    asked.add_argument("--data", type=Path, default=DATA)
-    asked.add_argument("--no-graph", action="store_true", help="`bench.citus` builds others")
-    asked.add_argument("--drop", action="store_true", help="remove the schema at the end")
-    return asked.parse_args()
+def _arguments() -> Namespace:
+    return arguments(
+        __doc__,
+        "data",
+        server=("", "address of a database you may write to"),
+        chunks=1_000_000,
+        processes=10,
+        by_hand={"type": int, "default": 0, "metavar": "PROCESSES"},
+        folder=(False, "build the folder too"),
+        no_graph=(False, "`bench.citus` builds others"),
+        drop=(False, "remove the schema at the end"),
+    )
 
 
-def load_rows(engine: Engine, there: DatabaseAddress, asked: argparse.Namespace) -> dict[str, Any]:
+def load_rows(engine: Engine, there: DatabaseAddress, asked: Namespace) -> dict[str, Any]:
     settings, corpus = load().settings, load_corpus(asked.data)
     at = place(settings, corpus, asked.chunks)
     model = local_embedder_for(settings).fingerprint
@@ -118,7 +119,7 @@ def load_rows(engine: Engine, there: DatabaseAddress, asked: argparse.Namespace)
     }
 
 
-def _by_hand(asked: argparse.Namespace) -> float:
+def _by_hand(asked: Namespace) -> float:
     engine = create_engine(make_url(asked.server).set(drivername="postgresql+psycopg"))
     try:
         return make_by_hand(engine, asked.chunks, asked.data, processes=asked.by_hand)
@@ -126,7 +127,7 @@ def _by_hand(asked: argparse.Namespace) -> float:
         engine.dispose()
 
 
-def _folder(asked: argparse.Namespace) -> float:
+def _folder(asked: Namespace) -> float:
     started = perf_counter()
     command = [sys.executable, "-m", "bench.build", "--chunks", str(asked.chunks)]
     subprocess.run([*command, "--data", str(asked.data)], check=True)

@@ -10,7 +10,6 @@ try again. Afterwards every document must be in the library exactly once, and `d
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import signal
@@ -28,6 +27,7 @@ from uuid import uuid4
 import httpx2
 from tests.postgres import Server
 
+from bench.harness import arguments
 from bench.serving import served
 from trivium.core.work import TaskState
 from trivium.library import Library
@@ -40,10 +40,7 @@ _WORDS = ("harbour", "lantern", "crown", "meadow", "copper", "anchor", "velvet",
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    asked.add_argument("--seconds", type=float, default=60.0)
-    asked.add_argument("--documents", type=int, default=400)
-    given = asked.parse_args()
+    given = arguments(__doc__, seconds=60.0, documents=400)
     found = run(given.seconds, given.documents)
     print(json.dumps(found, indent=1))
     sys.exit(0 if found["wrong"] == [] else 1)

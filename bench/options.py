@@ -9,16 +9,15 @@ has a bench of its own (`bench.rerank`): this library holds no token vectors.
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from time import perf_counter
 
 from bench.build import place
-from bench.corpus import DATA, WARM_UP, DataMissing, load_corpus
+from bench.corpus import WARM_UP, DataMissing, load_corpus
+from bench.harness import Namespace, arguments
 from trivium.config import load
 from trivium.core.results import Results
 from trivium.library import Library
@@ -94,15 +93,8 @@ def _summary(times: list[float], plain: list[float]) -> dict[str, float]:
     }
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--chunks", type=int, default=100_000)
-    parser.add_argument("--queries", type=int, default=100)
-    parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--json", action="store_true")
-    return parser.parse_args()
+def _arguments() -> Namespace:
+    return arguments(__doc__, "chunks", "data", "json", queries=100)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ own included.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shutil
@@ -25,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from bench.build import code_digest, place
-from bench.corpus import DATA, DataMissing, load_corpus
+from bench.corpus import DataMissing, load_corpus
+from bench.harness import Namespace, arguments
 from bench.serving import served
 from bench.surroundings import surroundings
 from bench.timing import percentile, processor_seconds
@@ -70,7 +70,7 @@ def main() -> None:
     print(json.dumps(found, indent=1) if asked.json else table(found))
 
 
-def _subject(asked: argparse.Namespace) -> tuple[Path, list[str], dict[str, Any]]:
+def _subject(asked: Namespace) -> tuple[Path, list[str], dict[str, Any]]:
     """The library, its queries, and a line that describes it."""
     if asked.library:
         return asked.library, asked.words.split(","), {"library": asked.library.name}
@@ -141,19 +141,16 @@ def table(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.page",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def _arguments() -> Namespace:
+    return arguments(
+        __doc__,
+        "chunks",
+        "data",
+        "json",
+        queries=(100, "how many are asked"),
+        library=(Path, "this library instead"),
+        words=("crown,sling,harbour", "to ask it, with commas"),
     )
-    parser.add_argument("--chunks", type=int, default=100_000, help="size of the library")
-    parser.add_argument("--queries", type=int, default=100, help="how many are asked")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of judged sets")
-    parser.add_argument("--library", type=Path, help="this library instead")
-    parser.add_argument("--words", default="crown,sling,harbour", help="to ask it, with commas")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ Quality: nDCG@10 of judged sets by each signal and fused, in the folder and in P
 
 from __future__ import annotations
 
-import argparse
 import json
 import multiprocessing
 import os
@@ -34,7 +33,8 @@ from sqlalchemy import Connection, Engine, TextClause, create_engine, make_url, 
 from sqlalchemy.exc import OperationalError
 
 from bench.build import Place, build, place, prepare
-from bench.corpus import DATA, DataMissing, load_corpus, warm_up
+from bench.corpus import DataMissing, load_corpus, warm_up
+from bench.harness import Namespace, arguments
 from bench.ours import Precomputed
 from bench.rows import SHARDS, make_rows
 from bench.surroundings import surroundings
@@ -103,24 +103,25 @@ def main() -> None:
     print(json.dumps(found, indent=1) if asked.json else _table(found))
 
 
-def _arguments() -> argparse.Namespace:
-    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    asked.add_argument("--server", default="", help="address of a database that may be written to")
-    asked.add_argument("--chunks", type=int, default=100_000)
-    asked.add_argument("--quality", default="", metavar="SETS", help="judged sets, by commas")
-    asked.add_argument("--seconds", type=float, default=60.0, help="the most a measurement takes")
-    asked.add_argument("--data", type=Path, default=DATA)
-    asked.add_argument("--no-folder", action="store_true")
-    asked.add_argument("--two-legs", action="store_true", help="by hand only meaning and words")
-    asked.add_argument("--drop", action="store_true", help="remove what was made, at the end")
-    asked.add_argument("--json", action="store_true")
-    return asked.parse_args()
+def _arguments() -> Namespace:
+    return arguments(
+        __doc__,
+        "chunks",
+        "data",
+        "json",
+        server=("", "address of a database that may be written to"),
+        quality=({"default": "", "metavar": "SETS"}, "judged sets, by commas"),
+        seconds=(60.0, "the most a measurement takes"),
+        no_folder=False,
+        two_legs=(False, "by hand only meaning and words"),
+        drop=(False, "remove what was made, at the end"),
+    )
 
 
 # --- speed ----------------------------------------------------------------------------------------
 
 
-def speed(settings: Settings, address: str, asked: argparse.Namespace) -> dict[str, Any]:
+def speed(settings: Settings, address: str, asked: Namespace) -> dict[str, Any]:
     corpus = load_corpus(asked.data)
     at = place(settings, corpus, asked.chunks)
     prepare(at, corpus, settings)

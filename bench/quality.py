@@ -12,7 +12,6 @@ a set as you say, without a limit on its time: a cross-encoder can't be replayed
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Mapping
@@ -21,6 +20,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from bench.harness import arguments
 from bench.heard import SETS
 from trivium.config import Settings, load
 from trivium.core.types import Granularity
@@ -103,14 +103,15 @@ def show(found: list[Quality]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--sets", default=",".join(SETS))
-    parser.add_argument("--cache", type=Path, help="where the indexed sets are kept")
-    parser.add_argument("--json", action="store_true", help="print JSON, a line for each set")
-    parser.add_argument("--set", action="append", default=[], help="a setting, as NAME=VALUE")
-    parser.add_argument("--deep", type=int, default=0, help="queries of a set to search in depth")
-    given = parser.parse_args()
+    given = arguments(
+        __doc__,
+        "data",
+        sets=",".join(SETS),
+        cache=(Path, "where the indexed sets are kept"),
+        json=(False, "print JSON, a line for each set"),
+        set=({"action": "append", "default": []}, "a setting, as NAME=VALUE"),
+        deep=(0, "queries of a set to search in depth"),
+    )
     named = {"rerank.seconds": "240"} if given.deep else {}
     named |= dict(one.split("=", 1) for one in given.set)
     settings = load({"cache": str(given.cache), **named} if given.cache else named).settings

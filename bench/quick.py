@@ -12,7 +12,6 @@ stored by more than its limit (`guard.py`).
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import platform
@@ -27,10 +26,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.build import fill
-from bench.corpus import REPOSITORY
 from bench.counting import PERF, best_counter, bytecodes, instructions
 from bench.generated import DIMENSIONS, generated_corpus, generated_vectors
 from bench.guard import moves, table
+from bench.harness import REPOSITORY, arguments
 from bench.interpreter import native_time
 from bench.peers import Asked, fts5_faiss
 from bench.rows import PASSING, Counted, Rows, make_rows
@@ -198,14 +197,13 @@ def _seconds(do: Callable[[], object], clock: Callable[[], float] = process_time
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    asked = arguments(
+        __doc__,
+        store=(False, "keep today's figures"),
+        rows=(ROWS, "fewer: only to see that it runs"),
+        rounds=(ROUNDS, "of which the fastest counts"),
+        ask=({"nargs": 3, "metavar": ("FOLDER", "QUERIES", "WHERE")}, "internal"),
     )
-    parser.add_argument("--store", action="store_true", help="keep today's figures")
-    parser.add_argument("--rows", type=int, default=ROWS, help="fewer: only to see that it runs")
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of which the fastest counts")
-    parser.add_argument("--ask", nargs=3, metavar=("FOLDER", "QUERIES", "WHERE"), help="internal")
-    asked = parser.parse_args()
     if asked.ask:
         folder, queries, where = asked.ask
         _ask(Path(folder), int(queries), where)

@@ -12,7 +12,6 @@ one of another paper (six in ten), leaves it out, or adds one.
 
 from __future__ import annotations
 
-import argparse
 import re
 import tempfile
 from collections import Counter
@@ -25,6 +24,7 @@ from time import process_time
 
 import pypdfium2
 
+from bench.harness import arguments
 from trivium.config import load
 from trivium.library import Library
 from trivium.store.embedded.backend import open_embedded
@@ -83,13 +83,14 @@ def edited(text: str, share: float, random: Random, others: list[str]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--sentences", type=int, default=1000)
-    parser.add_argument("--papers", type=int, help="only the first so many")
-    parser.add_argument("--more", type=Path, help="folder with more PDF files")
-    parser.add_argument("--failures", action="store_true")
-    given = parser.parse_args()
+    given = arguments(
+        __doc__,
+        "data",
+        sentences=1000,
+        papers=(int, "only the first so many"),
+        more=(Path, "folder with more PDF files"),
+        failures=False,
+    )
     papers = sorted((given.data / "documents" / "papers").glob("*.pdf"))[: given.papers]
     papers += sorted(given.more.glob("*.pdf")) if given.more else []
     read = {path: list(sentences(path)) for path in papers}

@@ -25,7 +25,6 @@ CPU ms       processor time of one reading in one process, the best of three, af
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import re
@@ -42,6 +41,7 @@ from xml.etree import ElementTree
 
 from lxml import etree
 
+from bench.harness import arguments
 from trivium.core.errors import DocumentFailed, ReadError
 from trivium.extract.charsets import decode_text
 from trivium.extract.detect import read
@@ -274,14 +274,16 @@ def outcomes(folder: Path) -> dict[str, dict[str, Any]]:
     }
 
 
-def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--folder", type=Path, default=DOCUMENTS / "office")
-    parser.add_argument("--peers", default="")
-    parser.add_argument("--charsets", action="store_true")
-    parser.add_argument("--outcomes", action="store_true")
-    parser.add_argument("--json", action="store_true")
-    asked = parser.parse_args(arguments)
+def main(argv: list[str] | None = None) -> None:
+    asked = arguments(
+        __doc__,
+        "json",
+        argv=argv,
+        folder=DOCUMENTS / "office",
+        peers="",
+        charsets=False,
+        outcomes=False,
+    )
     if asked.outcomes:
         found = outcomes(asked.folder)
     else:

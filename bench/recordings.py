@@ -10,7 +10,6 @@ seconds for a minute of speech and memory. Synthetic speech: a person's is anoth
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import random
@@ -27,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.harness import arguments
 from trivium.config import Settings
 from trivium.core.results import Result
 from trivium.library import Library
@@ -43,9 +43,7 @@ RATE = 22_050  # samples a second of espeak-ng
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    asked.add_argument("--minutes", type=float, default=30.0)
-    minutes = asked.parse_args().minutes
+    minutes = arguments(__doc__, minutes=30.0).minutes
     with tempfile.TemporaryDirectory() as folder:
         print(json.dumps(measured(minutes, Path(folder)), indent=1))
 

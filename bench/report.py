@@ -6,7 +6,6 @@ python -m bench.report --readme         # the short table of the README, with da
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.charts import write_charts
-from bench.corpus import REPOSITORY
+from bench.harness import REPOSITORY, arguments
 from bench.lines import NAMES, OURS, Line, Side, lines, reference, versions
 
 RESULTS = REPOSITORY / "build" / "bench" / "results.json"
@@ -261,12 +260,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--readme", action="store_true", help="the short table")
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    asked = parser.parse_args()
+    asked = arguments(__doc__, readme=(False, "the short table"), results=RESULTS)
     if not asked.results.exists():
         sys.exit(f"There is no {asked.results}: `make bench` writes it.")
     found = json.loads(asked.results.read_text(encoding="utf-8"))

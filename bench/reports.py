@@ -22,7 +22,6 @@ CPU ms a page of the extraction alone, and with chunks.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import subprocess
@@ -32,6 +31,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.harness import arguments
 from bench.made_pdfs import Made, made_files
 from trivium.chunk.recursive import RecursiveChunker
 from trivium.core.types import Extraction
@@ -206,12 +206,13 @@ def judge_peer(name: str, python: str, files: Sequence[Made]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Measure tables, heads, order and titles of PDFs.")
-    parser.add_argument("--json", action="store_true", help="also lists what was missed")
-    parser.add_argument("--reports", type=int, default=24)
-    parser.add_argument("--peers", default="", help="a Python with kreuzberg and markitdown")
-    parser.add_argument("--save", type=Path, help="write the files here, to look at them")
-    asked = parser.parse_args()
+    asked = arguments(
+        __doc__,
+        json=(False, "also lists what was missed"),
+        reports=24,
+        peers=("", "a Python with kreuzberg and markitdown"),
+        save=(Path, "write the files here, to look at them"),
+    )
     files = made_files(asked.reports)
     if asked.save:
         asked.save.mkdir(parents=True, exist_ok=True)

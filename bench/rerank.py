@@ -12,7 +12,6 @@ by chance, as many as a passage has tokens), searched without and with reranking
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 from collections.abc import Sequence
@@ -23,6 +22,7 @@ from typing import Any
 
 from bench.build import fill, place, prepare
 from bench.corpus import load_corpus, warm_up
+from bench.harness import Namespace, arguments
 from bench.rows import make_rows
 from bench.timing import as_json, folder_bytes, measure
 from trivium.config import Settings, load
@@ -229,16 +229,17 @@ def main() -> None:
         print(json.dumps(reports, indent=2))
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def _arguments() -> Namespace:
     data = Path(__file__).parents[2] / "shared" / "data" / "retrieval"
-    parser.add_argument("--data", type=Path, default=data, help="folder of judged sets")
-    parser.add_argument("--sets", default=SETS, help="names of judged sets, with commas")
-    parser.add_argument("--chunks", type=int, help="time only, in a library of so many passages")
-    parser.add_argument("--queries", type=int, default=500, help="the most of a set, by chance")
-    parser.add_argument("--seconds", type=float, default=30.0, help="for one measurement of time")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    return parser.parse_args()
+    return arguments(
+        __doc__,
+        "json",
+        data=(data, "folder of judged sets"),
+        sets=(SETS, "names of judged sets, with commas"),
+        chunks=(int, "time only, in a library of so many passages"),
+        queries=(500, "the most of a set, by chance"),
+        seconds=(30.0, "for one measurement of time"),
+    )
 
 
 if __name__ == "__main__":

@@ -9,11 +9,13 @@ measurement, or chosen. Change one with --set NAME=VALUE. docs/scale.md explains
 
 from __future__ import annotations
 
-import argparse
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from math import ceil, log2
 from typing import Any
+
+from bench.harness import arguments
 
 PLANS = (10_000_000, 100_000_000, 1_000_000_000)
 GB = 1e9
@@ -168,16 +170,17 @@ ROWS: tuple[tuple[str, Callable[[Plan], str]], ...] = (
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    asked.add_argument("--chunks", type=int, action="append", help="passages; may be repeated")
-    asked.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
-    told = asked.parse_args()
+    told = arguments(
+        __doc__,
+        chunks=({"type": int, "action": "append"}, "passages; may be repeated"),
+        set={"action": "append", "default": [], "metavar": "NAME=VALUE"},
+    )
     names = {one.name for one in fields(Assumptions)}
     assumed = Assumptions()
     for one in told.set:
         name, _, value = one.partition("=")
         if name not in names:
-            asked.error(f"There is no assumption {name!r}. They are: {', '.join(sorted(names))}.")
+            sys.exit(f"There is no assumption {name!r}. They are: {', '.join(sorted(names))}.")
         assumed = replace(assumed, **{name: float(value)})
     print("Assumptions")
     for one in fields(Assumptions):

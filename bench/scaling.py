@@ -16,7 +16,6 @@ cores that other processes kept busy. Only figures of a quiet machine (near 0) c
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -31,7 +30,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.build import place
-from bench.corpus import DATA, DataMissing, load_corpus, warm_up
+from bench.corpus import DataMissing, load_corpus, warm_up
+from bench.harness import Namespace, arguments
 from bench.serving import measured, numbers, served
 from bench.surroundings import surroundings
 from bench.timing import percentile, processor_seconds
@@ -99,17 +99,17 @@ def main() -> None:
     print(json.dumps(found, indent=1) if asked.json else table(found))
 
 
-def _threads(library: Path, number: int, asked: argparse.Namespace) -> dict[str, Any]:
+def _threads(library: Path, number: int, asked: Namespace) -> dict[str, Any]:
     name = f"1 process, {number} thread{'s' if number > 1 else ''}"
     return _together(name, library, [number], asked)
 
 
-def _processes(library: Path, number: int, asked: argparse.Namespace) -> dict[str, Any]:
+def _processes(library: Path, number: int, asked: Namespace) -> dict[str, Any]:
     name = f"{number} process{'es' if number > 1 else ''}, 1 thread"
     return _together(name, library, [1] * number, asked)
 
 
-def _served(library: Path, number: int, asked: argparse.Namespace) -> dict[str, Any]:
+def _served(library: Path, number: int, asked: Namespace) -> dict[str, Any]:
     clients = max(_LEAST_CLIENTS, 2 * number)
     name = f"served, {number} worker{'s' if number > 1 else ''}"
     with tempfile.TemporaryDirectory() as folder:
@@ -128,16 +128,14 @@ def _served(library: Path, number: int, asked: argparse.Namespace) -> dict[str, 
     }
 
 
-_RUNS: dict[str, Callable[[Path, int, argparse.Namespace], dict[str, Any]]] = {
+_RUNS: dict[str, Callable[[Path, int, Namespace], dict[str, Any]]] = {
     "threads": _threads,
     "processes": _processes,
     "served": _served,
 }
 
 
-def _together(
-    name: str, library: Path, threads: Sequence[int], asked: argparse.Namespace
-) -> dict[str, Any]:
+def _together(name: str, library: Path, threads: Sequence[int], asked: Namespace) -> dict[str, Any]:
     """Processes of so many threads each, that begin at the same moment."""
     command = [sys.executable, "-m", "bench.scaling", "--library", str(library)]
     command += ["--seconds", str(asked.seconds)] + (["--given"] if asked.given else [])
@@ -182,7 +180,7 @@ def _together(
     }
 
 
-def _work(asked: argparse.Namespace) -> None:
+def _work(asked: Namespace) -> None:
     """One process: opens the library, says that it is ready, and asks once it is told to."""
     wanted = _asked_of(asked.library, asked)
     with _opened(asked.library, wanted) as library:
@@ -216,7 +214,7 @@ def _opened(folder: Path, wanted: Asked) -> Library:
     return Library(backend, Given(wanted, model), load().settings)
 
 
-def _asked_of(library: Path, asked: argparse.Namespace) -> Asked:
+def _asked_of(library: Path, asked: Namespace) -> Asked:
     if asked.queries is not None:
         texts = json.loads(asked.queries.read_text(encoding="utf-8"))
         return Asked(texts, None if asked.vectors is None else np.load(asked.vectors))
@@ -239,7 +237,7 @@ def _asked_of(library: Path, asked: argparse.Namespace) -> Asked:
     return Asked(texts, np.stack(vectors) if asked.given else None)  # type: ignore[arg-type]
 
 
-def _library_of_search(asked: argparse.Namespace) -> Path:
+def _library_of_search(asked: Namespace) -> Path:
     """The library that `bench.search` measures; builds it if it is missing."""
     at = place(load().settings, load_corpus(asked.data), asked.chunks)
     if not at.built.exists():
@@ -267,24 +265,21 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.scaling",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def _arguments() -> Namespace:
+    return arguments(
+        __doc__,
+        "chunks",
+        "data",
+        "json",
+        library=(Path, "folder (default: that of bench.search)"),
+        workers=({"type": numbers, "default": [1, 2, 4, 8, 16]}, "with commas"),
+        only=(",".join(KINDS), "kinds, with commas"),
+        seconds=(10.0, "of each run"),
+        given=(False, "give vectors with the queries"),
+        queries=(Path, "JSON file: a list of texts"),
+        vectors=(Path, "numpy file: a row for each of them"),
+        threads=(0, "internal"),
     )
-    parser.add_argument("--library", type=Path, help="folder (default: that of bench.search)")
-    parser.add_argument("--chunks", type=int, default=100_000, help="size, without --library")
-    parser.add_argument("--data", type=Path, default=DATA, help="judged sets, without --library")
-    parser.add_argument("--workers", type=numbers, default=[1, 2, 4, 8, 16], help="with commas")
-    parser.add_argument("--only", default=",".join(KINDS), help="kinds, with commas")
-    parser.add_argument("--seconds", type=float, default=10.0, help="of each run")
-    parser.add_argument("--given", action="store_true", help="give vectors with the queries")
-    parser.add_argument("--queries", type=Path, help="JSON file: a list of texts")
-    parser.add_argument("--vectors", type=Path, help="numpy file: a row for each of them")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--threads", type=int, default=0, help=argparse.SUPPRESS)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

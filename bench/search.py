@@ -11,18 +11,17 @@ other processes kept busy meanwhile. Only figures of a quiet machine (near 0) co
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
 import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from bench.build import Place, code_digest, place
-from bench.corpus import DATA, DataMissing, load_corpus
+from bench.corpus import DataMissing, load_corpus
 from bench.filters import filtered
+from bench.harness import Namespace, arguments
 from bench.interpreter import native_time, spent
 from bench.ours import Ours, cold_start, on_disk, timings
 from bench.search_report import growth_table, table
@@ -48,7 +47,7 @@ def main() -> None:
         sys.exit(str(reason))
 
 
-def run(asked: argparse.Namespace) -> dict[str, Any]:
+def run(asked: Namespace) -> dict[str, Any]:
     settings = load().settings
     at = place(settings, load_corpus(asked.data), asked.chunks)
     _build(at, asked)
@@ -70,7 +69,7 @@ def run(asked: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-def _measure(at: Place, settings: Settings, asked: argparse.Namespace) -> dict[str, Any]:
+def _measure(at: Place, settings: Settings, asked: Namespace) -> dict[str, Any]:
     found: dict[str, Any] = {"interpreter_ms": _interpreter(at, settings, asked)}
     ours = Ours.open(at, settings, LIMIT, asked.seconds)
     found |= {"limit": LIMIT, "candidates": ours.candidates}
@@ -93,7 +92,7 @@ def _measure(at: Place, settings: Settings, asked: argparse.Namespace) -> dict[s
     return found
 
 
-def _interpreter(at: Place, settings: Settings, asked: argparse.Namespace) -> dict[str, Any]:
+def _interpreter(at: Place, settings: Settings, asked: Namespace) -> dict[str, Any]:
     """Processor time outside native calls, for new and for repeated queries."""
     with native_time() as native:
         ours = Ours.open(at, settings, LIMIT, asked.seconds)
@@ -108,7 +107,7 @@ def _interpreter(at: Place, settings: Settings, asked: argparse.Namespace) -> di
     return found
 
 
-def _build(at: Place, asked: argparse.Namespace) -> None:
+def _build(at: Place, asked: Namespace) -> None:
     if at.built.exists():
         made_by = json.loads(at.built.read_text(encoding="utf-8"))["code"]
         if asked.reuse or made_by == code_digest():
@@ -120,7 +119,7 @@ def _build(at: Place, asked: argparse.Namespace) -> None:
     subprocess.run([*command, "--data", str(asked.data)], check=True)
 
 
-def _in_own_process(chunks: int, asked: argparse.Namespace) -> Any:
+def _in_own_process(chunks: int, asked: Namespace) -> Any:
     """So that memory is that of one library alone."""
     command = [sys.executable, "-m", "bench.search", "--chunks", str(chunks), "--json"]
     command += ["--data", str(asked.data), "--seconds", str(asked.seconds)]
@@ -135,22 +134,17 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.search",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def _arguments() -> Namespace:
+    return arguments(
+        __doc__,
+        "chunks",
+        "json",
+        "data",
+        growth=("", "sizes, with commas: one after another"),
+        filter=(False, "measure and check filters too"),
+        reuse=(False, "use a library that older code built"),
+        seconds=(60.0, "the most that one measurement may take"),
     )
-    parser.add_argument("--chunks", type=int, default=100_000, help="size of the library")
-    parser.add_argument("--growth", default="", help="sizes, with commas: one after another")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--filter", action="store_true", help="measure and check filters too")
-    parser.add_argument("--reuse", action="store_true", help="use a library that older code built")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of judged sets")
-    parser.add_argument(
-        "--seconds", type=float, default=60.0, help="the most that one measurement may take"
-    )
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ is also served from that database; its own processes count as others.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -29,7 +28,8 @@ from typing import Any
 
 from bench.build import code_digest, place
 from bench.clients import connection, post
-from bench.corpus import DATA, DataMissing, load_corpus
+from bench.corpus import DataMissing, load_corpus
+from bench.harness import Namespace, arguments
 from bench.postgres import copied, drop
 from bench.surroundings import surroundings
 from bench.timing import processor_seconds
@@ -51,7 +51,7 @@ def main() -> None:
     print(json.dumps(found, indent=1) if asked.json else table(found))
 
 
-def run(asked: argparse.Namespace) -> dict[str, Any]:
+def run(asked: Namespace) -> dict[str, Any]:
     settings = load().settings
     at = place(settings, load_corpus(asked.data), asked.chunks)
     if not at.built.exists():
@@ -205,21 +205,18 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.serving",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def _arguments() -> Namespace:
+    return arguments(
+        __doc__,
+        "chunks",
+        "data",
+        "json",
+        seconds=(60.0, "of each run"),
+        clients=({"type": numbers, "default": [1, 8, 64]}, "how many, with commas"),
+        workers=({"type": numbers, "default": [1, 2]}, "processes, with commas"),
+        server=("", "address of a database to serve from too"),
+        drop=(False, "remove the library from the database"),
     )
-    parser.add_argument("--chunks", type=int, default=100_000, help="size of the library")
-    parser.add_argument("--seconds", type=float, default=60.0, help="of each run")
-    parser.add_argument("--clients", type=numbers, default=[1, 8, 64], help="how many, with commas")
-    parser.add_argument("--workers", type=numbers, default=[1, 2], help="processes, with commas")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of judged sets")
-    parser.add_argument("--server", default="", help="address of a database to serve from too")
-    parser.add_argument("--drop", action="store_true", help="remove the library from the database")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ or what became of it, is shown.
 
 from __future__ import annotations
 
-import argparse
 import http.client
 import json
 import os
@@ -29,6 +28,7 @@ from time import monotonic, sleep
 from typing import Any
 from urllib.parse import urlsplit
 
+from bench.harness import Namespace, arguments
 from bench.serving import served
 from trivium.library import Library
 
@@ -55,12 +55,13 @@ def nested_list(depth: int) -> bytes:
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser()
-    asked.add_argument("--cases", default=",".join(CASES))
-    asked.add_argument("--seconds", type=float, default=90.0)
-    asked.add_argument("--no-vectors", action="store_true")
-    asked.add_argument("--share", type=float, default=1.0, help="of each file, from its start")
-    told = asked.parse_args()
+    told = arguments(
+        __doc__,
+        cases=",".join(CASES),
+        seconds=90.0,
+        no_vectors=False,
+        share=(1.0, "of each file, from its start"),
+    )
     options = ["--set", "serve.rate=1000000"]
     if told.no_vectors:  # nothing listens there: documents are added without vectors
         options += ["--set", "embed.url=http://127.0.0.1:9/v1", "--set", "embed.model=none"]
@@ -71,7 +72,7 @@ def main() -> None:
 
 
 def measured(
-    name: str, make: Callable[[], bytes], options: list[str], told: argparse.Namespace
+    name: str, make: Callable[[], bytes], options: list[str], told: Namespace
 ) -> tuple[str, ...]:
     data = make()
     data = data[: int(len(data) * told.share)]

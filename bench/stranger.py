@@ -11,17 +11,16 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.harness import arguments
 from trivium import Library
 from trivium.text.query import parse
 from trivium.text.snippet import snip
 
 HERE = Path(__file__).parent
-DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
 def build(folder: Path, files: Path, data: Path, *, own: bool) -> None:
@@ -135,13 +134,14 @@ def page(found: list[Shown], answers: list[Shown]) -> str:
 
 
 def main() -> None:
-    parser = ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, required=True, help="where files and library are")
-    parser.add_argument("--files", default="stranger_files", help="texts, searches and questions")
-    parser.add_argument("--data", type=Path, default=DATA, help="the shared data")
-    parser.add_argument("--own", action="store_true", help="only the texts written for this")
-    parser.add_argument("--most", type=int, default=100, help="searches and questions")
-    given = parser.parse_args()
+    given = arguments(
+        __doc__,
+        "data",
+        folder=({"type": Path, "required": True}, "where files and library are"),
+        files=("stranger_files", "texts, searches and questions"),
+        own=(False, "only the texts written for this"),
+        most=(100, "searches and questions"),
+    )
     files = HERE / given.files
     if not given.folder.exists():
         build(given.folder / "files", files, given.data, own=given.own)

@@ -17,10 +17,10 @@ import subprocess
 import sys
 import time
 import zipfile
-from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from bench.harness import Namespace, arguments
 from bench.timing import memory
 from trivium.config import Settings
 from trivium.core.work import KeptSource
@@ -153,11 +153,9 @@ def measure_messages(messages: int) -> None:
 
 
 def _arguments() -> Namespace:
-    parser = ArgumentParser(description=__doc__)
-    parser.add_argument("--messages", type=int, default=100_000)
-    parser.add_argument("--run", type=Path, help="for itself: one run in this library")
-    parser.add_argument("--export", type=Path)
-    return parser.parse_args()
+    return arguments(
+        __doc__, messages=100_000, run=(Path, "for itself: one run in this library"), export=Path
+    )
 
 
 def main() -> None:

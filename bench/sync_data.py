@@ -12,13 +12,13 @@ from __future__ import annotations
 import json
 import sys
 import zipfile
-from argparse import ArgumentParser
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from bench.harness import arguments
 from trivium.config import Settings
 from trivium.core.work import KeptSource
 from trivium.extract.bibliography import references
@@ -27,7 +27,6 @@ from trivium.ports import Blob
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 
-SHARED = Path("../shared/data")
 # What nobody said: Slack writes these by itself.
 _SILENT = ("channel_join", "channel_leave", "bot_add", "bot_remove", "channel_topic",
            "channel_purpose", "channel_name", "pinned_item")  # fmt: skip
@@ -102,9 +101,7 @@ def _year(entry: dict[str, Any]) -> object:
 
 
 def main() -> None:
-    parser = ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=SHARED)
-    asked = parser.parse_args()
+    asked = arguments(__doc__, "data")
     with (
         TemporaryDirectory(prefix="trivium-bench-") as aside,
         Library(open_embedded(Path(aside) / "library"), TOY, Settings()) as library,

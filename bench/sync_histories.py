@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import sys
 import time
-from argparse import ArgumentParser
 from collections import Counter
 from itertools import product
 from random import Random
@@ -27,6 +26,7 @@ from typing import Any
 from tests.sources.grounds import Grounds, standing
 from tests.sources.worlds import SERVICES, WORLDS, world_of
 
+from bench.harness import arguments
 from trivium.store.memory import open_memory
 from trivium.testing.sync_histories import TROUBLES, Life, fail_call, live
 
@@ -71,12 +71,13 @@ def failed(kind: str, seed: int, grounds: Grounds, **how: Any) -> int:
 
 
 def main() -> None:
-    parser = ArgumentParser(description=__doc__)
-    parser.add_argument("--histories", type=int, default=10_000, help="of all kinds together")
-    parser.add_argument("--seed", type=int, default=0, help="of the first history")
-    parser.add_argument("--only", choices=WORLDS, help="one kind")
-    parser.add_argument("--calls", action="store_true", help="fail every call instead")
-    asked = parser.parse_args()
+    asked = arguments(
+        __doc__,
+        histories=(10_000, "of all kinds together"),
+        seed=(0, "of the first history"),
+        only=({"choices": WORLDS}, "one kind"),
+        calls=(False, "fail every call instead"),
+    )
     if asked.calls:
         fail_calls([asked.only] if asked.only else list(SERVICES), asked.seed)
         return

@@ -20,7 +20,6 @@ All find a library of that size that is there, also one of `bench.large`.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import multiprocessing
@@ -38,7 +37,8 @@ import numpy as np
 from sqlalchemy import Engine, make_url, text
 
 from bench.build import Place, build, place, prepare
-from bench.corpus import DATA, load_corpus
+from bench.corpus import load_corpus
+from bench.harness import Namespace, arguments
 from bench.ours import Precomputed
 from bench.postgres import (
     BY_HAND,
@@ -76,15 +76,16 @@ _TURNED = "turned"  # the other model: the same vectors, turned by one place
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--server", default="", help="address of a database that may be written to")
-    parser.add_argument("--chunks", type=int, default=100_000)
-    parser.add_argument("--seconds", type=float, default=30.0, help="for each measurement")
-    parser.add_argument("--upkeep", default="", help="compact, reembed")
-    parser.add_argument("--holds", action="store_true", help="what grows in every process")
-    parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--drop", action="store_true", help="remove what was made, at the end")
-    asked = parser.parse_args()
+    asked = arguments(
+        __doc__,
+        "chunks",
+        "data",
+        server=("", "address of a database that may be written to"),
+        seconds=(30.0, "for each measurement"),
+        upkeep=("", "compact, reembed"),
+        holds=(False, "what grows in every process"),
+        drop=(False, "remove what was made, at the end"),
+    )
     address = asked.server or os.environ.get("TRIVIUM_TEST_POSTGRES", "")
     if not address:
         from tests import postgres
@@ -112,7 +113,7 @@ def main() -> None:
 
 
 def clients(
-    address: str, there: str, at: Place, settings: Settings, asked: argparse.Namespace
+    address: str, there: str, at: Place, settings: Settings, asked: Namespace
 ) -> Iterator[str]:
     engine = engine_of(address)
     make_by_hand(engine, at.chunks, asked.data)

@@ -11,7 +11,6 @@ of disk, `--place` says where.
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import sys
@@ -25,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.build import place, prepare
-from bench.corpus import DATA, DataMissing, load_corpus, warm_up
+from bench.corpus import DataMissing, load_corpus, warm_up
+from bench.harness import Namespace, arguments
 from bench.rows import BLOCK, vectors_of
 from bench.surroundings import surroundings
 from bench.timing import folder_bytes, memory, percentile, processor_seconds
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def run(
-    asked: argparse.Namespace,
+    asked: Namespace,
     base: NDArray[np.float32],
     queries: NDArray[np.float32],
     folder: Path,
@@ -241,21 +241,16 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.vectors",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def _arguments() -> Namespace:
+    return arguments(
+        __doc__,
+        "data",
+        rows=(1_000_000, "how many"),
+        vectors=(Path, "use these (.npy), as far as they go"),
+        listed=(generations.LISTED_ROWS, "put rows into lists from here"),
+        place=(Path, "folder of the rows; used again if it has some"),
+        keep=(False, "leave the folder"),
     )
-    parser.add_argument("--rows", type=int, default=1_000_000, help="how many")
-    parser.add_argument("--vectors", type=Path, help="use these (.npy), as far as they go")
-    parser.add_argument(
-        "--listed", type=int, default=generations.LISTED_ROWS, help="put rows into lists from here"
-    )
-    parser.add_argument("--place", type=Path, help="folder of the rows; used again if it has some")
-    parser.add_argument("--keep", action="store_true", help="leave the folder")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of judged sets")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

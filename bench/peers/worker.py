@@ -10,7 +10,6 @@ Prints JSON. An index is kept and used again as long as the code that builds it 
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import importlib
 import inspect
@@ -26,6 +25,7 @@ from typing import Any, cast
 
 from bench.corpus import load_corpus, warm_up
 from bench.environments import OURS, pins
+from bench.harness import Namespace, arguments
 from bench.judged import judged
 from bench.peers import Asked, Engine, Peer, Way
 from bench.rows import Counted, Digest, Prepared, make_rows
@@ -46,7 +46,7 @@ def main() -> None:
     json.dump(doing[asked.what](peer, asked), sys.stdout)
 
 
-def _build(peer: Peer, asked: argparse.Namespace) -> dict[str, Any]:
+def _build(peer: Peer, asked: Namespace) -> dict[str, Any]:
     corpus, base = load_corpus(asked.data), Prepared(asked.prepared).base
     digest = Digest()
     blocks = Counted(make_rows(corpus, base, asked.chunks), digest)
@@ -78,7 +78,7 @@ def _code(peer: Peer, system: str) -> str:
     return hashlib.blake2b(made_by.encode(), digest_size=6).hexdigest()
 
 
-def _search(peer: Peer, asked: argparse.Namespace) -> dict[str, Any]:
+def _search(peer: Peer, asked: Namespace) -> dict[str, Any]:
     prepared = Prepared(asked.prepared)
     queries = [Asked(*q) for q in zip(prepared.queries, prepared.query_vectors, strict=True)]
     engine = peer.open(asked.folder, queries)
@@ -96,9 +96,7 @@ def _search(peer: Peer, asked: argparse.Namespace) -> dict[str, Any]:
         engine.close()
 
 
-def _tried(
-    engine: Engine, way: Way, queries: Sequence[Asked], asked: argparse.Namespace
-) -> dict[str, Any]:
+def _tried(engine: Engine, way: Way, queries: Sequence[Asked], asked: Namespace) -> dict[str, Any]:
     """Without and with the filter. If one fails, for instance because a statement takes too long,
     the others go on."""
     found: dict[str, Any] = {"legs": way.legs}
@@ -114,9 +112,7 @@ def _tried(
     return found
 
 
-def _timed(
-    engine: Engine, way: Way, queries: Sequence[Asked], asked: argparse.Namespace
-) -> dict[str, Any]:
+def _timed(engine: Engine, way: Way, queries: Sequence[Asked], asked: Namespace) -> dict[str, Any]:
     warm, real = queries[: warm_up(queries)], queries[warm_up(queries) :]
     returned: list[int] = []
 
@@ -141,7 +137,7 @@ def _timed(
     return found
 
 
-def _clients(peer: Peer, asked: argparse.Namespace) -> dict[str, Any]:
+def _clients(peer: Peer, asked: Namespace) -> dict[str, Any]:
     """The recommended way alone, from a moment at which other processes begin too."""
     prepared = Prepared(asked.prepared)
     queries = [Asked(*q) for q in zip(prepared.queries, prepared.query_vectors, strict=True)]
@@ -161,9 +157,7 @@ def _clients(peer: Peer, asked: argparse.Namespace) -> dict[str, Any]:
         engine.close()
 
 
-def _recalled(
-    engine: Engine, queries: Sequence[Asked], asked: argparse.Namespace
-) -> dict[str, float]:
+def _recalled(engine: Engine, queries: Sequence[Asked], asked: Namespace) -> dict[str, float]:
     truth = load_truth(asked.prepared, asked.chunks)
     checked = queries[(first := warm_up(queries)) : first + _RECALLED]
     return {
@@ -176,7 +170,7 @@ def _recalled(
     }
 
 
-def _judge(peer: Peer, asked: argparse.Namespace) -> dict[str, Any]:
+def _judge(peer: Peer, asked: Namespace) -> dict[str, Any]:
     """Rankings of a judged set: names of documents, best first, by query."""
     given = judged(asked.prepared, asked.set)
     blocks = Counted(given.rows())
@@ -199,24 +193,23 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+def _arguments() -> Namespace:
+    return arguments(
+        __doc__,
+        system={"positional": True},
+        what={"positional": True, "choices": ("build", "search", "judge", "clients")},
+        folder=({"type": Path, "required": True}, "of the system's own files"),
+        prepared={"type": Path, "required": True},
+        data=Path,
+        chunks=0,
+        set="",
+        limit=10,
+        seconds=(15.0, "of one measurement"),
+        client_seconds=(3.0, "0: leave clients out"),
+        clients=(8, "threads that ask"),
+        at=(0.0, "begin then, beside other processes"),
+        first_only=(False, "the recommended way alone"),
     )
-    parser.add_argument("system")
-    parser.add_argument("what", choices=("build", "search", "judge", "clients"))
-    parser.add_argument("--folder", type=Path, required=True, help="of the system's own files")
-    parser.add_argument("--prepared", type=Path, required=True)
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--chunks", type=int, default=0)
-    parser.add_argument("--set", default="")
-    parser.add_argument("--limit", type=int, default=10)
-    parser.add_argument("--seconds", type=float, default=15.0, help="of one measurement")
-    parser.add_argument("--client-seconds", type=float, default=3.0, help="0: leave clients out")
-    parser.add_argument("--clients", type=int, default=8, help="threads that ask")
-    parser.add_argument("--at", type=float, default=0.0, help="begin then, beside other processes")
-    parser.add_argument("--first-only", action="store_true", help="the recommended way alone")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

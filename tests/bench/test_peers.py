@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bench.corpus import REPOSITORY
 from bench.environments import OURS, PeerFailed, interpreter, pins, systems, work
 from bench.generated import generated_corpus, generated_vectors
+from bench.harness import REPOSITORY
 from bench.lines import NAMES
 from bench.peers import Asked, fts5_faiss
 from bench.peers import trivium as ours

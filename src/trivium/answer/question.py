@@ -123,8 +123,9 @@ def read(
     measured = fold(how[1] or how[2]) if how else ""
     said = [w for w in said if w != measured or w in HOW]  # how large is the garrison
     said = [HOW.get(w, w) if w == measured else measures.MEASURES.get(w, w) for w in said]
-    if measures.HOW_MUCH.search(text) and not {*measures.COSTS, "weight", "gewicht"} & set(said):
-        said.append("cost")
+    told = {*measures.COSTS, "weight", "gewicht"} & set(said)
+    is_vague = bool(measures.HOW_MUCH.search(text)) and not told
+    said += ["cost"] if is_vague else []
     if kind is Asks.AMOUNT and measures.HOW_MANY.search(
         text
     ):  # a column of amounts, if there is one
@@ -142,7 +143,7 @@ def read(
     if kind is Asks.LIST and said:  # steps, effects, types: what kind of things is listed
         weights[said[0]] *= VAGUE
     common = generic(language) | (implied(text, kind) if len(said) > 1 else frozenset())
-    common |= {"cost"} - set(words(text))  # "how much is", which may be no price
+    common |= {"cost"} if is_vague else set()  # "how much is", which may be no price
     weights |= {word: weights[word] * VAGUE for word in said if word in common}
     terms = [Term(word, weights[word], firm=word in names, generic=word in common) for word in said]
     terms += [Term(figure, most, figure=True, firm=True) for figure in named]

@@ -23,6 +23,7 @@ LONGEST_ITEM = 240
 MOST_ITEMS = 40
 MOST_IN_NOTE = 2  # blocks of a passage that is a short note: its title and its lines
 FEWEST_IN_SENTENCE = 4  # words
+FEWEST_WRAPPED = 30  # characters of a line that was broken at a width
 LONGEST = 400  # characters of a sentence that are compared
 MOST_IN_CONTACT, LONGEST_CONTACT = 10, 80  # lines of a signature, characters of each
 MOST_IN_HEADING = 6  # words: in capitals or each capitalised, they are an unmarked heading
@@ -30,6 +31,7 @@ _BULLET = re.compile(r"^\s*(?:[-*•·◦▪＊]|\(?\d{1,2}[.)]|[a-z][.)])\s+")
 _RUN_IN = re.compile(r"([^\W\d_][\w’'/-]*(?: [\w’'/-]+){0,4}?)[.:] (?=\S)")
 _LABELLED = re.compile(r"[^\W\d_][\w .’'/()-]{1,30}:\s+\S")
 _SAID = re.compile(r"^\s*(?:\[\d|\d{1,2}:\d\d|<)")  # a line of a chat, with its time
+_CODE = re.compile(r"[={}]|\(\)|;$")
 _FOOTNOTE = re.compile(r"(?<=\S)(?:\[\d{1,3}\])+(?::\s?\d+(?:[–-]\d+)?)?")
 _CAPTION = re.compile(r"^(?:Table|Tab\.|Tabelle)\b", re.I)
 # `2.1 Market Stops`, `Figure 3: Results`
@@ -235,7 +237,8 @@ def sentences(passage: Passage) -> list[Sentence]:
         contact = "\n".join(lines) if _is_contact(lines) else ""
         record = " ".join(lines) if not contact and _is_record(lines) else ""
         led = ""
-        for line in lines:
+        whole = lines if contact or record else _unwrapped(lines)
+        for line in whole:
             led = line if line.endswith(":") else led
             said = MESSAGE.match(line)
             plain = _FOOTNOTE.sub("", line[said.end() :] if said else line)
@@ -245,7 +248,7 @@ def sentences(passage: Passage) -> list[Sentence]:
                 del cuts[1]  # "Speed. You walk 25 feet.": a label and what it labels
             parts = [_short(" ".join(plain[a:b].split())) for a, b in pairwise(cuts)]
             cut = passage.citation.index > 0 and not passage.speakers  # a message begins by itself
-            begun = cut and not at and line is lines[0]
+            begun = cut and not at and line is whole[0]
             speaker = passage.speaker(parts[0])
             answered = asked if speaker and asker and speaker.author != asker else ""
             found += [
@@ -266,6 +269,29 @@ def sentences(passage: Passage) -> list[Sentence]:
                 asked = parts[-1] if parts[-1].endswith("?") else ""
                 asker = speaker.author if speaker else None
     return found
+
+
+def _unwrapped(lines: Sequence[str]) -> Sequence[str]:
+    """The lines of a paragraph that was broken at a width, as one; others as they are. A paragraph
+    is one if a line runs on in small letters; code does, too."""
+    wrapped = any(_runs_on(before, line) for before, line in pairwise(lines))
+    if not wrapped or any(map(_CODE.search, lines)):
+        return lines
+    widest = max(map(len, lines))
+    whole = [lines[0]]
+    for before, line in pairwise(lines):
+        begins = " | " in line or any(sign.match(line) for sign in (_BULLET, _SAID, MESSAGE))
+        is_full = len(before) + len(line.split(maxsplit=1)[0]) >= widest  # no word more fits in
+        if not begins and (is_full or _runs_on(before, line)):
+            whole[-1] += f" {line}"
+        else:
+            whole.append(line)
+    return whole
+
+
+def _runs_on(before: str, line: str) -> bool:
+    is_open = before[-1].isalnum() or before[-1] in ",–-"
+    return is_open and line[0].islower() and len(before) >= FEWEST_WRAPPED
 
 
 def _is_contact(lines: Sequence[str]) -> bool:

@@ -43,7 +43,9 @@ class Placed(Protocol):
 def place_parts(of: Placed) -> list[str]:
     """Sheet and rows, pages, when it is said in a recording, who wrote it and when."""
     said = [f"sheet {of.sheet}"] if of.sheet else []
-    said += [f"rows {of.rows[0]}–{of.rows[1]}"] if of.rows else []
+    if of.rows:
+        first, last = of.rows
+        said.append(f"row {first}" if first == last else f"rows {first}–{last}")
     if of.pages:
         first, last = of.pages[0], of.pages[-1]
         said.append(f"p. {first}" if first == last else f"pp. {first}–{last}")

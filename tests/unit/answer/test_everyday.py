@@ -217,6 +217,10 @@ GYM = (
         ("How much was written in the backup on 5 February?",
          "2025-02-04 01:47:39 INFO backup finished, 212 GB written\n"
          "2025-02-05 01:51:07 INFO backup finished, 214 GB written", "214 GB"),
+        ("Wo liegt der Schuppenschlüssel?",
+         "Wenn ihr am Samstag kommt und ich noch beim\n"
+         "Arzt bin: der Schuppenschlüssel liegt unter dem\n"
+         "blauen Blumentopf neben der Regentonne.", "blauen Blumentopf"),
         ("What is the session timeout?",
          "mail:\n  port: 587\nsession:\n  timeout_minutes: 45\nuploads:\n  max_size_mb: 250", "45"),
         ("What is the code of the bike lock?",

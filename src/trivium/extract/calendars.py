@@ -10,6 +10,7 @@ import quopri
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from trivium.core.types import Extraction, Place
 from trivium.extract.composer import Composer, describe
@@ -69,7 +70,7 @@ class _Entry:
 
 
 @reads(
-    "calendar/1",
+    "calendar/2",
     lambda blob: bool(_BEGINNING.match(blob.data[:200])) and not binary_kind(blob.data),
 )
 def read_calendar(blob: Blob) -> Extraction:
@@ -133,8 +134,7 @@ def _event(out: Composer, entry: _Entry) -> None:
     organisers, guests = entry.people("ORGANIZER"), entry.people("ATTENDEE")
     place = Place(authors=tuple(organisers), time=start)
     out.heading(2, entry.value("SUMMARY") or f"Event {start}".strip(), place)
-    lines = [f"When: {_day(start)}{f' to {_day(end)}' if end and end != start else ''}"]
-    lines = lines if start else []
+    lines = [f"When: {_when(start, end)}"] if start else []
     lines += [f"{name}: {entry.value(key)}" for key, name in _IN_EVENT if entry.value(key)]
     lines += [f"Organiser: {', '.join(organisers)}"] if organisers else []
     lines += [f"Who: {', '.join(guests)}"] if guests else []
@@ -156,8 +156,25 @@ def _card(out: Composer, entry: _Entry) -> None:
         out.add("paragraph", note)
 
 
-def _day(time: str) -> str:
-    return time.replace("T", " ").replace("Z", " UTC").removesuffix(":00")
+def _when(start: str, end: str) -> str:
+    """As people write it, and at the end in figures, since they search by both: `Friday 3 May 2024,
+    14:00 to 15:30 UTC (2024-05-03)`."""
+    (day, at), (last, until) = _spoken(start), _spoken(end)
+    said = ", ".join(filter(None, (day, at)))
+    if end and end != start:
+        said += f" to {', '.join(filter(None, ('' if last == day and until else last, until)))}"
+    return f"{said} ({start[:10]})"
+
+
+def _spoken(time: str) -> tuple[str, str]:
+    """The day and the time of day."""
+    date, _, clock = time.partition("T")
+    try:
+        day = f"{datetime.fromisoformat(date):%A %-d %B %Y}" if date else ""
+    except ValueError:  # the 31st of June
+        day = date
+    zone = " UTC" if clock.endswith("Z") else ""
+    return day, clock.removesuffix("Z").removesuffix(":00") + zone
 
 
 def _plain(value: str) -> str:

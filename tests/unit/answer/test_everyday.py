@@ -49,7 +49,8 @@ CHAT = passage(
 )
 VISIT = passage(
     6,
-    "Dentist, check-up\n\nWhen: 2026-12-04 08:30 to 2026-12-04 09:15\nWhere: Marsh Lane 12\n\n"
+    "Dentist, check-up\n\nWhen: Friday 4 December 2026, 08:30 to 09:15 (2026-12-04)\n"
+    "Where: Marsh Lane 12\n\n"
     "Bring the card. No food two hours before.",
     title="Dentist, check-up",
     headings=("Dentist, check-up",),
@@ -93,8 +94,8 @@ OFFER = replace(
         ("Bis wann gilt der Bescheid?", BESCHEID, "31. Mai 2027"),
         ("Who tells the customers?", CHAT, "I do, by Thursday"),
         ("Where is the spare projector?", CHAT, "cupboard behind the lift"),
-        ("When is the dentist?", VISIT, "2026-12-04 08:30"),
-        ("When is my dentist appointment?", VISIT, "2026-12-04 08:30"),
+        ("When is the dentist?", VISIT, "4 December 2026, 08:30"),
+        ("When is my dentist appointment?", VISIT, "4 December 2026, 08:30"),
         ("Where is the dentist?", VISIT, "Marsh Lane 12"),
         ("How much did we spend at IKEA?", SPENT, "250.50"),
         ("How much did I spend on fuel?", SPENT, "71.45"),
@@ -134,7 +135,7 @@ def test_the_next_message_answers_with_its_speaker() -> None:
 def test_the_file_name_says_what_a_document_is() -> None:
     lone = replace(VISIT, citation=replace(VISIT.citation, uri="dentist.ics", title="Root canal"))
     (told,) = pick("When is the dentist?", [lone])
-    assert "2026-12-04 08:30" in told.text
+    assert "4 December 2026, 08:30" in told.text
 
 
 def test_a_signed_bonus_is_not_the_number_asked_for() -> None:
@@ -254,3 +255,8 @@ def test_the_time_of_a_message_is_whole() -> None:
     chat = passage(1, "[05/04/2025, 18:03:40] Declan: I pick up Finn from swimming.")
     (told,) = pick("Who picks up Finn from swimming?", [chat])
     assert told.lead == "Declan, 05/04/2025, 18:03:40"
+
+
+def test_what_somebody_does_not_is_no_yes() -> None:
+    (told,) = pick("Was verträgt Annika nicht?", [passage(1, "Annika verträgt keine Haselnüsse.")])
+    assert told.text == "Annika verträgt keine Haselnüsse."

@@ -50,7 +50,7 @@ def test_an_event_says_who_when_and_where() -> None:
     assert got.media_type == "text/calendar"
     assert got.metadata["date"] == "2024-05-03T14:00:00"
     assert got.metadata["location"] == "Harbour office, room 3"
-    assert "When: 2024-05-03 14:00 to 2024-05-03 15:30:00 UTC" in got.text
+    assert "When: Friday 3 May 2024, 14:00 to 15:30 UTC (2024-05-03)" in got.text
     assert "Who: Bo Lind <bo@example.org>" in got.text
     assert "Bring the charts.\nAnd boots." in got.text
     assert "Reminder" not in got.text

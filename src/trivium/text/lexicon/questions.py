@@ -104,6 +104,7 @@ _PATTERNS: dict[str, tuple[tuple[Asks, str], ...]] = {
             r"^(?:nenne|liste)\b|\bwelche (?:sind|waren)\b|^welche (?:\w+ ){0,2}\w+(?:n|s|er|e)\b"
             r" (?!ist\b|war\b|hat\b)",
         ),
+        (Asks.OTHER, r"^was\b"),  # in English it asks for yes or no
     ),
     "fr": (
         (Asks.NAME, r"\bcomment s[’']appel\w+|\bquel est le nom\b"),

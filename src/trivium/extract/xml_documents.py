@@ -147,10 +147,10 @@ def read_property_list(blob: Blob) -> Extraction:
     """Takes property lists of Apple's programs, as XML or packed: `name: value` lines."""
     try:
         value = plistlib.loads(blob.data)
+        lines = list(flatten(_plain(value)))  # a packed list may be inside itself
     except (plistlib.InvalidFileException, ExpatError, ValueError, RecursionError) as reason:
         raise FileDamaged(f"{blob.name} is a damaged property list.") from reason
     out = Composer(blob.name)
-    lines = list(flatten(_plain(value)))
     for start in range(0, len(lines), LINES_TOGETHER):
         out.add("paragraph", "\n".join(lines[start : start + LINES_TOGETHER]))
     title = str(value.get("Title", "")) if isinstance(value, dict) else ""

@@ -1,4 +1,5 @@
 import os
+import pydoc
 import sqlite3
 import subprocess
 import sys
@@ -223,3 +224,8 @@ def test_a_lease_makes_no_folder_again_that_was_moved(tmp_path: Path) -> None:
         pass
     assert not (tmp_path / "l").exists()
     store.close()
+
+
+def test_help_describes_parts_that_are_not_loaded_yet() -> None:
+    assert "search" in pydoc.render_doc(Library)
+    assert isinstance(vars(Library)["jobs"], type(Library.jobs))

@@ -63,12 +63,14 @@ class _Part(Generic[R]):
     def __init__(self, make: Callable[[Library], R]) -> None:
         self._make = make
 
-    def __get__(self, library: Library, _kind: type) -> R:
+    def __get__(self, library: Library | None, _kind: type) -> R:
+        if library is None:
+            return cast("R", self)  # for people who ask for help
+        parts, name = library.__dict__, self._make.__name__
         with library._loading:
-            held = library.__dict__
-            if self._make.__name__ not in held:  # another thread may have been faster
-                held[self._make.__name__] = self._make(library)
-            return cast("R", held[self._make.__name__])
+            if name not in parts:  # another thread may have been faster
+                parts[name] = self._make(library)
+            return cast("R", parts[name])
 
 
 class _Of(Generic[P, R]):

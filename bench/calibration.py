@@ -21,9 +21,9 @@ import numpy as np
 from bench.harness import arguments
 from bench.heard import FORMAT, SAME, SETS, Columns, hear
 from trivium.config import Settings, load
-from trivium.search.grasp import Passages
 from trivium.search.match import KNEE, OWN, OWN_EVIDENCE, Fit, Signs, behind, falling
 from trivium.search.rerank import Shares, blend
+from trivium.search.separation import Passages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

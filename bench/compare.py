@@ -149,11 +149,7 @@ class Run:
         return environments.work(python, system, "judge", _SEARCH_SECONDS, *options)
 
     def _try(
-        self,
-        system: str,
-        do: Callable[_Given, _Got],
-        *given: _Given.args,
-        **named: _Given.kwargs,
+        self, system: str, do: Callable[_Given, _Got], *given: _Given.args, **named: _Given.kwargs
     ) -> _Got | None:
         """None if it failed; keeps the reason and goes on."""
         try:

@@ -4,15 +4,16 @@ that aren't held out.
     python -m bench.confidence --data ../shared/data [--only open,made,samples] [--sample 8]
 
 Every sentence that may answer becomes a row: what speaks for it, and whether it holds the answer.
-Prints the coefficients of a logistic regression, and from which limit on how many questions would
-be answered rightly and wrongly by a sentence, each with coefficients fitted without it.
+For sentences that the reader read (English) and for others, prints the coefficients of a logistic
+regression, and from which limit on how many questions would be answered rightly and wrongly by a
+sentence, each with coefficients fitted without it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from bench.answers import UNANSWERABLE, Question, holds, holds_group, opened, questions, sampled
 from bench.harness import arguments
-from trivium.answer.confidence import Evidence
+from trivium.answer.confidence import Evidence, signs
 from trivium.answer.extractive import Extractor
 from trivium.answer.likeness import Likeness, WordVectors
 from trivium.answer.passages import numbered
@@ -62,13 +63,13 @@ def gathered(library: Library, question: Question, embedder: LocalEmbedder) -> G
             holds_group(one.text, group) for group in question.accept
         )
         is_wrong = any(holds(one.text, value) for value in question.reject)
-        rows.append((astuple(evidence), is_right and not is_wrong))
+        rows.append((signs(evidence), is_right and not is_wrong))
     return Gathered(question, rows)
 
 
-def fitted(rows: Sequence[tuple[tuple[float, ...], bool]]) -> Array:
-    """Newton's steps; the constant comes last."""
-    x = np.array([(*values, 1.0) for values, _ in rows]).reshape(-1, len(fields(Evidence)) + 1)
+def fitted(rows: Sequence[tuple[tuple[float, ...], bool]], count: int) -> Array:
+    """Newton's steps, for so many signs; the constant comes last."""
+    x = np.array([(*values, 1.0) for values, _ in rows]).reshape(-1, count + 1)
     y = np.array([float(is_right) for _, is_right in rows])
     found = np.zeros(x.shape[1])
     penalty = np.diag([RIDGE] * (x.shape[1] - 1) + [1e-3])
@@ -84,11 +85,11 @@ def sure(x: Array, coefficients: Array) -> Array:
     return found
 
 
-def report(every: Sequence[Gathered]) -> None:
+def report(every: Sequence[Gathered], count: int) -> None:
     best: list[tuple[float, bool, bool]] = []  # how sure, whether right, whether it has an answer
     for part in range(PARTS):
         rest = [row for at, one in enumerate(every) if at % PARTS != part for row in one.rows]
-        coefficients = fitted(rest)
+        coefficients = fitted(rest, count)
         for one in every[part::PARTS]:
             x = np.array([(*values, 1.0) for values, _ in one.rows])
             scores = sure(x, coefficients) if one.rows else np.zeros(1)
@@ -124,10 +125,15 @@ def main() -> None:
             for one in some
             if one.library in libraries and len(one.ask) == 1
         ]
-    names = [*(field.name for field in fields(Evidence)), "constant"]
-    coefficients = fitted([row for one in every for row in one.rows])
-    print(", ".join(f"{n}={value:.2f}" for n, value in zip(names, coefficients, strict=True)))
-    report(every)
+    names = [field.name for field in fields(Evidence)]
+    for title, count in (("Read", len(names)), ("Not read", len(names) - 1)):
+        own = [one for one in every if all(len(values) == count for values, _ in one.rows)]
+        rows = [row for one in own for row in one.rows]
+        if not rows:
+            continue
+        pairs = zip((*names[:count], "constant"), fitted(rows, count), strict=True)
+        print(f"{title}: " + ", ".join(f"{name}={value:.2f}" for name, value in pairs))
+        report(own, count)
 
 
 if __name__ == "__main__":

@@ -22,11 +22,11 @@ from trivium.evaluate.dataset import Dataset, load_dataset
 from trivium.evaluate.subject import opened
 from trivium.library import Library
 from trivium.library.asking import request_for
-from trivium.library.model import Grasps, kept
+from trivium.library.model import Separations, kept
 from trivium.operations.searching import SearchOptions
 from trivium.search.coverage import coverage
 from trivium.search.decide import decide_anew
-from trivium.search.grasp import Passages
+from trivium.search.separation import Passages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,7 +78,7 @@ class Listener:
         self._store, self._embedder = library.backend, library.embedder
         options = SearchOptions(limit=JUDGED, hyde=False)
         self._request = request_for(settings, self._embedder.fingerprint, ("-",), OWNER, options)
-        Grasps(self._store, self._embedder).renew()
+        Separations(self._store, self._embedder).renew()
         known = kept(self._store, self._embedder.fingerprint)
         self._passages = known.shape if known else Passages()
 

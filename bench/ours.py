@@ -142,10 +142,7 @@ class Ours:
 
 
 def exact_nearest(
-    store: Backend,
-    probes: Sequence[Probe],
-    k: int,
-    passing: NDArray[np.bool_] | None = None,
+    store: Backend, probes: Sequence[Probe], k: int, passing: NDArray[np.bool_] | None = None
 ) -> list[list[tuple[int, float]]]:
     """Ids and cosines of the k nearest rows, by comparing every one that passes. Reads the vectors
     from the database: the index under test, and where its files lie, play no part."""

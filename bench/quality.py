@@ -1,13 +1,15 @@
 """Quality on judged sets: each signal alone, all three fused, and reranked.
 
     python -m bench.quality --data ../shared/data [--sets scifact,nfcorpus] [--cache DIR] [--json]
-        [--set embed.model=bge-small] [--deep 200]
+        [--set embed.model=bge-small] [--deep 200] [--misspelled]
 
 Each set is indexed once, whole, with the default settings. Each query is asked once and replayed
 (`trivium.evaluate.replay`), which gives the pages that `trivium eval` measures in a fifth of its
 time. *By documents* fuses documents by each signal's best passage (`fusion.documents`); it is the
 same as hybrid where every document is one passage. *Deep* is searched for real, as many queries of
-a set as you say, without a limit on its time: a cross-encoder can't be replayed.
+a set as you say, without a limit on its time: a cross-encoder can't be replayed. *Misspelled*:
+hybrid on the set's queries.misspelled*.jsonl, where it has them, as a share of the same queries
+clean; of those of at most seven words too.
 """
 
 from __future__ import annotations
@@ -24,13 +26,15 @@ from bench.harness import arguments
 from bench.heard import SETS
 from trivium.config import Settings, load
 from trivium.core.types import Granularity
-from trivium.evaluate.dataset import load_dataset
+from trivium.evaluate.dataset import Files, load_dataset
 from trivium.evaluate.metrics import MAIN, MEASURES
 from trivium.evaluate.replay import PAGE, Replay
 from trivium.evaluate.subject import Subject, opened
 from trivium.operations.searching import SearchOptions
 
 SIGNALS = ("vector", "keyword", "trigram")
+MISSPELLED = ("misspelled", "misspelled3")  # one word of each query, three
+SHORT = 7  # words of a query
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +69,31 @@ def searched(subject: Subject, most: int, *, deep: bool) -> float:
     return round(fmean(values), 4)
 
 
-def measured(name: str, data: Path, settings: Settings, deep: int = 0) -> Quality:
-    dataset = load_dataset(data / "retrieval" / name)
+def kept(subject: Subject, folder: Path, settings: Settings, clean: Replay) -> dict[str, float]:
+    """What misspelled queries keep of the nDCG@10 of the same queries clean."""
+    told = {}
+    before = dict(zip(subject.dataset.queries, clean.values(settings, MAIN), strict=True))
+    for variant in MISSPELLED:
+        path = folder / f"queries.{variant}.jsonl"
+        if not path.is_file():
+            continue
+        dataset = load_dataset(Files(folder, queries=path))
+        replay = Replay.listen(replace(subject, dataset=dataset), _tell)
+        after = dict(zip(dataset.queries, replay.values(settings, MAIN), strict=True))
+        for kind, most in (("all", sys.maxsize), ("short", SHORT)):
+            chosen = [query for query, text in dataset.queries.items() if len(text.split()) <= most]
+            best = sum(before[query] for query in chosen)
+            if best:
+                share = sum(after[query] for query in chosen) / best
+                told[f"{variant}, {kind} {len(chosen)}"] = round(share, 4)
+    return told
+
+
+def measured(
+    name: str, data: Path, settings: Settings, deep: int = 0, misspelled: bool = False
+) -> Quality:
+    folder = data / "retrieval" / name
+    dataset = load_dataset(folder)
     with opened(dataset, settings, _tell) as subject:
         replay = Replay.listen(subject, _tell)
         ways = {
@@ -82,6 +109,9 @@ def measured(name: str, data: Path, settings: Settings, deep: int = 0) -> Qualit
         if deep:
             means |= {f"of {deep}": searched(subject, deep, deep=False)}
             means |= {f"of {deep}, deep": searched(subject, deep, deep=True)}
+        if misspelled:
+            for what, share in kept(subject, folder, settings, replay).items():
+                print(f"{name}, {what}: {share:.1%} kept", flush=True)
         return Quality(name, subject.documents, len(replay), means)
 
 
@@ -111,13 +141,14 @@ def main() -> None:
         json=(False, "print JSON, a line for each set"),
         set=({"action": "append", "default": []}, "a setting, as NAME=VALUE"),
         deep=(0, "queries of a set to search in depth"),
+        misspelled=(False, "measure misspelled queries too"),
     )
     named = {"rerank.seconds": "240"} if given.deep else {}
     named |= dict(one.split("=", 1) for one in given.set)
     settings = load({"cache": str(given.cache), **named} if given.cache else named).settings
     found = []
     for name in given.sets.split(","):
-        found.append(measured(name, given.data, settings, given.deep))
+        found.append(measured(name, given.data, settings, given.deep, given.misspelled))
         if given.json:
             print(json.dumps(asdict(found[-1])), flush=True)
     if not given.json:

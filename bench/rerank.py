@@ -36,7 +36,7 @@ from trivium.ingest.preparing import Preparer
 from trivium.ingest.run import Pipeline
 from trivium.ingest.tasks import Offer
 from trivium.library.asking import request_for
-from trivium.library.assembly import chunker_for, local_embedder_for
+from trivium.library.assembly import chunker_for, deep_reranker_for, local_embedder_for
 from trivium.models.late import EVERY, FORMAT, LateReranker
 from trivium.models.local import LocalEmbedder
 from trivium.operations.searching import SearchOptions
@@ -92,7 +92,8 @@ def bench(folder: Path, settings: Settings, queries: int, seconds: float) -> dic
 
 
 def timed(chunks: int, data: Path, settings: Settings, seconds: float) -> dict[str, Any]:
-    """Hybrid search of the same queries without and with reranking, twice each in turn."""
+    """Hybrid search of the same queries without and with reranking, and in depth where the
+    cross-encoder is on this machine; twice each in turn."""
     corpus = load_corpus(data)
     at = place(settings, corpus, chunks)
     prepare(at, corpus, settings)
@@ -106,20 +107,24 @@ def timed(chunks: int, data: Path, settings: Settings, seconds: float) -> dict[s
     late = LateReranker(
         embedder, lambda ids: store.signals.token_vectors(ids, OWNER, model), store.signals.rarities
     )
-    searcher, queries = Searcher(store, embedder, reranker=late), at.prepared.queries
+    deep = deep_reranker_for(settings)
+    searcher = Searcher(store, embedder, reranker=late, deep=deep)
+    queries = at.prepared.queries
 
-    def ask(query: str, *, rerank: bool) -> None:
-        options = SearchOptions(limit=LIMIT, rerank=rerank)
+    def ask(query: str, *, way: str) -> None:
+        rerank = way != "hybrid"
+        options = SearchOptions(limit=LIMIT, rerank=rerank, deep=way == "deep")
         found = searcher.search(request_for(settings, model, (query,), OWNER, options))
         if rerank and any(one.rerank is None for one in found):
             raise RuntimeError(f"Not reranked: {found.notes}")
 
     warm = warm_up(queries)
+    ways = ("hybrid", "reranked", *(("deep",) if deep else ()))
     for query in queries[:warm]:
-        ask(query, rerank=True)
+        ask(query, way="reranked")
     ms: dict[str, Any] = {}
-    for name in ("hybrid", "reranked", "hybrid, again", "reranked, again"):
-        call = partial(ask, rerank=name.startswith("reranked"))
+    for name in (*ways, *(f"{way}, again" for way in ways)):
+        call = partial(ask, way=name.removesuffix(", again"))
         ms[name] = as_json(measure(call, queries[warm:], seconds))
     store.close()
     return {"chunks": chunks, "ms": ms}

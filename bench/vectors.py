@@ -57,10 +57,7 @@ def main() -> None:
 
 
 def run(
-    asked: Namespace,
-    base: NDArray[np.float32],
-    queries: NDArray[np.float32],
-    folder: Path,
+    asked: Namespace, base: NDArray[np.float32], queries: NDArray[np.float32], folder: Path
 ) -> dict[str, Any]:
     if asked.vectors is not None:
         real = np.load(asked.vectors)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.cache import CACHE
+from tests.costs import Costs
 from tests.kept import kept
 from tests.language_model import serving
 from tests.once import add_samples, made_once, shared_folder
@@ -31,6 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
     a day that failed; `make explore` looks for more."""
     if config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = f"{datetime.now(UTC):%Y%m%d}"
+    config.pluginmanager.register(Costs())
 
 
 def pytest_terminal_summary(
@@ -64,6 +67,7 @@ def pytest_collection_finish() -> None:
 def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = shared_folder(tmp_path_factory) / "cache"  # several may build the graph at once
     folder.mkdir(exist_ok=True)
+    CACHE.mkdir(parents=True, exist_ok=True)
     return folder
 
 

@@ -22,7 +22,15 @@ CHUNKS = "300"
 QUICK: dict[str, tuple[str, ...]] = {
     "bench.damage": ("--flips", "2"),
     "bench.contradictions": (),
-    "bench.stranger": ("--folder", "PLACE/stranger", "--own", "--most", "2"),
+    "bench.stranger": (
+        "--folder",
+        "PLACE/stranger",
+        "--own",
+        "--files",
+        "village_files",
+        "--most",
+        "2",
+    ),
     "bench.fields": ("--data", "DATA"),
     "bench.known_items": ("--data", "DATA", "--sets", "xquad_en", "--sizes", "4,3"),
     "bench.chat": ("--queries", "2", "--data", "DATA"),
@@ -55,7 +63,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     "bench.rerank #time": ("--chunks", CHUNKS, "--seconds", "0.1", "--data", "DATA/retrieval"),
     "bench.quality": (
         *("--sets", "scifact,xquad_en", "--data", "DATA", "--cache", "PLACE"),
-        *("--deep", "2"),
+        *("--deep", "2", "--misspelled"),
     ),
     "bench.calibration": (
         "--sets",
@@ -106,6 +114,7 @@ QUICK: dict[str, tuple[str, ...]] = {
         *("--chunks", CHUNKS, "--processes", "1", "--no-graph", "--data", "DATA", "--drop"),
     ),
     "bench.postgres": (*("--chunks", CHUNKS, "--seconds", "0.1", "--data", "DATA", "--drop"),),
+    "bench.uploads": ("--server", "SERVER", "--documents", "3", "--workers", "1", "--first", "1"),
     "bench.team": (
         *("--server", "SERVER", "--chunks", CHUNKS, "--seconds", "0.1", "--data", "DATA"),
     ),

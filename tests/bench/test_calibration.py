@@ -8,8 +8,8 @@ import pytest
 from bench.calibration import Listed, auroc, calibration_error, fit, judge, matches, pages, picture
 from bench.heard import Columns
 
-from trivium.search.grasp import Passages
 from trivium.search.match import Fit, Signs
+from trivium.search.separation import Passages
 
 
 def test_the_error_of_calibration() -> None:

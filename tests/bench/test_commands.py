@@ -83,6 +83,7 @@ SHOWN = {
     "bench.large #nodes": "graph_seconds",
     "bench.postgres": "three legs",
     "bench.postgres #quality": "scifact",
+    "bench.uploads": "1 workers: ",
     "bench.team": "| by hand, 1 % |",
     "bench.team #upkeep": "failed: none",
     "bench.citus": "Citus",  # where none is named, it says so

@@ -3,6 +3,7 @@ spoken. The clip is transcribed by the real model."""
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from time import monotonic
@@ -15,6 +16,11 @@ from tests.cli.program import call
 from tests.recordings.making import CLIP, STARTS
 
 NOW = "document.getElementById('media').currentTime"
+# Two passages of one talk, by the second at which each is said.
+FERRY = {
+    2: f"The ferry to Skye leaves at noon. {'The deck was painted white again. ' * 60}",
+    6: f"The ferry to Mull is late. {'Nobody on the pier had an umbrella. ' * 60}",
+}
 MARKED = "String([...(CSS.highlights.get('spoken') ?? [])])"
 
 
@@ -22,8 +28,12 @@ MARKED = "String([...(CSS.highlights.get('spoken') ?? [])])"
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("talks")
     shutil.copy(CLIP, folder / "harbour.ogg")
+    shutil.copy(CLIP, folder / "ferry.ogg")
+    cues = (f"00:00:0{at},000 --> 00:00:0{at + 3},000\n{text}\n" for at, text in FERRY.items())
+    (folder / "ferry.srt").write_text("\n".join(cues))
     library = folder / "library"
-    assert call("--library", str(library), "add", str(folder / "harbour.ogg")).code == 0
+    for name in ("harbour.ogg", "ferry.ogg"):
+        assert call("--library", str(library), "add", str(folder / name)).code == 0
     with serving(library) as address:
         yield address
 
@@ -73,3 +83,19 @@ def test_a_citation_plays_its_sentence(page: Page, size: str) -> None:
     _until(page, f"{NOW} >= {start}")
     _until(page, f"{NOW} >= {end} && document.getElementById('media').paused")
     assert page.evaluate(NOW) < end + 1.5
+
+
+def test_the_keys_lead_to_the_next_hit_and_back(page: Page, size: str) -> None:
+    page.goto("/?q=ferry")
+    page.locator(".result-link", has_text="ferry").first.click()
+    media = page.locator("#media")
+    expect(media).to_be_visible()
+    first = page.get_by_label("Next hit").count() == 1  # else the later hit ranks first
+    begins = ["2", "6"] if first else ["6", "2"]
+    there, back = ("n", "p") if first else ("p", "n")
+    expect(media).to_have_attribute("data-start", re.compile(rf"^{begins[0]}"))
+    page.keyboard.press(there)
+    expect(media).to_have_attribute("data-start", re.compile(rf"^{begins[1]}"))
+    _until(page, f"{NOW} >= {begins[1]}")
+    page.keyboard.press(back)
+    expect(media).to_have_attribute("data-start", re.compile(rf"^{begins[0]}"))

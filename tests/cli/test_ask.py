@@ -124,3 +124,11 @@ def test_a_talk_in_a_terminal(library: Path, model: Chat) -> None:
     text = seen.decode().replace("\r\n", "\n")
     assert text.count(WRITTEN) == 2
     assert "Rewrote the question: What does a battle axe split?" in text
+
+
+def test_a_question_to_an_empty_library_says_that_it_is_empty(tmp_path: Path) -> None:
+    library = ("--library", tmp_path / "library")
+    assert call(*library, "token", "create").code == 0
+    told = call(*library, "ask", "who", "sank", "the", "ledger?").err
+    assert "The library is empty; `trivium add PATH` adds documents." in told
+    assert "Try other words" not in told

@@ -64,7 +64,7 @@ def test_it_is_blind_and_shows_where_a_passage_stands(judge: Judge) -> None:
     for word in ("vector", "keyword", "trigram", "meaning", "spelling", "%"):
         assert word not in said
     assert "query 1 of 1, document 1 of 3" in said
-    assert "Weapons  Axes  default" in said
+    assert "Weapons  Axes" in said
     assert "A battle axe needs two hands and a strong back." in said
     assert "weapons.md" in said
 

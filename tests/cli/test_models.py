@@ -127,6 +127,19 @@ def test_a_new_library_takes_a_model_by_its_name(tmp_path: Path, hub: Hub) -> No
     assert unknown.error["code"] == "setting.bad"
 
 
+def test_a_judged_set_is_indexed_again_for_another_model(tmp_path: Path, hub: Hub) -> None:
+    folder = tmp_path / "judged"
+    folder.mkdir()
+    (folder / "corpus.jsonl").write_text('{"_id": "a", "title": "", "text": "A lantern burns."}\n')
+    (folder / "queries.jsonl").write_text('{"_id": "q", "text": "lantern"}\n')
+    (folder / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq\ta\t1\n")
+    assert trivium(tmp_path, hub, "models", "e5-small-v2", "--get").code == 0
+    for model in ("", "e5-small-v2", ""):
+        judged = trivium(tmp_path, hub, "eval", folder, "--json", "--set", f"embed.model={model}")
+        assert judged.code == 0, judged
+        assert judged.json["runs"]["hybrid"]["ndcg@10"] == 1
+
+
 def test_without_a_network_the_library_stays_as_it_is(tmp_path: Path, place: Path) -> None:
     nowhere = ["--set", f"cache={tmp_path / 'c'}", "--set", "models.hub=http://127.0.0.1:9"]
     failed = call("--library", place, "reembed", "--model", "leaf-ir", "--json", *nowhere)

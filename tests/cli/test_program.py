@@ -191,3 +191,19 @@ def test_the_module_runs_as_a_program(library: Path) -> None:
     )
     assert len(json.loads(done.stdout)["documents"]) == 3
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (("--set", "serch.limit=3", "list"), "Did you mean `search.limit`?"),
+        (("sync", "add", "slak"), "Did you mean `slack`?"),
+        (("add", "https://example.org/a.html"), "https://example.org/a.html is a web address"),
+    ],
+)
+def test_a_slip_is_answered_with_what_was_meant(
+    tmp_path: Path, typed: tuple[str, ...], meant: str
+) -> None:
+    answer = call("--library", tmp_path / "library", *typed)
+    assert answer.code == 2
+    assert meant in answer.err

@@ -129,7 +129,7 @@ def test_for_a_person(trivium: Program) -> None:
     answer = trivium("search", "battleaxe", "-n", "1", "--mode", "fuzzy")
     assert (answer.code, answer.err) == (0, "")
     header, snippet, footer, _, total = answer.out.splitlines()
-    assert re.fullmatch(r" 1\. Weapons  .*default  ¶1  \d+%", header)
+    assert re.fullmatch(r" 1\. Weapons  .*¶1  \d+%", header)
     assert "battle axe" in snippet
     assert footer.startswith("    spelling  ")
     assert re.search(r"weapons\.md#\d+$", footer)
@@ -264,3 +264,15 @@ def test_an_explanation_begins_with_its_result(trivium: Program) -> None:
     headers = [line for line in lines if re.match(r" ?\d+[.,]", line)]
     assert headers
     assert all(re.match(r" ?\d+\. ", line) for line in headers), "one rank each"
+
+
+def test_a_result_is_named_on_one_line(tmp_path: Path) -> None:
+    """A letterhead has its right half 30 blanks away; `default` says nothing where nobody chose."""
+    letter = f"Westmoor Hospital{' ' * 30}Discharge letter\n\nNo driving for six weeks."
+    (tmp_path / "letter.txt").write_text(letter)
+    library = ("--library", tmp_path / "library")
+    assert call(*library, "add", tmp_path / "letter.txt").code == 0
+    found = call(*library, "search", "driving").out
+    assert "1. Westmoor Hospital Discharge letter  " in found
+    assert "default" not in found
+    assert "[1] Westmoor Hospital Discharge letter" in call(*library, "ask", "driving").out

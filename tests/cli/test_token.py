@@ -42,3 +42,13 @@ def test_labels_are_all_or_some(program: Program) -> None:
     answer = program("token", "create", "--all-audiences", "--audience", "player")
     assert answer.code == 2
     assert program("token", "create", "--json").json["audiences"] == []
+
+
+def test_it_says_what_the_token_allows(program: Program) -> None:
+    """Nobody should give away more than they meant to."""
+    told = program("token", "create").err
+    assert "Allows search: public documents in all collections." in told
+    made = ("token", "create", "--audience", "dm", "--collection", "rules", "--right", "add")
+    told = program(*made).err
+    assert "Allows add: public documents and those labelled dm in the collections rules." in told
+    assert "documents with any label" in program("token", "create", "--all-audiences").err

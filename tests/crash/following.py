@@ -10,11 +10,10 @@ when its standard input says so; prints a line for every round.
 import sys
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from threading import Event
 
-from tests.crash.steps import Writing, boundaries, fork, killed
+from tests.crash.steps import Writing, boundaries, fork, killed, preload
 
 from trivium.config import Settings
 from trivium.extract.detect import read
@@ -120,10 +119,8 @@ def main(place: Path, folder: Path) -> None:
     # Forks have what this loads, the tokens above all: each took .3 s of processor time longer.
     whole = read(Blob("same.md", (folder / "same.md").read_bytes()))
     chunker_for(Settings(), TOY).chunk(whole)
-    for name in ("Stemmer", "watchfiles"):
-        import_module(name)
     prepare(folder, 1)
-    assert fork(partial(finish, place, folder)) == 0
+    preload(partial(finish, place, folder))
     print("ready", flush=True)
     sys.stdin.readline()
     stir(folder, "before", 1)

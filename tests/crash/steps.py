@@ -7,12 +7,15 @@ calls, since some are made once a second and a slow machine makes more. Another 
 and checks everything. Prints a line for every round: what was done, where it was killed.
 """
 
+import gc
 import os
 import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -85,6 +88,24 @@ class Cut:
 def offered(mark: int) -> Source:
     names = [f"same{n} 0" for n in range(SAME)] + [f"changed{n} {mark}" for n in range(CHANGED)]
     return Source([name.encode() for name in [*names, f"new{mark} {mark}"]])
+
+
+def preload(act: Callable[[], None]) -> None:
+    """Do this in a fork, then load what it loaded: each of a hundred forks would load it again."""
+    reading, writing = os.pipe()
+    known = set(sys.modules)
+
+    def report() -> None:
+        act()
+        os.write(writing, "\n".join(sys.modules.keys() - known).encode())
+
+    assert fork(report) == 0
+    os.close(writing)
+    with os.fdopen(reading) as names:
+        for name in names.read().splitlines():
+            with suppress(ImportError):
+                import_module(name)
+    gc.freeze()  # a collection in a fork would copy the pages of all this
 
 
 def fork(act: Callable[[], None]) -> int:
@@ -249,7 +270,8 @@ def main(place: Path) -> None:
     worker._SOURCES = {**worker._SOURCES, Source.kind: lambda *_: Source(())}
     worker.chunker_for = lambda *_: Cut()  # type: ignore[assignment]
     embedding.BATCH_DOCUMENTS = 2  # type: ignore[attr-defined]
-    assert fork(lambda: add(place, 0)) == 0
+    preload(lambda: add(place, 0))
+    preload(lambda: finish_adding(place, 0))
     print("ready", flush=True)
     last = rounds("add", place, 1, add, finish_adding)
     rounds("remove", place, last, remove, finish_removing)

@@ -48,6 +48,7 @@ def test_one_paper_is_one_document(library: Library, shelf: Path) -> None:
     its other files; the list of papers is no document."""
     report = library.add(shelf / "refs.bib")
     assert not report.failed
+    assert report.counts == {Fate.ADDED: 4}  # not the list of them
     found = by_name(library)
     assert set(found) == {"lamp.pdf", "tide.pdf", "gone.csl.json", "thief.csl.json"}
     assert [one.documents for one in library.documents.collections()] == [4]

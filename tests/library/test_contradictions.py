@@ -67,12 +67,36 @@ def test_two_notes_give_one_person_two_birth_years(library: Library, files: Path
     """And one town two mayors, one project two budgets; a name is enough to compare two notes."""
     for name, title, text in NOTES:
         (files / name).write_text(f"# {title}\n\n{text}")
+    # What no name is: a sign of a formula, a page in capitals.
+    (files / "paper.md").write_text("# Decoding\n\nIt runs in O(n × |C|), less than O(n 2 ).")
+    capitals = "HARBOUR WALL " * 1000
+    (files / "loud.md").write_text(f"# Loud\n\nIn 1815 the {capitals} of 1817 fell.")
     library.add([files])
     assert {one.why for one in library.contradictions.find()} == {
         "dates differ: 1815 and 1817",
         "names differ: Ines Vale and Pell Marrow",
         "numbers differ: 40,000 euros and 55,000 euros",
     }
+
+
+FEED = """<?xml version="1.0"?><rss version="2.0"><channel><title>Harbour news</title>
+<item><title>Fish</title><description>Cod at Ness costs 8 pounds a kilo.</description></item>
+<item><title>Fish</title><description>Cod at Ness costs 11 pounds a kilo.</description></item>
+</channel></rss>"""
+
+
+def test_entries_of_one_feed_are_stories_of_their_own(library: Library, files: Path) -> None:
+    """But a note that says otherwise counts."""
+    (files / "news.xml").write_text(FEED)
+    library.add([files])
+    assert library.contradictions.find() == []
+    (files / "mayor.md").write_text("# Ness\n\nThe mayor of Ness is Ines Vale.")
+    told = "<item><description>The mayor of Ness, Pell Marrow, sings.</description></item>"
+    (files / "news.xml").write_text(FEED.replace("</channel>", f"{told}</channel>"))
+    library.add([files])
+    assert [one.why for one in library.contradictions.find()] == [
+        "names differ: Pell Marrow and Ines Vale"
+    ]
 
 
 def test_the_language_model_looks_for_pairs_too(tmp_path: Path) -> None:

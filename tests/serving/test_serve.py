@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+import sys
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import replace
@@ -97,6 +98,15 @@ def test_several_processes_share_the_work(folder: Path) -> None:
         told = httpx2.get(f"{address}/metrics", timeout=PATIENCE, trust_env=False).text
     counted = f'trivium_requests_total{{method="GET",route="/slow",status="200"}} {asked}.0'
     assert counted in told, "over all processes"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems don't fork safely")
+def test_processes_share_the_memory_of_what_they_import(folder: Path) -> None:
+    with serving(folder, "--workers", "2") as (address, _):
+        answer = httpx2.get(f"{address}/slow", timeout=PATIENCE, trust_env=False)
+        told = Path(f"/proc/{answer.json()['worker']}/smaps_rollup").read_text()
+    kilobytes = {line.split()[0]: int(line.split()[1]) for line in told.splitlines()[1:]}
+    assert kilobytes["Shared_Dirty:"] > 30_000
 
 
 @pytest.mark.parametrize("workers", [1, 2])

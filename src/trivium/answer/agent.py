@@ -100,23 +100,19 @@ class Gathered:
             (result.found, result.before, result.after, result.match) for result in given.results
         ]
         found += [(chunk, "", "", None) for chunk in given.chunks]
-        told = []
+        passages = []
         for chunk, before, after, match in found:
             place = (chunk.document.id, chunk.id)
             if place not in known:
                 known[place] = passage_of(len(self.passages) + 1, chunk, before, after, match)
                 self.passages.append(known[place])
-            if known[place] not in told:
-                told.append(known[place])
-        return told
+            if known[place] not in passages:
+                passages.append(known[place])
+        return passages
 
 
 def explore(
-    generator: Generator,
-    question: str,
-    box: Toolbox,
-    limits: Limits,
-    count: Counter,
+    generator: Generator, question: str, box: Toolbox, limits: Limits, count: Counter
 ) -> Events[AnswerEvent, None, Gathered]:
     """Yields steps as they happen; returns what was gathered. Raises nothing: if the model fails,
     `failure` says so, beside what was gathered until then."""
@@ -154,7 +150,7 @@ class _Loop:
         self._made: dict[tuple[str, str], int] = {}
         self._repeated = 0
         self._most = min(LONGEST_ANSWER, generator.window // 4)
-        told = [(one.name, one.description, one.parameters) for one in OFFERS]
+        told = [(offer.name, offer.description, offer.parameters) for offer in OFFERS]
         self._room = generator.window - self._most - self._cost(json.dumps(told))
         self._tokens = 0  # read and written, as the server counts; our own count if it doesn't say
         self._messages = [
@@ -270,8 +266,8 @@ class _Loop:
     def _fitting(self, passages: Sequence[str]) -> list[str]:
         """The first passages of a result, up to half of the room left; at least one."""
         room, kept = self._room // 2, 0
-        for told in passages:
-            room -= self._cost(told)
+        for passage in passages:
+            room -= self._cost(passage)
             if room < 0 and kept:
                 break
             kept += 1

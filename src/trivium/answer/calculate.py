@@ -72,7 +72,7 @@ def _value(node: ast.expr) -> float:
                 raise ValueError("the power is too large")
             return OPERATORS[type(op)](a, b)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _NAMED and args:
-            return _NAMED[name]([_value(one) for one in args])
+            return _NAMED[name]([_value(arg) for arg in args])
     raise ValueError("only numbers, + - * / % ** and sum, min, max, average, round, abs")
 
 
@@ -83,10 +83,14 @@ def told(value: float) -> str:
 def unsourced(expression: str, texts: Sequence[str]) -> list[str]:
     """The numbers of an expression that are in none of the texts; small ones count only if no other
     number is."""
-    known = [one for text in texts for one in quantities(text)]
-    found = {one: any(map(one.agrees, known)) for one in quantities(expression, "en")}
-    small = {one for one in found if one.value.is_integer() and one.value <= SMALL}
-    strange = [one for one, is_known in found.items() if not is_known]
+    known = [quantity for text in texts for quantity in quantities(text)]
+    found = {
+        quantity: any(map(quantity.agrees, known)) for quantity in quantities(expression, "en")
+    }
+    small = {
+        quantity for quantity in found if quantity.value.is_integer() and quantity.value <= SMALL
+    }
+    strange = [quantity for quantity, is_known in found.items() if not is_known]
     if len(strange) < len(found):
-        strange = [one for one in strange if one not in small]
-    return list(dict.fromkeys(one.text for one in strange))
+        strange = [quantity for quantity in strange if quantity not in small]
+    return list(dict.fromkeys(quantity.text for quantity in strange))

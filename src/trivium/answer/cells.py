@@ -134,9 +134,9 @@ class Read:
         found = []
         for row, said in zip(self.table.rows, self.rows, strict=True):
             for at, value in enumerate(row.cells):
-                one = self._cell(row, said, at, value, common)
-                if one is not None:
-                    found.append(one)
+                cell = self._cell(row, said, at, value, common)
+                if cell is not None:
+                    found.append(cell)
         return found
 
     def _cell(
@@ -177,8 +177,8 @@ class Read:
         exact = _precision(label, question, self.passage.language) if label else 1.0
         named = _precision(self.table.name(at), question, self.passage.language, by_name)
         fit = covered * (0.6 + 0.4 * exact) * (0.75 + 0.25 * named)
-        told = self._value(row, at)
-        return Found(self._told(row, label, at), told, covered, fit, self.passage)
+        text = self._value(row, at)
+        return Found(self._told(row, label, at), text, covered, fit, self.passage)
 
     def _is_only_value(self, row: Row, at: int) -> bool:
         """Whether no other figure, or time, in the row could be confused with it."""
@@ -266,9 +266,9 @@ class Read:
         if any(isnan(number) for number in numbers):
             return None
         total = f"{fsum(numbers):,.{places}f}" if len(cells) > 1 else cells[0]
-        told = f"{' + '.join(cells)} = {total}" if len(cells) > 1 else total
-        told = told if len(cells) <= MOST_SUMMANDS else f"{total} ({len(cells)} rows)"
-        return Found(f"{named}: {told}", total, covered, covered, self.passage)
+        text = f"{' + '.join(cells)} = {total}" if len(cells) > 1 else total
+        text = text if len(cells) <= MOST_SUMMANDS else f"{total} ({len(cells)} rows)"
+        return Found(f"{named}: {text}", total, covered, covered, self.passage)
 
     def most(self) -> Found | None:
         """The row with the most, or the least, in the column that the question names."""
@@ -313,7 +313,7 @@ def _is_no_sum(label: str) -> bool:
 
 
 def _number(cell: str) -> float:
-    return next((one.value for one in quantities(cell) if one.readings), nan)
+    return next((quantity.value for quantity in quantities(cell) if quantity.readings), nan)
 
 
 def _fits(question: Question, value: str) -> bool:

@@ -128,15 +128,15 @@ class Checker:
         return self._supported(Statement(said.text, said.citations, True, why, round(support, 3)))
 
     def _conflict(self, said: Sentence, cited: Sequence[Passage], language: str) -> str:
-        texts = [_text(one) for one in cited]
-        among = [(text, one.language) for text, one in zip(texts, cited, strict=True)]
+        texts = [_text(passage) for passage in cited]
+        among = [(text, passage.language) for text, passage in zip(texts, cited, strict=True)]
         among.append((self._known, language))
         strange = strange_quantities(said.text, language, among)
         if strange and ADDS.search(said.text):
             told = [(text, language) for text in (said.text, *self._told)]
-            strange = [one for one in strange if not is_derived(one, told, strange)]
+            strange = [quantity for quantity in strange if not is_derived(quantity, told, strange)]
         if strange:
-            named = ", ".join(dict.fromkeys(one.text for one in strange))
+            named = ", ".join(dict.fromkeys(quantity.text for quantity in strange))
             return f"its sources don't have the number {named}"
         if self._cell is not None and self._cell.differs(said.text):
             return f"your documents say {self._cell.text}"
@@ -171,8 +171,12 @@ class Checker:
         }
         best = sorted(shares, key=lambda number: (-shares[number], number))[:MOST_TRIED]
         tried = [self.one(replace(said, citations=(number,)), language) for number in best]
-        fitting = [one for one in tried if one.supported and one.support >= LEAST_ATTRIBUTED]
-        return max(fitting, key=lambda one: one.support, default=None)
+        fitting = [
+            statement
+            for statement in tried
+            if statement.supported and statement.support >= LEAST_ATTRIBUTED
+        ]
+        return max(fitting, key=lambda statement: statement.support, default=None)
 
 
 def may_be_shown(statement: Statement) -> bool:
@@ -185,7 +189,10 @@ def _text(passage: Passage) -> str:
 
 
 def _titles(cited: Sequence[Passage]) -> list[str]:
-    return [f"{one.citation.title} {one.citation.uri} {one.citation.collection}" for one in cited]
+    return [
+        f"{passage.citation.title} {passage.citation.uri} {passage.citation.collection}"
+        for passage in cited
+    ]
 
 
 def _likely(text: str, said: str) -> list[str]:

@@ -44,48 +44,41 @@ class Plan:
 
 
 _OR = re.compile(
-    r"^(?:which|what|who)(?: of (?:the two|them))?\s+(?P<does>.+?)[,:]\s*"
-    r"(?P<a>.+?)\s+or\s+(?P<b>.+?)\s*\?*$",
-    re.I,
+    r"(?i)^(?:which|what|who)(?: of (?:the two|them))?\s+(?P<does>.+?)[,:]\s*"
+    r"(?P<a>.+?)\s+or\s+(?P<b>.+?)\s*\?*$"
 )
 _BETWEEN = re.compile(
     r"\bdifference (?:in|of) (?P<what>.+?) between (?P<a>.+?) and (?P<b>.+?)\s*\?*$", re.I
 )
 _THAN = re.compile(
-    r"^(?:by )?how much (?P<does>is|are|was|were) (?P<a>.+?) (?P<how>\w+er|more expensive) than"
-    r" (?P<b>.+?)\s*\?*$",
-    re.I,
+    r"(?i)^(?:by )?how much (?P<does>is|are|was|were) (?P<a>.+?) (?P<how>\w+er|more expensive) than"
+    r" (?P<b>.+?)\s*\?*$"
 )
 _MORE_THAN = re.compile(
-    r"^(?:by )?how (?:much|many) (?:more|less|fewer) (?P<rest>.+?) (?P<p>in|for|at|on)"
-    r" (?P<a>[^ ]+(?: [^ ]+)?) than (?:(?:in|for|at|on) )?(?P<b>.+?)\s*\?*$",
-    re.I,
+    r"(?i)^(?:by )?how (?:much|many) (?:more|less|fewer) (?P<rest>.+?) (?P<p>in|for|at|on)"
+    r" (?P<a>[^ ]+(?: [^ ]+)?) than (?:(?:in|for|at|on) )?(?P<b>.+?)\s*\?*$"
 )
 _TOGETHER = re.compile(
-    r"^how (?P<many>much|many \w+) (?:do|does|did) (?P<a>.+?) and (?P<b>.+?)"
+    r"(?i)^how (?P<many>much|many \w+) (?:do|does|did) (?P<a>.+?) and (?P<b>.+?)"
     r" (?P<verb>cost|weigh|have|make|hold|carry)"
-    r"(?:\s+(?:together|in total|in all|altogether|combined))\s*\?*$",
-    re.I,
+    r"(?:\s+(?:together|in total|in all|altogether|combined))\s*\?*$"
 )
 _YEAR = r"(?:FY ?)?(?P<{}>(?:19|20)\d\d)"
 _YEARS = rf"(?:from|between|in) {_YEAR.format('a')} (?:to|and|until) {_YEAR.format('b')}"
 _GREW = re.compile(
-    r"^(?:by (?:how much|what percentage|how many percent)|how much)\s+(?:did|has|have)\s+"
+    r"(?i)^(?:by (?:how much|what percentage|how many percent)|how much)\s+(?:did|has|have)\s+"
     r"(?P<what>.+?)\s+"
-    r"(?P<how>grow|increase|rise|change|fall|decrease|decline|drop|shrink)n?d?\s+" + _YEARS,
-    re.I,
+    r"(?P<how>grow|increase|rise|change|fall|decrease|decline|drop|shrink)n?d?\s+" + _YEARS
 )
 _CHANGE = re.compile(
-    r"^what (?:is|was) the (?P<how>(?:percentage |percent )?(?:change|growth|increase"
+    r"(?i)^what (?:is|was) the (?P<how>(?:percentage |percent )?(?:change|growth|increase"
     r"|decrease|decline)(?: rate)?)"
-    r" (?:in|of) (?P<what>.+?) " + _YEARS,
-    re.I,
+    r" (?:in|of) (?P<what>.+?) " + _YEARS
 )
 _PART = re.compile(
-    r"^what (?:is|was|were) (?P<a>.+?) as an? (?:percentage|share|percent) of (?P<b>.+?)"
+    r"(?i)^what (?:is|was|were) (?P<a>.+?) as an? (?:percentage|share|percent) of (?P<b>.+?)"
     r"(?P<when> (?:in|of|at) .+?)?\s*\?*$"
-    r"|^what (?:is|was) the ratio of (?P<c>.+?) to (?P<d>.+?)(?P<then> (?:in|of|at) .+?)?\s*\?*$",
-    re.I,
+    r"|^what (?:is|was) the ratio of (?P<c>.+?) to (?P<d>.+?)(?P<then> (?:in|of|at) .+?)?\s*\?*$"
 )
 _AND = re.compile(r"\s*[,;]?\s+and\s+(?=(?:who|when|where|what|which|why|how)\b)", re.I)
 _WHOSE = re.compile(
@@ -97,46 +90,46 @@ def decompose(question: str) -> Plan | None:
     """How to answer it in parts; None if it is one question."""
     text = " ".join(question.split())
     for pattern, planned in _PLANS:
-        found = pattern.search(text)
-        plan = planned(found) if found else None
+        match = pattern.search(text)
+        plan = planned(match) if match else None
         if plan is not None:
             return plan
     parts = tuple(_AND.split(text))
     if len(parts) > 1:
         return Plan(_standing(parts), Join.EACH)
-    found = _WHOSE.match(text)
-    if found is None:
+    match = _WHOSE.match(text)
+    if match is None:
         return None
-    return Plan((f"Which {found['what']} {found['does']}?", f"{found['ask']}{{}}?"), Join.THEN)
+    return Plan((f"Which {match['what']} {match['does']}?", f"{match['ask']}{{}}?"), Join.THEN)
 
 
-def _of_two(found: re.Match[str], join: Join, part: str) -> Plan:
+def _of_two(match: re.Match[str], join: Join, part: str) -> Plan:
     """The same question about two things, which `part` calls {one}."""
-    both = (found["a"].strip(" ?,."), found["b"].strip(" ?,."))
-    return Plan(tuple(part.format(one=one, **found.groupdict()) for one in both), join, both)
+    both = (match["a"].strip(" ?,."), match["b"].strip(" ?,."))
+    return Plan(tuple(part.format(one=one, **match.groupdict()) for one in both), join, both)
 
 
-def _changed(found: re.Match[str]) -> Plan:
-    percent = re.search(r"percent|%|growth", found.string, re.I)
-    return _of_two(found, Join.GROWTH if percent else Join.DIFFERENCE, "What was {what} in {one}?")
+def _changed(match: re.Match[str]) -> Plan:
+    percent = re.search(r"percent|%|growth", match.string, re.I)
+    return _of_two(match, Join.GROWTH if percent else Join.DIFFERENCE, "What was {what} in {one}?")
 
 
-def _over(found: re.Match[str]) -> Plan:
-    both = (found["a"] or found["c"], found["b"] or found["d"])
-    when = found["when"] or found["then"] or ""
-    join = Join.SHARE if found["a"] else Join.RATIO
+def _over(match: re.Match[str]) -> Plan:
+    both = (match["a"] or match["c"], match["b"] or match["d"])
+    when = match["when"] or match["then"] or ""
+    join = Join.SHARE if match["a"] else Join.RATIO
     return Plan(tuple(f"What was {one}{when}?" for one in both), join, both)
 
 
-def _either(found: re.Match[str]) -> Plan:
-    join = Join.LESS if LESS.search(found["does"]) else Join.MORE
-    both = _of_two(found, join, "{one}").labels
-    return Plan(tuple(_about(found["does"], one) for one in both), join, both)
+def _either(match: re.Match[str]) -> Plan:
+    join = Join.LESS if LESS.search(match["does"]) else Join.MORE
+    both = _of_two(match, join, "{one}").labels
+    return Plan(tuple(_about(match["does"], one) for one in both), join, both)
 
 
-def _than(found: re.Match[str]) -> Plan | None:
-    how = ADJECTIVES.get(found["how"].split()[-1].lower())
-    return _of_two(found, Join.DIFFERENCE, f"How {how} {{does}} {{one}}?") if how else None
+def _than(match: re.Match[str]) -> Plan | None:
+    how = ADJECTIVES.get(match["how"].split()[-1].lower())
+    return _of_two(match, Join.DIFFERENCE, f"How {how} {{does}} {{one}}?") if how else None
 
 
 _PLANS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Plan | None]], ...] = (
@@ -187,14 +180,13 @@ class Measure:
 
 def measure(value: str) -> Measure | None:
     """The first figure of a value, and what follows it: `1,140 €`, `18 lb.`"""
-    found = next((one for one in quantities(value) if one.readings and not one.worded), None)
-    if found is None:
+    quantity = next((one for one in quantities(value) if one.readings and not one.worded), None)
+    if quantity is None:
         return None
-    number, start = found.value / found.scale, found.start
-    end = start + len(found.figure)
+    number, start = quantity.value / quantity.scale, quantity.start
+    end = start + len(quantity.figure)
     unit = re.match(
-        r"\s*((?:(?:thousand|million|billion)s?\s(?:of\s)?)?[^\W\d_]+\.?|[€$£%])?",
-        value[end:],
+        r"\s*((?:(?:thousand|million|billion)s?\s(?:of\s)?)?[^\W\d_]+\.?|[€$£%])?", value[end:]
     )
     before = re.search(r"([€$£])\s*$", value[:start])
     return Measure(number, (unit[1] if unit and unit[1] else "") or (before[1] if before else ""))
@@ -202,10 +194,10 @@ def measure(value: str) -> Measure | None:
 
 def joined(plan: Plan, values: Sequence[str]) -> str:
     """What the answers to the parts mean together; empty if their figures can't be combined."""
-    found = [one for value in values if (one := measure(value)) is not None]
-    if len(values) != 2 or len(found) != 2:
+    measures = [one for value in values if (one := measure(value)) is not None]
+    if len(values) != 2 or len(measures) != 2:
         return ""
-    a, b = found
+    a, b = measures
     if a.unit.rstrip(".").casefold() != b.unit.rstrip(".").casefold():
         return ""
     if plan.join in (Join.MORE, Join.LESS):

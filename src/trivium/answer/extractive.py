@@ -13,23 +13,16 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from trivium.answer.cells import Found, Read
-from trivium.answer.confidence import LEAST_SURE, Evidence, confidence
+from trivium.answer.confidence import Evidence, confidence, is_sure
 from trivium.answer.likeness import Likeness, WordVectors
 from trivium.answer.passages import Passage
 from trivium.answer.question import Bag, Question, Term, bag
 from trivium.answer.question import read as read_question
+from trivium.answer.reading import LANGUAGE, MOST_READ, InText, chances
 from trivium.answer.statements import NOTHING_SAID, Before
-from trivium.answer.structure import (
-    Listing,
-    Sentence,
-    Table,
-    blocks,
-    listings,
-    sentences,
-    tables,
-)
+from trivium.answer.structure import Listing, Sentence, Table, blocks, listings, sentences, tables
 from trivium.answer.support import Nearness, Words
-from trivium.ports import Embedder
+from trivium.ports import Embedder, ReadingEmbedder
 from trivium.text.disagree import Claim, claims, disagreement
 from trivium.text.languages import detect_language
 from trivium.text.lexicon import grammar
@@ -75,9 +68,8 @@ LEAST_INSTEAD = 0.85  # for a list, if the question doesn't ask for several thin
 LONGEST_BEFORE = 240  # characters of the sentence before one that begins with a pronoun
 LONGEST_COUNT = 5  # "three commandments": up to this many sentences may follow
 _CODE = re.compile(  # figures that count nothing: § 3, no. 12, MV-77120-4, 7b
-    r"(?:§§?|\bno\.|\bnr\.|#)\s?[\w-]*\d[\w-]*|\b[a-z]+-\d[\w-]*|\b[a-z]{1,2}\d+\b"
-    r"|(?<![$€£\d.,])\d+[a-f]\b|\b\d+-\d{3,}\b",
-    re.I,
+    r"(?i)(?:§§?|\bno\.|\bnr\.|#)\s?[\w-]*\d[\w-]*|\b[a-z]+-\d[\w-]*|\b[a-z]{1,2}\d+\b"
+    r"|(?<![$€£\d.,])\d+[a-f]\b|\b\d+-\d{3,}\b"
 )
 _VERDICT = re.compile(rf"({'|'.join(sorted(VERDICTS))}): ")
 
@@ -160,11 +152,7 @@ class Extractor:
         return found
 
     def _sentences(
-        self,
-        asked: Question,
-        passages: Sequence[Passage],
-        likeness: Likeness,
-        before: Before,
+        self, asked: Question, passages: Sequence[Passage], likeness: Likeness, before: Before
     ) -> list[_Candidate]:
         """The sentences that answer, the surest first."""
         found = []
@@ -172,7 +160,7 @@ class Extractor:
             sure = confidence(evidence) * one.kind * (AGAIN if before.says(one.text) else 1)
             # A list of something says of what: otherwise it is another list.
             named = asked.asks is not Asks.LIST or evidence.focus >= LEAST_FOCUS
-            if sure >= LEAST_SURE and named:
+            if is_sure(sure, evidence) and named:
                 found.append(replace(one, score=sure))
         return sorted(found, key=lambda one: -one.score)
 
@@ -199,6 +187,7 @@ class Extractor:
         likeness.learn(w for one in unsure for w in words(one.text) if w not in empty)
         # Only possible answers are compared by meaning, which takes most of the time.
         able: list[tuple[_Candidate, Evidence]] = []
+        reads = isinstance(self._embedder, ReadingEmbedder) and asked.language == LANGUAGE
         for one in best:
             evidence = _said(asked, one.sentence, one.passage, likeness)
             kind, value = _answers(asked, one) if evidence.said >= LEAST_SAID else (0.0, "")
@@ -209,9 +198,24 @@ class Extractor:
         meaning = Nearness(self._embedder).nearest([asked.text], texts) if able else None
         if meaning is None:
             return able
-        return [
+        able = [
             (one, replace(evidence, near=max(0.0, meaning[asked.text, at])))
             for at, (one, evidence) in enumerate(able)
+        ]
+        return self._read(asked, able) if reads else able
+
+    def _read(
+        self, asked: Question, able: Sequence[tuple[_Candidate, Evidence]]
+    ) -> list[tuple[_Candidate, Evidence]]:
+        """The likeliest ones, read; all of them, if they can't be."""
+        likely = sorted(able, key=lambda pair: -pair[0].kind * confidence(pair[1]))[:MOST_READ]
+        texts = [InText(one.text, one.passage.text, _above(one.passage)) for one, _ in likely]
+        read = chances(self._embedder, asked.text, texts)
+        if read is None:
+            return list(able)
+        return [
+            (one, replace(evidence, read=chance))
+            for (one, evidence), chance in zip(likely, read, strict=True)
         ]
 
 
@@ -275,8 +279,11 @@ def _says_more(asked: Question, text: str) -> bool:
 
 def _in_place(one: _Candidate) -> str:
     """With the heading above it: `Armor Class 15` alone doesn't say whose."""
-    above = one.passage.citation.headings[-1:] or (one.passage.citation.title,)
-    return f"{above[0]}: {one.text}"
+    return f"{_above(one.passage)}: {one.text}"
+
+
+def _above(passage: Passage) -> str:
+    return (passage.citation.headings[-1:] or (passage.citation.title,))[0]
 
 
 def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness | None) -> Evidence:
@@ -497,10 +504,19 @@ def _amount(asked: Question, one: _Candidate) -> tuple[float, str]:
     found = [figure for figure in figures(plain, language) if figure not in known | dates]
     if not found or not _measures_as_asked(asked, text, language):
         return 0.0, ""
+    if asked.focus and not asked.counted and _is_multiple(text, asked.focus, language):
+        return 0.0, ""
     costs = [term for term in asked.terms if term.word in COSTS and not term.generic]
     if costs and not _priced(plain, language) and not bag(text, language).says(costs[0]):
         return 0.0, ""
     return (0.85 if asked.counted else 1.0), found[0]
+
+
+def _is_multiple(text: str, term: Term, language: str) -> bool:
+    """Whether a text speaks only of several of what was asked for: a deposit of "three rents"."""
+    said = words(text)
+    places = [at for at, word in enumerate(said) if bag(word, language).says(term)]
+    return bool(places) and all(at and figures(said[at - 1], language) for at in places)
 
 
 def _priced(text: str, language: str) -> bool:

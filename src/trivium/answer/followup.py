@@ -35,8 +35,7 @@ _NAMED = re.compile(
     r"(?: (?:of |the )?[A-ZÄÖÜ0-9][\w’'-]*)*"
 )
 _NOUN = re.compile(
-    rf"\b(?:{questions.ARTICLES})\s+(?:(?!{VERB[2:-2]}|{_PREPOSITION})\b[\w’'-]+\s*){{1,4}}",
-    re.I,
+    rf"(?i)\b(?:{questions.ARTICLES})\s+(?:(?!{VERB[2:-2]}|{_PREPOSITION})\b[\w’'-]+\s*){{1,4}}"
 )
 _OF = re.compile(
     r"\b(?:of|von|for)\s+((?:(?:a|an|the|das|der|die)\s+)?[\w’'-]+(?:\s(?!(?:in|at|on|for|from|by|with|does|do|did|is|are|was|were|has|have|cost)\b)[\w’'-]+){0,3})\s*\??$",
@@ -108,12 +107,12 @@ def _resolved(question: str, before: str, answer: str, listing: str) -> str:
 
 def _in_its_place(rest: str, before: str) -> str:
     """The previous question, with `in 2021` or `a greatsword` in place of its counterpart."""
-    found = re.match(rf"({_PREPOSITION})\s", rest, re.I)
+    match = re.match(rf"({_PREPOSITION})\s", rest, re.I)
     year = _YEAR.search(rest)
     if year and _YEAR.search(before):
         return _YEAR.sub(year[0], before, count=1)
-    if found:
-        pattern = rf"\b{found[1]}\s+(?:(?!{_PREPOSITION}\b|{VERB[2:-2]})[\w’'.-]+\s*)+"
+    if match:
+        pattern = rf"\b{match[1]}\s+(?:(?!{_PREPOSITION}\b|{VERB[2:-2]})[\w’'.-]+\s*)+"
         like = list(re.finditer(pattern, before, re.I))
         same = [m for m in like if bool(re.search(r"\d", m[0])) == bool(re.search(r"\d", rest))]
         if same or like:
@@ -153,8 +152,8 @@ def _topic(question: str) -> str:
 def _row(answer: str, question: str) -> str:
     """The row of a table that the answer to a question was about, if the question didn't name it:
     `Pump housing` of "Pump housing, Lead time: 11 weeks, the highest of 3"."""
-    found = _ROW.match(answer)
-    named = found["row"].strip() if found else ""
+    match = _ROW.match(answer)
+    named = match["row"].strip() if match else ""
     asked = set(words(question))
     # One part may be the group of rows: "Martial weapons, Longsword".
     return "" if any(set(words(part)) <= asked for part in named.split(", ")) else named
@@ -163,9 +162,9 @@ def _row(answer: str, question: str) -> str:
 def _who(answer: str, question: str) -> str:
     """A person that the answer names and the question doesn't."""
     known = set(words(question))
-    for found in re.finditer(r"(?<=\s)[A-ZÄÖÜ][\w’'-]+(?: [A-ZÄÖÜ][\w’'-]+)*", answer):
-        if not set(words(found[0])) <= known:
-            return found[0]
+    for match in re.finditer(r"(?<=\s)[A-ZÄÖÜ][\w’'-]+(?: [A-ZÄÖÜ][\w’'-]+)*", answer):
+        if not set(words(match[0])) <= known:
+            return match[0]
     return _topic(question)
 
 

@@ -168,39 +168,34 @@ _CALLED = {
 }  # fmt: skip
 _PERCENT = re.compile(r"%|percent|margin|\brate\b|growth|\bgrow|\bshare of\b|proportion", re.I)
 _YEARS = re.compile(
-    r"\b(?:FY\s?'?|fiscal (?:year )?|year end )?(?P<year>(?:19|20)\d\d)\b|\bFY\s?'?(?P<short"
-    r">\d\d)\b",
-    re.I,
+    r"(?i)\b(?:FY\s?'?|fiscal (?:year )?|year end )?(?P<year>(?:19|20)\d\d)\b|\bFY\s?'?(?P<short"
+    r">\d\d)\b"
 )
 _DEFINED = re.compile(
-    r"(?P<name>[\w&/% -]{2,60}?)\s*(?:\([^)]*\))?\s*(?:here )?"
+    r"(?i)(?P<name>[\w&/% -]{2,60}?)\s*(?:\([^)]*\))?\s*(?:here )?"
     r"(?:is|are)?\s*(?:defined as|calculated as)\s*:?\s*(?P<as>.+?)"
-    r"(?:\.\s|\.?$|\?)",
-    re.I,
+    r"(?:\.\s|\.?$|\?)"
 )
 _DEFINE = re.compile(r"\bdefine (?P<name>.+?) as (?P<as>.+?)(?:\.\s|\.?$|\?)", re.I)
 _AVERAGE = re.compile(r"\b(?:three|two|four|five|\d)[ -]year average\b|\baverage of\b", re.I)
 _GROWTH = re.compile(
-    r"\bgrowth\b|\bgr[oe]w\b|year-over-year|\bincreas\w+|\bdecreas\w+|\bchange[ds]?\b|\brise"
+    r"(?i)\bgrowth\b|\bgr[oe]w\b|year-over-year|\bincreas\w+|\bdecreas\w+|\bchange[ds]?\b|\brise"
     r"\b|\brose\b"
-    r"|\bfall\b|\bfell\b|\bdeclin\w+|\bdrop(?:ped)?\b|\bdifference\b",
-    re.I,
+    r"|\bfall\b|\bfell\b|\bdeclin\w+|\bdrop(?:ped)?\b|\bdifference\b"
 )
 _BETWEEN = re.compile(r"\bbetween (?:fy)?\s?\d{4} and (?:fy)?\s?\d{4}")
 _CAGR = re.compile(r"\bCAGR\b|compound annual growth", re.I)
 _UNIT = re.compile(
-    r"\bin (?:units of )?(?:US ?D|US dollars|dollars|\$)?\s?(?:in )?(thousand|million|billio"
-    r"n)s?\b",
-    re.I,
+    r"(?i)\bin (?:units of )?(?:US ?D|US dollars|dollars|\$)?\s?(?:in )?(thousand|million|billio"
+    r"n)s?\b"
 )
 _ROUND = re.compile(r"\b(?:to|round\w*)\s(one|two|three|four|\d) decimal", re.I)
 _NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4}
 SCALES = {"": 1.0, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 # Words that say that a company's accounts are meant.
 _ACCOUNTS = re.compile(
-    r"\bFY\s?'?\d|\bfiscal\b|balance sheet|income statement|statements? of|cash flow statement"
-    r"|\bP&L\b|10-K|annual report|\bin (?:USD|US dollars)\b|\bUSD (?:thousand|million|billion)",
-    re.I,
+    r"(?i)\bFY\s?'?\d|\bfiscal\b|balance sheet|income statement|statements? of|cash flow statement"
+    r"|\bP&L\b|10-K|annual report|\bin (?:USD|US dollars)\b|\bUSD (?:thousand|million|billion)"
 )
 
 # What may stand right before and after the name of a line.
@@ -293,7 +288,7 @@ class Metric:
 
 def read(question: str) -> Metric | None:
     """None if the question names no line of a statement and no ratio, or no year."""
-    years = [_year(found) for found in _YEARS.finditer(question)]
+    years = [_year(match) for match in _YEARS.finditer(question)]
     if not years:
         return None
     text, defined = _definitions(question)
@@ -302,7 +297,7 @@ def read(question: str) -> Metric | None:
         return None
     name, formula = main
     body = _DEFINE.sub(" ", _DEFINED.sub(" ", question))
-    asked = [_year(found) for found in _YEARS.finditer(body)] or years
+    asked = [_year(match) for match in _YEARS.finditer(body)] or years
     first, last = min(asked), max(asked)
     over = Over.ONE
     if first < last:
@@ -334,17 +329,17 @@ def read(question: str) -> Metric | None:
     )
 
 
-def _year(found: re.Match[str]) -> int:
-    return int(found["year"]) if found["year"] else 2000 + int(found["short"])
+def _year(match: re.Match[str]) -> int:
+    return int(match["year"]) if match["year"] else 2000 + int(match["short"])
 
 
 def _definitions(question: str) -> tuple[str, dict[str, str]]:
     """The question without the definitions it gives, and these."""
     defined = {}
     for pattern in (_DEFINE, _DEFINED):
-        for found in pattern.finditer(question):
-            name = re.split(r"[.?:]\s", found["name"])[-1]
-            defined[" ".join(fold(name).split())] = found["as"].strip()
+        for match in pattern.finditer(question):
+            name = re.split(r"[.?:]\s", match["name"])[-1]
+            defined[" ".join(fold(name).split())] = match["as"].strip()
         question = pattern.sub(". ", question)
     return question, defined
 

@@ -39,15 +39,15 @@ class Numbering:
         citations, passages = (
             tuple(
                 sorted(
-                    (replace(one, number=self._number(one.number)) for one in some),
-                    key=lambda one: one.number,
+                    (replace(citation, number=self._number(citation.number)) for citation in some),
+                    key=lambda citation: citation.number,
                 )
             )
             for some in (answer.citations, answer.passages)
         )
         statements = tuple(
-            replace(one, citations=tuple(map(self._number, one.citations)))
-            for one in answer.statements
+            replace(statement, citations=tuple(map(self._number, statement.citations)))
+            for statement in answer.statements
         )
         return replace(
             answer, text=text, citations=citations, passages=passages, statements=statements

@@ -49,11 +49,11 @@ class Passage:
 
 def summary(results: Iterable[Result]) -> str:
     """How much a search found, for people."""
-    found = [result.found for result in results]
-    if not found:
+    passages = [result.found for result in results]
+    if not passages:
         return "nothing that fits"
-    documents = len({one.document.id for one in found})
-    return f"{counted(len(found), 'passage')} in {counted(documents, 'document')}"
+    documents = len({one.document.id for one in passages})
+    return f"{counted(len(passages), 'passage')} in {counted(documents, 'document')}"
 
 
 def numbered(results: Iterable[Result]) -> tuple[Passage, ...]:
@@ -71,20 +71,16 @@ def _passage(number: int, result: Result, places: set[tuple[int, int]]) -> Passa
 
 
 def passage_of(
-    number: int,
-    found: StoredChunk,
-    before: str = "",
-    after: str = "",
-    match: float | None = None,
+    number: int, passage: StoredChunk, before: str = "", after: str = "", match: float | None = None
 ) -> Passage:
-    document, chunk = found.document, found.chunk
+    document, chunk = passage.document, passage.chunk
     # As one text: a line break would cut a sentence that continues in the next chunk.
     whole = " ".join(part for part in (before, chunk.text, after) if part)
     place, known = chunk.place, document.metadata.get("authors", ())
     written = known if isinstance(known, tuple) else (known,)
     citation = Citation(
         number=number,
-        chunk=found.id,
+        chunk=passage.id,
         document=document.id,
         index=chunk.index,
         title=document.title,
@@ -93,7 +89,7 @@ def passage_of(
         headings=chunk.headings,
         pages=chunk.pages,
         paragraph=chunk.paragraph,
-        link=found.link or (document.uri if _ON_THE_WEB.match(document.uri) else ""),
+        link=passage.link or (document.uri if _ON_THE_WEB.match(document.uri) else ""),
         text=chunk.text,
         match=match,
         seconds=place.seconds,
@@ -113,7 +109,7 @@ def passage_of(
 def _date(document: Document) -> str:
     """The day a document is of, or its year; otherwise when it was added."""
     for name in ("date", "modified", "created", "year"):
-        found = _DAY.match(str(document.metadata.get(name, "")))
-        if found:
-            return found[0]
+        match = _DAY.match(str(document.metadata.get(name, "")))
+        if match:
+            return match[0]
     return f"added {document.added_at[:10]}"

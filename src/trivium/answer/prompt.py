@@ -76,11 +76,11 @@ def compose(
         )
     kept: list[str] = []
     for passage in passages:
-        told = quoted(passage, passage.text, key)
-        cost = _cost(told, count)
+        text = quoted(passage, passage.text, key)
+        cost = _cost(text, count)
         if cost > room:
             break
-        kept.append(told)
+        kept.append(text)
         room -= cost
     notes = []
     if not kept and passages:
@@ -90,8 +90,8 @@ def compose(
     if left_out:
         plural = "passage was" if left_out == 1 else "passages were"
         notes.append(f"{left_out} {plural} left out to fit the model's window (`generate.window`).")
-    told = "\n\n".join([*kept, asked])
-    messages = (Message("system", rules), Message("user", told))
+    text = "\n\n".join([*kept, asked])
+    messages = (Message("system", rules), Message("user", text))
     return Prompt(messages, tuple(passages[: len(kept)]), most, tuple(notes))
 
 
@@ -139,6 +139,6 @@ def _cut(passage: Passage, key: str, room: int, count: Counter) -> str:
     low, high = 0, len(ends)
     while low < high:
         middle = (low + high + 1) // 2
-        told = quoted(passage, passage.text[: ends[middle - 1]] + " …", key)
-        low, high = (middle, high) if _cost(told, count) <= room else (low, middle - 1)
+        text = quoted(passage, passage.text[: ends[middle - 1]] + " …", key)
+        low, high = (middle, high) if _cost(text, count) <= room else (low, middle - 1)
     return quoted(passage, passage.text[: ends[low - 1] if low else 0] + " …", key)

@@ -101,8 +101,8 @@ class Question:
     def counted(self) -> tuple[str, ...]:
         """What is counted: `cranes` in "how many cranes has it", with the next word, which may
         belong to it (`hit points`); empty if nothing is named."""
-        found = measures.COUNTED.search(self.text)
-        return tuple(words(found[1])) if found else ()
+        match = measures.COUNTED.search(self.text)
+        return tuple(words(match[1])) if match else ()
 
 
 def read(
@@ -116,7 +116,7 @@ def read(
     ignored |= SUPERLATIVE if kind is Asks.MOST else set()
     names = {word for found in _NAME.findall(text) for word in words(found)}
     if language == "de":  # every noun has a capital
-        sure = {word for found in _GERMAN_NAME.finditer(text) for word in words(found[0])}
+        sure = {word for match in _GERMAN_NAME.finditer(text) for word in words(match[0])}
         names = {word for word in names if word in sure or not _is_noun(word)}
     said = [w for w in words(_FIGURE.sub(" ", plain)) if w not in ignored and len(w) > 1]
     how = measures.MEASURED.search(plain)
@@ -169,7 +169,7 @@ class Bag:
         pairs = zip(self.words, self.words[1:], strict=False)
         self.joined = {a + b for a, b in pairs}
         signed = r"(?<![+\d.,])" + _FIGURE.pattern  # "+5" is another column than "5th"
-        self.figures = {one for found in re.findall(signed, plain) for one in figures(found)}
+        self.figures = {figure for found in re.findall(signed, plain) for figure in figures(found)}
         for date in numeric(plain):  # 2025-02-04 says "4 February"
             self.stems |= {name for name, at in months(language) if at == date.month}
             self.figures |= {str(date.day), str(date.year)}
@@ -192,7 +192,7 @@ class Bag:
             return True
         if any(len(one) > 2 and term.word.startswith(one) for one in self.short):
             return True
-        if any(is_form(term.word, one, self._language) for one in set(self.words)):
+        if any(is_form(term.word, word, self._language) for word in set(self.words)):
             return True
         return (
             len(term.word) > 6

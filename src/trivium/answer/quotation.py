@@ -70,30 +70,30 @@ def align(quoted: Sequence[Word], whole: str, text: str) -> Alignment | None:
     return Alignment(part[0].start, part[-1].end, kept, changes)
 
 
-def _joined(found: list[Word], text: str, known: set[str]) -> list[Word]:
+def _joined(words: list[Word], text: str, known: set[str]) -> list[Word]:
     """Words that a line break cut in the source become one, if the quotation has them as one."""
-    told: list[Word] = []
-    for word in found:
-        before = told[-1] if told else None
+    joined: list[Word] = []
+    for word in words:
+        before = joined[-1] if joined else None
         if (
             before is not None
             and 0 < word.start - before.end <= 4
             and text[before.end] in "-\u00ad\u2010"
             and before.text + word.text in known
         ):
-            told[-1] = Word(before.text + word.text, before.start, word.end)
+            joined[-1] = Word(before.text + word.text, before.start, word.end)
         else:
-            told.append(word)
-    return told
+            joined.append(word)
+    return joined
 
 
 def _numbered(
-    one: Sequence[Word], other: Sequence[Word]
+    words: Sequence[Word], other: Sequence[Word]
 ) -> tuple[np.ndarray[tuple[int], np.dtype[np.int32]], np.ndarray[tuple[int], np.dtype[np.int32]]]:
     ids: dict[str, int] = {}
     told = [
         np.fromiter((ids.setdefault(w.text, len(ids)) for w in some), np.int32, len(some))
-        for some in (one, other)
+        for some in (words, other)
     ]
     return told[0], told[1]
 

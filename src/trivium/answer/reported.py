@@ -22,16 +22,14 @@ r"on|thousand|billion)s\b", re.I)  # fmt: skip
 _SIGNS = {
     Sheet.CASH: re.compile(r"(?:operating|investing|financing) activities|cash flows?\b", re.I),
     Sheet.BALANCE: re.compile(
-        r"balance sheet|financial (?:position|condition)|total assets|(?:current|total) liab"
+        r"(?i)balance sheet|financial (?:position|condition)|total assets|(?:current|total) liab"
         r"ilities"
-        r"|current assets",
-        re.I,
+        r"|current assets"
     ),
     Sheet.INCOME: re.compile(
-        r"statements? of (?:consolidated )?(?:income|operations|earnings)|per share|cost o"
+        r"(?i)statements? of (?:consolidated )?(?:income|operations|earnings)|per share|cost o"
         r"f|income tax"
-        r"|operating expenses|income statement",
-        re.I,
+        r"|operating expenses|income statement"
     ),
 }
 _TITLES = {
@@ -100,8 +98,8 @@ def find(name: str, years: Sequence[int], passages: Sequence[Passage]) -> dict[i
 
 
 def _continues(before: Passage, passage: Passage) -> bool:
-    one, other = before.citation, passage.citation
-    return one.document == other.document and 0 <= other.index - one.index <= 1
+    citation, other = before.citation, passage.citation
+    return citation.document == other.document and 0 <= other.index - citation.index <= 1
 
 
 def _columns(table: Table) -> list[int | None]:
@@ -140,10 +138,10 @@ def _cell(cells: Sequence[str], columns: Sequence[int | None], year: int) -> str
 def _value(cell: str) -> float | None:
     if cell.strip() in _NOTHING:
         return 0.0
-    found = _FIGURE.fullmatch(cell.strip())
-    if found is None:
+    match = _FIGURE.fullmatch(cell.strip())
+    if match is None:
         return None
-    number = float(found[1].replace(",", ""))
+    number = float(match[1].replace(",", ""))
     return -number if set("(-–−") & set(cell) else number
 
 
@@ -183,15 +181,15 @@ def _sheet_fit(sheet: Sheet, table: Table, passage: Passage) -> float:
 
 def _scale(table: Table, passage: Passage) -> str:
     text = "\n".join((passage.header, *table.names, table.caption, passage.text))
-    found = _SCALE.search(text)
-    return table.scale or ((found[1] or found[2]).lower() if found else "")
+    match = _SCALE.search(text)
+    return table.scale or ((match[1] or match[2]).lower() if match else "")
 
 
 def _usual_scale(passages: Sequence[Passage]) -> dict[int, str]:
     """The scale that most tables of a document have: a page of a statement may not repeat it."""
     told: dict[int, Counter[str]] = {}
     for passage in passages:
-        for found in _SCALE.finditer(passage.text):
+        for match in _SCALE.finditer(passage.text):
             counts = told.setdefault(passage.citation.document, Counter())
-            counts[(found[1] or found[2]).lower()] += 1
+            counts[(match[1] or match[2]).lower()] += 1
     return {document: counts.most_common(1)[0][0] for document, counts in told.items()}

@@ -185,7 +185,7 @@ class Answerer:
                 found.setdefault(result.found.document.id, []).append(result.found)
         reports = []
         for chunks in found.values():
-            document, texts = chunks[0].document, [one.chunk.text for one in chunks]
+            document, texts = chunks[0].document, [passage.chunk.text for passage in chunks]
             owned = accounts.belongs(document, called, texts)
             dated = str(metric.years[-1]) in f"{document.title} {document.uri}"
             if owned:
@@ -200,7 +200,7 @@ class Answerer:
                 answers.append(computed)
             if answers and (called or len(group) > 1):
                 break
-        if not answers or len({round(one.value, 6) for one in answers}) > 1:
+        if not answers or len({round(answer.value, 6) for answer in answers}) > 1:
             return False
         computed = answers[0]
         cited = {cell.passage.number: cell.passage for cell in computed.cells}
@@ -308,12 +308,7 @@ class Answerer:
             yield from self._concluded(draft, conclusion, found)
 
     def _part(
-        self,
-        inquiry: Inquiry,
-        draft: _Draft,
-        question: str,
-        passages: list[Passage],
-        said: Before,
+        self, inquiry: Inquiry, draft: _Draft, question: str, passages: list[Passage], said: Before
     ) -> Events[AnswerEvent, None, list[Picked]]:
         """The answer to one part; searched by keywords if its own words find nothing."""
         for query in (question, self._extractor(draft).keywords(question)):
@@ -333,11 +328,11 @@ class Answerer:
         results = self._find(replace(inquiry.request, queries=(query,))) if known is None else known
         weak = results.weak
         if known is None:
-            told = summary(() if weak else results)
-            yield draft.step("search", f"Searched for “{query}”: {told}", since)
+            text = summary(() if weak else results)
+            yield draft.step("search", f"Searched for “{query}”: {text}", since)
         if weak:
             return []
-        fresh = [one for one in results if not _is_among(one.found, passages)]
+        fresh = [result for result in results if not _is_among(result.found, passages)]
         start = len(passages)
         passages += [
             passage_of(start + at, r.found, r.before, r.after, r.match)
@@ -349,7 +344,7 @@ class Answerer:
     def _concluded(
         self, draft: _Draft, conclusion: str, found: Sequence[Picked]
     ) -> Iterator[AnswerEvent]:
-        numbers = tuple(dict.fromkeys(one.number for one in found))
+        numbers = tuple(dict.fromkeys(picked.number for picked in found))
         yield from _cite(draft, numbers)
         draft.kind = AnswerKind.EXTRACTED
         marks = "".join(f"[{number}]" for number in numbers)
@@ -411,8 +406,8 @@ class Answerer:
         if written.unsupported or written.again:
             why = "nothing new" if written.again else "nothing that the passages support"
             picked = self._picked(inquiry, draft)
-            told = QUOTED_INSTEAD if picked else "so it isn't shown."
-            yield from self._extracted(inquiry, draft, picked, f"{model} wrote {why}, {told}")
+            text = QUOTED_INSTEAD if picked else "so it isn't shown."
+            yield from self._extracted(inquiry, draft, picked, f"{model} wrote {why}, {text}")
             return
         draft.kind = AnswerKind.REFUSED if written.refused else AnswerKind.WRITTEN
         draft.text, draft.cited, draft.model = written.text, list(written.cited), model
@@ -420,14 +415,16 @@ class Answerer:
             yield _say(draft, NOTHING_HELD)
         draft.statements = written.statements
         if draft.kind is AnswerKind.WRITTEN:
-            borne_out = sum(one.supported for one in draft.statements)
+            borne_out = sum(statement.supported for statement in draft.statements)
             detail = f"{borne_out} of {len(draft.statements)} statements supported"
             yield draft.step("check", detail, perf_counter())
 
     def _checker(self, inquiry: Inquiry, draft: _Draft, read: Sequence[Passage]) -> Checker:
         known = "\n".join((inquiry.question, draft.asked, *draft.computed))
         best = self._quotes(draft)[:1]
-        cells = [Cell(draft.asked, one.text, one.value) for one in best if _is_figure(one)]
+        cells = [
+            Cell(draft.asked, picked.text, picked.value) for picked in best if _is_figure(picked)
+        ]
         return Checker(draft.measure, self._judge, read, known, cells[0] if cells else None)
 
     def _quotes(self, draft: _Draft) -> list[Picked]:
@@ -494,7 +491,7 @@ class Answerer:
         sides = [picked[0], *others] if others else []
         value = picked[0].value if picked else ""
         silent = covers(draft.asked, said)
-        if not all(covers(said, one.value or one.text) for one in sides):
+        if not all(covers(said, side.value or side.text) for side in sides):
             yield from self._quoted(
                 draft, differing(detect_language(draft.asked))[0], sides, dated=True
             )
@@ -518,12 +515,12 @@ class Answerer:
 def _are_clear(plan: Plan, found: Sequence[Picked]) -> bool:
     """Whether nothing is computed from a guess: each is a cell, or a sentence whose only figure
     must be the one that was asked for; and two years of the same thing are in equal rows."""
-    rows = {re.sub(r"\d+", "", one.text.partition(":")[0]) for one in found if one.cell}
+    rows = {re.sub(r"\d+", "", picked.text.partition(":")[0]) for picked in found if picked.cell}
     if all(label.isdigit() for label in plan.labels) and len(rows) > 1:
         return False
     return all(
-        one.cell or len({*figures(one.text)} - {*figures(" ".join(times(one.text)))}) == 1
-        for one in found
+        picked.cell or len({*figures(picked.text)} - {*figures(" ".join(times(picked.text)))}) == 1
+        for picked in found
     )
 
 
@@ -563,9 +560,10 @@ def _stop(text: str) -> str:
     return "" if text.endswith((".", "!", "?", "…", ":")) else "."
 
 
-def _is_among(found: StoredChunk, passages: Sequence[Passage]) -> bool:
+def _is_among(passage: StoredChunk, passages: Sequence[Passage]) -> bool:
     return any(
-        p.citation.chunk == found.id and p.citation.document == found.document.id for p in passages
+        p.citation.chunk == passage.id and p.citation.document == passage.document.id
+        for p in passages
     )
 
 
@@ -607,7 +605,7 @@ def _finished(inquiry: Inquiry, draft: _Draft) -> Answer:
         asked=draft.asked,
         kind=draft.kind,
         text=draft.text,
-        citations=tuple(one for one in passages if one.number in draft.cited),
+        citations=tuple(citation for citation in passages if citation.number in draft.cited),
         passages=tuple(passages),
         statements=draft.statements,
         steps=tuple(draft.steps),

@@ -30,7 +30,7 @@ class Sentence:
 
 
 def sentences(text: str) -> tuple[Sentence, ...]:
-    return tuple(one for _, one in pieces(text) if one.text or one.citations)
+    return tuple(sentence for _, sentence in pieces(text) if sentence.text or sentence.citations)
 
 
 def pieces(text: str) -> list[tuple[str, Sentence]]:

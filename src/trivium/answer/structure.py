@@ -191,7 +191,7 @@ def _run_in(every: Sequence[Sequence[str]], headings: Sequence[str]) -> Iterator
         while end < len(named) and named[end]:
             end += 1
         if end - start > 1:
-            items = tuple(found[1] for found in named[start:end] if found)
+            items = tuple(match[1] for match in named[start:end] if match)
             yield Listing(items, _lead(every[start - 1] if start else [], headings))
         start = max(end, start + 1)
 

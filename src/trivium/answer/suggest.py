@@ -15,10 +15,9 @@ _LONGEST_LABEL = 4  # words of a row's name that reads well in a question
 _LONGEST_CELL = 40  # characters
 _PEOPLE = "manager|chair|author|owner|director|conductor|captain|editor|head"
 _COLUMN = re.compile(  # that a row can have one of; most names of columns make no question
-    rf"(?:{_PEOPLE}|(?:\w+ )?(?:price|cost|fee|rate|weight|height|length|size|age|speed|value"
+    rf"(?i)(?:{_PEOPLE}|(?:\w+ )?(?:price|cost|fee|rate|weight|height|length|size|age|speed|value"
     r"|amount|total|excess|phone|telephone|e-?mail|address|city|country|capital|date|year|deadline|status"
-    r"|population|temperature|salary|budget|duration|version|role|department|language))",
-    re.IGNORECASE,
+    r"|population|temperature|salary|budget|duration|version|role|department|language))"
 )
 _LABEL = re.compile(r"[^\W\d_][\w’' -]{2,40}")
 _COUNT = re.compile(r"\d[\d,. ]*")
@@ -51,10 +50,7 @@ _PATTERNS = tuple(
             r".*\b(?:present|propose|introduce) (?P<what>[A-Z]{3,}), (?P<value>an? [^,.]{10,30})",
             "What is {what}?",
         ),
-        (
-            rf"{_NAME} (?P<be>is|are) (?P<value>(?:an?|the) [a-z].{{20}})",
-            _DEFINED,
-        ),
+        (rf"{_NAME} (?P<be>is|are) (?P<value>(?:an?|the) [a-z].{{20}})", _DEFINED),
         (
             r"(?P<die>Der|Die|Das) (?P<what>[A-ZÄÖÜ][\w-]+) beträgt .{0,20}?(?P<value>\d[\d.,]*\d)",
             "Wie hoch ist {die} {what}?",
@@ -79,9 +75,9 @@ def candidates(passage: Passage) -> Iterator[Suggested]:
         yield from _of_cells(table, passage)
     for sentence in sentences(passage):
         for pattern, question in _PATTERNS:
-            found = pattern.match(sentence.text)
-            if found and (question != _DEFINED or _is_name(found["what"])):
-                said = {**found.groupdict(), "what": found["what"].replace("The ", "the ", 1)}
+            match = pattern.match(sentence.text)
+            if match and (question != _DEFINED or _is_name(match["what"])):
+                said = {**match.groupdict(), "what": match["what"].replace("The ", "the ", 1)}
                 said["did"] = _DID.get(said.get("done", ""), said.get("done", ""))
                 said["die"] = said.get("die", "").lower()
                 yield Suggested(question.format(**said), said["value"], passage)

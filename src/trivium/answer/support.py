@@ -85,14 +85,14 @@ def strange_quantities(
 
 
 def is_derived(
-    one: Quantity, among: Sequence[tuple[str, str]], strange: Sequence[Quantity]
+    quantity: Quantity, among: Sequence[tuple[str, str]], strange: Sequence[Quantity]
 ) -> bool:
     """Whether a quantity is the sum or difference of two others that the texts have and that aren't
     strange themselves."""
     every = [other for text, code in among for other in quantities(text, code) if other.readings]
     known = [other for other in every if not any(other.same(odd) for odd in strange)]
     return any(
-        replace(one, sign=0, readings=(abs(result),), scales=()).same(one)
+        replace(quantity, sign=0, readings=(abs(result),), scales=()).same(quantity)
         for a, b in combinations(known[:MOST_FIGURES], 2)
         for result in (a.value + b.value, a.value - b.value)
     )
@@ -130,10 +130,10 @@ def is_opposite(text: str, among: Sequence[str], language: str) -> bool:
         return False
     denied = denies(text, language)
     near = [
-        denies(one, language)
+        denies(piece, language)
         for other in among
-        for one in pieces(other)
-        if len(mine & set(stem(words(one), language))) >= NEARLY_THE_SAME * len(mine)
+        for piece in pieces(other)
+        if len(mine & set(stem(words(piece), language))) >= NEARLY_THE_SAME * len(mine)
     ]
     return bool(near) and denied not in near
 
@@ -169,9 +169,9 @@ class Nearness:
             self._embedder = None
             return None
         return {
-            (one, number): max(
-                (float(self._known[one] @ self._known[o]) for o in some), default=0.0
+            (statement, number): max(
+                (float(self._known[statement] @ self._known[o]) for o in some), default=0.0
             )
             for number, some in among.items()
-            for one in statements
+            for statement in statements
         }

@@ -176,7 +176,7 @@ def use(box: Toolbox, name: str, given: Mapping[str, Any]) -> Given:
     match name:
         case "search":
             queries = [str(one)[:LONGEST_QUERY] for one in given["queries"][:MOST_QUERIES]]
-            queries = [one for one in queries if one.strip()]
+            queries = [query for query in queries if query.strip()]
             if not queries:
                 raise BadValue("`queries` of search is empty.", fix="Give one query or more.")
             return box.search(

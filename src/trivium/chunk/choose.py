@@ -46,8 +46,7 @@ class AutoChunker:
         """`wanted`: the ceiling that was asked for, where the model reads less of a text."""
         if strategy not in STRATEGIES:
             raise BadSetting(
-                f"Unknown chunker {strategy!r}.",
-                fix=f"Choose one of {', '.join(STRATEGIES)}.",
+                f"Unknown chunker {strategy!r}.", fix=f"Choose one of {', '.join(STRATEGIES)}."
             )
         self._chunkers: Mapping[str, Chunker] = {
             "recursive": RecursiveChunker(tokens, size, overlap, minimum),

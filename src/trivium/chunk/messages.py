@@ -30,7 +30,7 @@ class Block:
 
 
 @dataclass(slots=True)
-class Run:
+class MessageGroup:
     """Neighbouring blocks for one chunk."""
 
     room: int  # tokens that its text may have
@@ -67,11 +67,11 @@ class GroupingChunker(ABC):
         )
 
     @abstractmethod
-    def belongs(self, element: Element, run: Run) -> bool:
+    def belongs(self, element: Element, run: MessageGroup) -> bool:
         """Whether it continues what the run's last element began."""
 
     @abstractmethod
-    def header(self, run: Run, text: str) -> str:
+    def header(self, run: MessageGroup, text: str) -> str:
         """The header repeated in front of a chunk of this run."""
 
     def name(self, text: str) -> str:
@@ -91,21 +91,21 @@ class GroupingChunker(ABC):
             chunks.extend(self._seal(extraction, outline, run, len(chunks)))
         return tuple(chunks)
 
-    def _runs(self, extraction: Extraction) -> Iterator[Run]:
-        run = Run(self._size)
+    def _runs(self, extraction: Extraction) -> Iterator[MessageGroup]:
+        run = MessageGroup(self._size)
         for block in _blocks(extraction, self._tokens):
             header = block.element.header if block.element.kind == self.kind else ""
             room = self._room(header) if header and header != run.header else run.room
             if run.blocks and not self._joins(block, run, room):
                 yield run
-                run = Run(self._room(header))
+                run = MessageGroup(self._room(header))
             elif header and not run.header:
                 run.room = room
             run.header = run.header or header
             run.append(block)
         yield run
 
-    def _joins(self, block: Block, run: Run, room: int) -> bool:
+    def _joins(self, block: Block, run: MessageGroup, room: int) -> bool:
         last, element = run.blocks[-1].element, block.element
         if last.kind == "heading":  # it has waited for this, or for a heading below it
             return element.kind != "heading" or element.level > last.level
@@ -119,7 +119,7 @@ class GroupingChunker(ABC):
         return min(self._size, max(self._size - taken, self._size // 2, MIN_SIZE))
 
     def _seal(
-        self, extraction: Extraction, outline: Outline, run: Run, index: int
+        self, extraction: Extraction, outline: Outline, run: MessageGroup, index: int
     ) -> Iterator[Chunk]:
         begin, stop = run.blocks[0].start, run.blocks[-1].end
         content = extraction.text[begin:stop]
@@ -166,11 +166,11 @@ class MessagesChunker(GroupingChunker):
 
     kind = "message"
 
-    def belongs(self, element: Element, run: Run) -> bool:
+    def belongs(self, element: Element, run: MessageGroup) -> bool:
         """One conversation has one path of headings."""
         return element.headings == run.blocks[-1].element.headings
 
-    def header(self, run: Run, text: str) -> str:
+    def header(self, run: MessageGroup, text: str) -> str:
         return ""
 
 
@@ -184,10 +184,10 @@ def _blocks(extraction: Extraction, tokens: Tokens) -> Iterator[Block]:
             yield Block(start, end, tokens.count(text[start:end]), element)
 
 
-def _halves(run: Run) -> Iterator[Run]:
+def _halves(run: MessageGroup) -> Iterator[MessageGroup]:
     middle = len(run.blocks) // 2
     for blocks in (run.blocks[:middle], run.blocks[middle:]):
-        yield Run(run.room, run.header, blocks, sum(block.tokens for block in blocks))
+        yield MessageGroup(run.room, run.header, blocks, sum(block.tokens for block in blocks))
 
 
 MOST_NAME = 120  # characters of a row's name
@@ -198,7 +198,7 @@ class RowsChunker(GroupingChunker):
 
     kind = "row"
 
-    def belongs(self, element: Element, run: Run) -> bool:
+    def belongs(self, element: Element, run: MessageGroup) -> bool:
         """The same sheet, and the same header: a row without one after rows that have one is the
         top of another table."""
         last = run.blocks[-1].element
@@ -210,7 +210,7 @@ class RowsChunker(GroupingChunker):
         cells = (cell.strip() for cell in text.split(" | "))
         return next((cell[:MOST_NAME] for cell in cells if cell.strip("–")), "")
 
-    def header(self, run: Run, text: str) -> str:
+    def header(self, run: MessageGroup, text: str) -> str:
         """The header row, unless it is printed at the top of the run."""
         for block in run.blocks:
             if block.element.header:

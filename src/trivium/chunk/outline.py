@@ -47,17 +47,27 @@ class Outline:
 
     def blocks(self, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
         """Ranges that cover start..end, one per element, and whether it belongs to what follows: a
-        heading, or a line that announces a table or a list."""
+        heading, a line that announces a table or a list, the names over a table's columns."""
         first = bisect_right(self._starts, start)
-        heading = first > 0 and self._announces(self._elements[first - 1])
+        element = self._elements[first - 1] if first else None
         begin = start
         for position in range(first, bisect_left(self._starts, end)):
-            element = self._elements[position]
-            if element.start > begin:
-                yield begin, element.start, heading
-                begin = element.start
-            heading = self._announces(element)
-        yield begin, end, heading
+            following = self._elements[position]
+            if following.start > begin:
+                yield from self._parts(begin, following.start, element)
+                begin = following.start
+            element = following
+        yield from self._parts(begin, end, element)
+
+    def _parts(
+        self, begin: int, end: int, element: Element | None
+    ) -> Iterator[tuple[int, int, bool]]:
+        if element is not None and element.kind == "table" and element.header:
+            rows = begin + len(element.header) + 1
+            if self._text.startswith(f"{element.header}\n", begin) and rows < end:
+                yield begin, rows, True
+                begin = rows
+        yield begin, end, element is not None and self._announces(element)
 
     def _announces(self, element: Element) -> bool:
         if element.kind != "paragraph":

@@ -163,11 +163,16 @@ class RecursiveChunker:
         return drafts
 
     def _fits(self, text: str, piece: _Piece) -> bool:
-        """Counts the piece, unless its length alone says that it must be cut."""
+        """Counts the piece, unless its length or its words alone say that it must be cut: no token
+        is part of two words."""
         length = piece.end - piece.start
         if length > self._size * MAX_CHARS_PER_TOKEN:
             return False
-        piece.tokens = piece.tokens or self._tokens.count(text[piece.start : piece.end])
+        if not piece.tokens:
+            content = text[piece.start : piece.end]
+            if length > self._size * 2 and len(content.split()) > self._size:
+                return False
+            piece.tokens = self._tokens.count(content)
         return piece.tokens <= self._size or length == 1
 
     def _cut(self, text: str, piece: _Piece) -> list[_Piece]:

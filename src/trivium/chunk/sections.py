@@ -124,8 +124,8 @@ class SectionsChunker:
             start = extraction.text.find(said)
         outline = Outline(extraction)
         elements = outline.touched(start, start + len(said))
-        found = chunk_part(self._splitter, extraction, start, start + len(said), elements, 0)
-        return [replace(chunk, section=SUMMARY) for chunk in found][:1]
+        chunks = chunk_part(self._splitter, extraction, start, start + len(said), elements, 0)
+        return [replace(chunk, section=SUMMARY) for chunk in chunks][:1]
 
 
 def _numbered_within_pages(chunks: Sequence[Chunk], extraction: Extraction) -> Iterator[Chunk]:
@@ -143,9 +143,9 @@ def _numbered_within_pages(chunks: Sequence[Chunk], extraction: Extraction) -> I
 def section_kind(heading: str) -> str:
     """The kind of section that a heading announces; empty if it doesn't say."""
     for spelling in spellings(heading):
-        found = _KINDS.search(spelling)
-        if found and len(spelling.split()) <= MAX_HEADING_WORDS:
-            return found.lastgroup or ""
+        match = _KINDS.search(spelling)
+        if match and len(spelling.split()) <= MAX_HEADING_WORDS:
+            return match.lastgroup or ""
     return ""
 
 

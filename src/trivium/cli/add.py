@@ -138,7 +138,7 @@ def work(shell: Shell, library: Library, job: JobId | None) -> Report:
     try:
         with logged(library.backend.folder), drawn(shell, library, job):
             report = library.jobs.work(job, on_wait=shell.note)
-        if any(isinstance(one.error, DocumentFailed) for one in report.failed):
+        if any(isinstance(outcome.error, DocumentFailed) for outcome in report.failed):
             log = library.backend.folder / LOG if library.backend.folder else None
             known = log is not None and log.exists()
             shell.note(f"The log is {log}." if known else "See your log.")
@@ -186,18 +186,10 @@ def _say_queued(shell: Shell, job: Job) -> None:
 
 
 def _pruned(
-    shell: Shell,
-    library: Library,
-    folders: tuple[str, ...],
-    asked: AddFiles,
-    force: bool,
+    shell: Shell, library: Library, folders: tuple[str, ...], asked: AddFiles, force: bool
 ) -> list[str]:
     return library.folders.drop_gone(
-        folders,
-        collection=asked.collection,
-        ignore=asked.ignore,
-        force=force,
-        on_wait=shell.note,
+        folders, collection=asked.collection, ignore=asked.ignore, force=force, on_wait=shell.note
     )
 
 

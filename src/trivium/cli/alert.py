@@ -40,7 +40,7 @@ def _list(shell: Shell) -> None:
         alerts, hits = library.alerts.all(), library.alerts.hits(SHOWN)
     if shell.json:
         told = [asdict(hit) | {"title": document.title} for hit, document in hits]
-        shell.emit({"alerts": [asdict(one) for one in alerts], "hits": told})
+        shell.emit({"alerts": [asdict(alert) for alert in alerts], "hits": told})
         return
     if not alerts:
         shell.note("No alerts; `trivium alert add QUERY` saves one.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trivium.cli.declared import declared
-from trivium.cli.output import Shell, printable, with_shell
+from trivium.cli.output import EMPTY, Shell, printable, with_shell
 from trivium.cli.player import player_command
 from trivium.cli.search import QueryCommand
 from trivium.core.answers import Depth
@@ -85,6 +85,13 @@ class _Asking:
             depth=asked.depth,
         )
 
+    def advice(self, asked: str) -> str:
+        """What to do after a refusal."""
+        if not self._library.documents.collections():
+            return EMPTY
+        closest = f"`trivium search {shlex.quote(asked)}`"
+        return f"Try other words, or see the closest passages with {closest}."
+
     def remember(self, answer: Answer) -> None:
         self._history.append(answer.turn)
 
@@ -120,6 +127,8 @@ def _answer(shell: Shell, asking: _Asking, question: str, as_lines: bool) -> Ans
             elif not as_lines:
                 click.echo("")
                 _show_below(shell, event.answer)
+                if event.answer.refused:
+                    shell.note(asking.advice(event.answer.asked))
             return event.answer
     raise AssertionError("an answer always ends")
 
@@ -143,23 +152,19 @@ def _show_below(shell: Shell, answer: Answer) -> None:
         shell.say("")
     for citation in answer.citations:
         shell.say(_cited(citation))
-    for one in answer.unsupported:
-        shell.note(f"Not supported: “{one.text}” ({one.why}).")
+    for statement in answer.unsupported:
+        shell.note(f"Not supported: “{statement.text}” ({statement.why}).")
     for note in answer.notes:
         shell.note(note)
-    if answer.refused:
-        shell.note(
-            "Try other words, or see the closest passages with"
-            f" `trivium search {shlex.quote(answer.asked)}`."
-        )
 
 
 def _cited(citation: Citation) -> Text:
     from rich.text import Text
 
+    from trivium.cli.results import titled
     from trivium.text.times import place_parts
 
-    line = Text.assemble((f"[{citation.number}] ", "bold cyan"), printable(citation.title))
+    line = Text.assemble((f"[{citation.number}] ", "bold cyan"), titled(citation.title))
     path = [h for at, h in enumerate(citation.headings) if at or h != citation.title]
     if path:
         line.append("  " + printable(" › ".join(path)), style="dim")

@@ -107,15 +107,15 @@ def copy_command(shell: Shell, source: str, target: str) -> None:
     if shell.json:
         shell.emit(asdict(done))
         return
-    held = f"{done.documents:,} documents, {done.passages:,} passages, {done.originals:,} originals"
-    shell.say(printable(f"Copied to {place_of(target)} and checked: {held}."))
+    text = f"{done.documents:,} documents, {done.passages:,} passages, {done.originals:,} originals"
+    shell.say(printable(f"Copied to {place_of(target)} and checked: {text}."))
     if done.missing:
         shell.note(f"{done.missing:,} originals were already missing from the source.")
 
 
 def _tell(shell: Shell, done: Backup, what: str) -> None:
-    held = f"{done.documents:,} documents, {done.interpretations:,} interpretations"
-    shell.tell(asdict(done), printable(f"{what}: {held}, {done.originals:,} originals."))
+    text = f"{done.documents:,} documents, {done.interpretations:,} interpretations"
+    shell.tell(asdict(done), printable(f"{what}: {text}, {done.originals:,} originals."))
 
 
 @contextmanager

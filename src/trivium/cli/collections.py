@@ -33,20 +33,28 @@ def collections_command(shell: Shell, audiences: tuple[str, ...] | None) -> None
 
     strategy = shell.settings().settings.chunk_strategy
     with shell.library() as library:
-        found = library.documents.collections(where(Filters(audiences=audiences)))
+        collections = library.documents.collections(where(Filters(audiences=audiences)))
         limits = library.quotas.collections
         used = library.quotas.used()[1] if limits else {}
     if shell.json:
-        listed = [replace(one, chunker=one.chunker or strategy) for one in found]
+        listed = [
+            replace(collection, chunker=collection.chunker or strategy)
+            for collection in collections
+        ]
         shell.emit({"collections": listed})
         return
-    if not found:
+    if not collections:
         shell.note("The library is empty; `trivium add PATH` adds documents.")
         return
     titles = ["collection", ">documents", ">chunks", "chunker"]
     rows = [
-        [one.name, f"{one.documents:,}", f"{one.chunks:,}", one.chunker or f"{strategy} (setting)"]
-        for one in found
+        [
+            collection.name,
+            f"{collection.documents:,}",
+            f"{collection.chunks:,}",
+            collection.chunker or f"{strategy} (setting)",
+        ]
+        for collection in collections
     ]
     if limits:
         titles.append("used of limit")

@@ -44,8 +44,8 @@ def config_command(shell: Shell) -> None:
     ]
     if shell.out.is_terminal:  # a table of four columns breaks the names at 80
         for name, value, origin, help_ in rows:
-            told = f"{name} = {value}" + ("" if origin == "default" else f"  ({origin})")
-            shell.say(printable(told))
+            text = f"{name} = {value}" + ("" if origin == "default" else f"  ({origin})")
+            shell.say(printable(text))
             shell.say(Text(help_, style="dim"), indent=4)
     else:
         shell.table(("name", "value", "origin", "meaning"), rows)

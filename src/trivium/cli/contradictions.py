@@ -34,27 +34,31 @@ def contradictions_command(shell: Shell, limit: int, collection: tuple[str, ...]
 
     within = where(Filters(collection=collection))
     with shell.library() as library, stages(shell) as advance:
-        found = library.contradictions.find(
+        contradictions = library.contradictions.find(
             within, limit=limit, on_progress=lambda *far: advance("compare", *far)
         )
     if shell.json:
         told = [
             {
-                "why": one.why,
-                "judged": one.judged,
-                "first": {"document": one.one.document.id, "text": one.first},
-                "second": {"document": one.other.document.id, "text": one.second},
+                "why": pair.why,
+                "judged": pair.judged,
+                "first": {"document": pair.one.document.id, "text": pair.first},
+                "second": {"document": pair.other.document.id, "text": pair.second},
             }
-            for one in found
+            for pair in contradictions
         ]
         shell.emit({"contradictions": told})
         return
-    for one in found:
-        shell.say(printable(f"{one.why}{' (judged by the language model)' if one.judged else ''}"))
-        for passage, text in ((one.one, one.first), (one.other, one.second)):
+    for pair in contradictions:
+        shell.say(
+            printable(f"{pair.why}{' (judged by the language model)' if pair.judged else ''}")
+        )
+        for passage, text in ((pair.one, pair.first), (pair.other, pair.second)):
             document = passage.document
             place = f"{document.title} #{document.id}, {file_of(document.uri)}"
             shell.say(printable(f"{place}: {text}"), indent=2)
         shell.say("")
-    plural = "" if len(found) == 1 else "s"
-    shell.say(f"{len(found)} pair{plural} that may disagree. These are hints, not findings.")
+    plural = "" if len(contradictions) == 1 else "s"
+    shell.say(
+        f"{len(contradictions)} pair{plural} that may disagree. These are hints, not findings."
+    )

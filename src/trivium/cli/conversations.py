@@ -36,7 +36,15 @@ def conversations_command(
             if shell.json:
                 shell.emit({"conversations": listed})
             elif listed:
-                rows = [(one.name, str(one.turns), one.began, one.last) for one in listed]
+                rows = [
+                    (
+                        conversation.name,
+                        str(conversation.turns),
+                        conversation.began,
+                        conversation.last,
+                    )
+                    for conversation in listed
+                ]
                 shell.table(("name", ">turns", "began", "last"), rows)
             else:
                 shell.say("No saved conversations.")

@@ -112,7 +112,7 @@ def _several(
 
 def _all_of(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> str:
     """Filters that must all match, as one."""
-    return " ".join(f"({one})" for one in values if one.strip())
+    return " ".join(f"({value})" for value in values if value.strip())
 
 
 def _weights(

@@ -100,12 +100,12 @@ def _isolation(settings: Settings) -> str:
     """What keeps the processes that read files from your other files and from the network."""
     from trivium.extract.box import available
 
-    found = available()
+    box = available()
     if not settings.read_isolate:
         return "not isolated (read.isolate is off)"
-    files = f"files by {found.files}" if found.files else "files not isolated"
-    network = f"network by {found.network}" if found.network else "network not isolated"
-    return f"isolated: {files}, {network}" if found.is_closed else f"{files}, {network}"
+    files = f"files by {box.files}" if box.files else "files not isolated"
+    network = f"network by {box.network}" if box.network else "network not isolated"
+    return f"isolated: {files}, {network}" if box.is_closed else f"{files}, {network}"
 
 
 def versions() -> dict[str, str]:
@@ -168,7 +168,7 @@ def _library(
         try:
             manifest, health = backend.models.manifest(), dict(backend.upkeep.health())
             findings = backend.upkeep.examine(hash_of if deep else None)
-            grasp = kept(backend, manifest.model)
+            separation = kept(backend, manifest.model)
         finally:
             backend.close()
     except LibraryNotFound as error:
@@ -181,10 +181,10 @@ def _library(
     facts |= {"exists": True, "format": manifest.schema, "model": manifest.model}
     if manifest.next_model:
         facts["next_model"] = manifest.next_model
-    if grasp is not None:
-        facts["grasp"] = f"{grasp.grasp:.3f} at {grasp.passages:,} passages"
-        if grasp.alike is not None:
-            facts["alike"] = f"{grasp.alike:.3f} to the nearest passage of another document"
+    if separation is not None:
+        facts["separation"] = f"{separation.value:.3f} at {separation.passages:,} passages"
+        if separation.alike is not None:
+            facts["alike"] = f"{separation.alike:.3f} to the nearest passage of another document"
     opened = Check("library", True, f"The library opens (format {manifest.schema}).")
     if manifest.model and fingerprint and manifest.model != fingerprint:
         opened = Check(
@@ -202,10 +202,10 @@ def _damaged(settings: Settings, error: TriviumError) -> Check:
     from trivium.store.opening import rescue_of
 
     try:
-        told = f"{rescue_of(settings.library).survey().told()} [{error.code}]"
+        text = f"{rescue_of(settings.library).survey().told()} [{error.code}]"
     except LibraryDamaged as worse:
         return Check("library", False, f"{worse.message} [{worse.code}]", worse.fix)
-    return Check("library", False, told, "Run `trivium doctor --repair` to save what can be read.")
+    return Check("library", False, text, "Run `trivium doctor --repair` to save what can be read.")
 
 
 def _salvage(settings: Settings, shell: Shell) -> list[str]:
@@ -262,10 +262,10 @@ def _repair(settings: Settings, shell: Shell) -> list[str]:
 def _show(shell: Shell, facts: Mapping[str, Mapping[str, object]], checks: list[Check]) -> None:
     from rich.text import Text
 
-    for name, held in facts.items():
-        if held:
+    for name, fields in facts.items():
+        if fields:
             shell.say(Text(name, style="bold"))
-        told = ((key, f"{v:,}" if type(v) is int else str(v)) for key, v in held.items())
+        told = ((key, f"{v:,}" if type(v) is int else str(v)) for key, v in fields.items())
         shell.facts(told, indent=2)
     shell.say(Text("checks", style="bold"))
     for check in checks:

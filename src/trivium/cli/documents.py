@@ -40,23 +40,25 @@ def list_command(shell: Shell, /, **given: Any) -> None:
 
     asked = where(Filters(**given))
     with shell.library() as library:
-        found = library.documents.all(asked)
-        slips = () if found else library.documents.slips(asked)
+        documents = library.documents.all(asked)
+        slips = () if documents else library.documents.slips(asked)
     if shell.json:
-        shell.emit({"documents": [document_as_json(document) for document in found]})
+        shell.emit({"documents": [document_as_json(document) for document in documents]})
         return
-    if not found:
+    if not documents:
         for slip in slips or (EMPTY,):
             shell.note(slip)
         return
     from trivium.text.titles import file_of
 
-    files = [file_of(document.uri, folders=0) for document in found]
+    files = [file_of(document.uri, folders=0) for document in documents]
     for at, count in enumerate(map(Counter(files).get, files)):
         if count != 1:  # told apart by their folders
-            files[at] = file_of(found[at].uri)
+            files[at] = file_of(documents[at].uri)
     columns = (">id", "title", "file", *_OPTIONAL, ">passages")
-    shell.table(columns, [_row(*one) for one in zip(found, files, strict=True)], _OPTIONAL[::-1])
+    shell.table(
+        columns, [_row(*one) for one in zip(documents, files, strict=True)], _OPTIONAL[::-1]
+    )
 
 
 def _row(document: Document, file: str) -> tuple[str, ...]:
@@ -138,14 +140,14 @@ def _shown_as_json(shown: Shown) -> dict[str, object]:
 
 def _facts(shown: Shown) -> dict[str, object]:
     """The fields shown for a document and the interpretation on display."""
-    held = asdict(shown.document)
+    fields = asdict(shown.document)
     then = asdict(shown.interpretation)
-    facts = {n: then.get(n, v) for n, v in held.items() if n not in _UNTOLD}
+    facts = {n: then.get(n, v) for n, v in fields.items() if n not in _UNTOLD}
     facts["interpretation"] = shown.interpretation.number
     facts["original"] = shown.original
     facts["size"] = f"{shown.interpretation.size:,} bytes"
     for name in ("added_at", "updated_at"):
-        facts[name] = local_time(held[name])
+        facts[name] = local_time(fields[name])
     return facts | {f"metadata.{name}": v for name, v in shown.interpretation.metadata.items()}
 
 
@@ -203,15 +205,15 @@ def remove_command(shell: Shell, names: tuple[str, ...], yes: bool, compact: boo
     trivium remove old-rules.md --yes
     """
     with shell.library() as library:
-        found = {d.id: d for d in (library.documents.get(name) for name in names)}
+        documents = {d.id: d for d in (library.documents.get(name) for name in names)}
         if not yes and sys.stdin.isatty() and shell.err.is_terminal:
-            for document in found.values():
+            for document in documents.values():
                 shell.note(f"#{document.id} {document.title}  {_names(document)}")
-            plural = "" if len(found) == 1 else "s"
-            if not click.confirm(f"Remove {len(found)} document{plural}?", err=True):
+            plural = "" if len(documents) == 1 else "s"
+            if not click.confirm(f"Remove {len(documents)} document{plural}?", err=True):
                 shell.note("Nothing was removed.")
                 raise click.exceptions.Exit(1)
-        removed = library.remove(found, on_wait=shell.note)
+        removed = library.remove(documents, on_wait=shell.note)
         if compact:
             library.upkeep.compact(on_wait=shell.note)
     if shell.json:

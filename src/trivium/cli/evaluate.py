@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trivium.cli.judged import (
-    SYNTHETIC,
-    judged_files,
-    judged_options,
-    own_library,
-    writing_files,
-)
+from trivium.cli.judged import SYNTHETIC, judged_files, judged_options, own_library, writing_files
 from trivium.cli.output import Shell, with_shell
 from trivium.cli.progress import stages
 
@@ -30,15 +24,15 @@ def _exports(
     _ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, Path]:
     """`FILE` is for the fused run; `NAME=FILE` for another."""
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for value in values:
         name, equals, path = value.partition("=")
         if equals and name not in RUNS:
             raise click.BadParameter(
                 f"unknown run {name}; choose from {', '.join(RUNS)}.", param=param
             )
-        found[name if equals else "hybrid"] = Path(path if equals else value)
-    return found
+        paths[name if equals else "hybrid"] = Path(path if equals else value)
+    return paths
 
 
 @click.command("eval")
@@ -101,7 +95,7 @@ def eval_command(
     if unrun:
         raise click.UsageError(f"--run {unrun[0]} needs --only {unrun[0]}.")
     with stages(shell) as on_progress:
-        found = evaluate(
+        evaluation = evaluate(
             files,
             shell.settings().settings,
             own_library=own_library(shell),
@@ -109,39 +103,40 @@ def eval_command(
             foreign=foreign,
             on_progress=on_progress,
         )
-    comparison = saved.compared(found, before) if before else None
+    comparison = saved.compared(evaluation, before) if before else None
     with writing_files():
         for name, path in exports.items():
-            write_run(path, found.runs[name].ranking, f"trivium-{name}")
+            write_run(path, evaluation.runs[name].ranking, f"trivium-{name}")
         if save:
-            saved.save(save, found)
+            saved.save(save, evaluation)
         if report:
             from trivium.evaluate.report import page
 
-            report.write_text(page(found, comparison), encoding="utf-8")
+            report.write_text(page(evaluation, comparison), encoding="utf-8")
     if shell.json:
-        payload = as_json(saved.EvaluationAnswer.of(found))
+        payload = as_json(saved.EvaluationAnswer.of(evaluation))
         if comparison:
             payload["against"] = saved.ComparisonAnswer.of(comparison)
         shell.emit(payload)
         return
-    _show(shell, found)
+    _show(shell, evaluation)
     if comparison:
         _show_comparison(shell, comparison)
     for written in filter(None, (save, *exports.values(), report)):
         shell.note(f"Wrote {written}")
 
 
-def _show(shell: Shell, found: Evaluation) -> None:
+def _show(shell: Shell, evaluation: Evaluation) -> None:
     from rich.text import Text
 
     from trivium.evaluate.run import FUSED, beside
 
-    told = f"{found.dataset}: {found.documents:,} documents, {len(found.queries):,} queries"
-    shell.say(Text(f"{told}, synthetic" if found.synthetic else told, style="bold"))
-    measures = list(dict.fromkeys(name for run in found.runs.values() for name in run.each))
+    queries = f"{len(evaluation.queries):,} queries"
+    text = f"{evaluation.dataset}: {evaluation.documents:,} documents, {queries}"
+    shell.say(Text(f"{text}, synthetic" if evaluation.synthetic else text, style="bold"))
+    measures = list(dict.fromkeys(name for run in evaluation.runs.values() for name in run.each))
     rows = []
-    for name, run in found.runs.items():
+    for name, run in evaluation.runs.items():
         cells = [
             f"{run.means[m]:.4f} [{run.intervals[m].low:.3f}, {run.intervals[m].high:.3f}]"
             if at < 2
@@ -154,13 +149,13 @@ def _show(shell: Shell, found: Evaluation) -> None:
         )
     columns = ["run", *(f">{measure}" for measure in measures), ">p50 ms", ">p95 ms"]
     shell.table(columns, rows, [*columns[:2:-1]])
-    ahead = beside(found)
+    ahead = beside(evaluation)
     if ahead:
         shell.say("", Text(f"{_named(FUSED)} against the others, nDCG@10", style="bold"))
         shell.table(_DIFFERENCE, [_difference(name, d) for name, d in ahead.items()])
-    for note in found.notes:
+    for note in evaluation.notes:
         shell.note(note)
-    if found.synthetic:
+    if evaluation.synthetic:
         shell.note(SYNTHETIC)
 
 
@@ -174,31 +169,32 @@ def _named(run: str) -> str:
 _DIFFERENCE = ("run", ">difference", ">95%", ">p", ">better", ">worse", ">same", "")
 
 
-def _difference(name: str, one: Difference) -> list[str]:
+def _difference(name: str, difference: Difference) -> list[str]:
     return [
         _named(name),
-        f"{one.gain:+.4f}",
-        f"[{one.interval.low:+.3f}, {one.interval.high:+.3f}]",
-        f"{one.p:.4f}",
-        str(one.wins),
-        str(one.losses),
-        str(one.ties),
-        "real" if one.real else "may be chance",
+        f"{difference.gain:+.4f}",
+        f"[{difference.interval.low:+.3f}, {difference.interval.high:+.3f}]",
+        f"{difference.p:.4f}",
+        str(difference.wins),
+        str(difference.losses),
+        str(difference.ties),
+        "real" if difference.real else "may be chance",
     ]
 
 
-def _show_comparison(shell: Shell, found: Comparison) -> None:
+def _show_comparison(shell: Shell, comparison: Comparison) -> None:
     from rich.text import Text
 
     from trivium.evaluate.metrics import MAIN
     from trivium.evaluate.saved import SHOWN
 
-    title = f"against the saved evaluation of {found.dataset}, {found.common:,} queries, nDCG@10"
+    before = f"the saved evaluation of {comparison.dataset}"
+    title = f"against {before}, {comparison.common:,} queries, nDCG@10"
     shell.say("", Text(title, style="bold"))
-    shell.table(_DIFFERENCE, [_difference(n, d[MAIN]) for n, d in found.differences.items()])
-    for name, (then, now) in found.settings.items():
+    shell.table(_DIFFERENCE, [_difference(n, d[MAIN]) for n, d in comparison.differences.items()])
+    for name, (then, now) in comparison.settings.items():
         shell.say(f"{name}: {then or 'none'} before, {now or 'none'} now")
-    for name, changes in found.changes.items():
+    for name, changes in comparison.changes.items():
         if name not in ("hybrid", "reranked"):
             continue
         wins = [c for c in changes[:SHOWN] if c.gain > 0]
@@ -206,7 +202,7 @@ def _show_comparison(shell: Shell, found: Comparison) -> None:
         if wins or losses:
             shell.say("", Text(f"{_named(name)}: biggest gains and losses", style="bold"))
             shell.table((">before", ">now", ">gain", "query"), [_row(c) for c in wins + losses])
-    for note in found.notes:
+    for note in comparison.notes:
         shell.note(note)
 
 

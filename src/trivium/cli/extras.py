@@ -17,6 +17,5 @@ def needs(extra: str) -> Iterator[None]:
         if (reason.name or "").partition(".")[0] == "trivium":
             raise  # ours, and a fault
         raise ExtraMissing(
-            f"This needs the package {reason.name}, which isn't installed.",
-            fix=install(extra),
+            f"This needs the package {reason.name}, which isn't installed.", fix=install(extra)
         ) from reason

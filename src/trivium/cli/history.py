@@ -39,25 +39,27 @@ def history_command(shell: Shell, document: str) -> None:
         found = library.documents.get(document)
         past = library.history.of(found.id)
     if shell.json:
-        told = [asdict(one) for one in past]
+        told = [asdict(version) for version in past]
         shell.emit({"document": document_as_json(found), "interpretations": told})
         return
     columns = (">number", "made", "retired", "title", ">chunks", ">tokens", ">bytes", "made by")
-    shell.table(columns, [_row(one) for one in past], optional=("made by", ">bytes", ">tokens"))
+    shell.table(
+        columns, [_row(version) for version in past], optional=("made by", ">bytes", ">tokens")
+    )
 
 
-def _row(one: Interpretation) -> tuple[str, ...]:
+def _row(version: Interpretation) -> tuple[str, ...]:
     # Which reader and version; chunker and summary, a screen wide, are in --json.
-    reader = one.fingerprint.partition("@")[0]
-    origin = f"restored from {one.restored_from}" if one.restored_from else reader
+    reader = version.fingerprint.partition("@")[0]
+    origin = f"restored from {version.restored_from}" if version.restored_from else reader
     return (
-        str(one.number),
-        local_time(one.created_at),
-        "active" if one.active else local_time(one.retired_at),
-        one.title,
-        f"{one.chunks:,}",
-        f"{one.tokens:,}",
-        f"{one.size:,}",
+        str(version.number),
+        local_time(version.created_at),
+        "active" if version.active else local_time(version.retired_at),
+        version.title,
+        f"{version.chunks:,}",
+        f"{version.tokens:,}",
+        f"{version.size:,}",
         origin,
     )
 
@@ -99,14 +101,14 @@ def _lines(difference: Difference) -> list[Text]:
 
     old, new = difference.old, difference.new
     stamp = f"{local_time(old.created_at)} → {local_time(new.created_at)}"
-    found = [Text(f"interpretation {old.number} → {new.number}   {stamp}", style="bold")]
+    texts = [Text(f"interpretation {old.number} → {new.number}   {stamp}", style="bold")]
     for name, (before, after) in difference.facts.items():
-        found.append(Text(printable(f"{name}: {before} → {after}"), style="dim"))
+        texts.append(Text(printable(f"{name}: {before} → {after}"), style="dim"))
     for line in difference.lines:
-        found.append(Text(printable(line), style=_COLOURS.get(line[:1], "")))
+        texts.append(Text(printable(line), style=_COLOURS.get(line[:1], "")))
     if not difference.lines:
-        found.append(Text("The text is the same.", style="dim"))
-    return found
+        texts.append(Text("The text is the same.", style="dim"))
+    return texts
 
 
 @click.command("restore")
@@ -145,8 +147,8 @@ def restore_command(shell: Shell, document: str, number: int | None, original: b
     if number is None:
         shell.say(printable(f"#{restored.id} {restored.title}: read again from its original."))
         return
-    told = f"#{restored.id} {restored.title}: interpretation {number} is active again"
-    shell.say(printable(f"{told}, as {restored.interpretation}."))
+    text = f"#{restored.id} {restored.title}: interpretation {number} is active again"
+    shell.say(printable(f"{text}, as {restored.interpretation}."))
 
 
 @click.command("prune")
@@ -185,7 +187,7 @@ def prune_command(
 def _age(text: str | None) -> timedelta | None:
     if text is None:
         return None
-    found = _AGE.fullmatch(text.strip().lower())
-    if found is None:
+    match = _AGE.fullmatch(text.strip().lower())
+    if match is None:
         raise click.BadParameter(f"{text!r} isn't an age; write 90d, 12w, 6m or 1y.")
-    return timedelta(days=int(found[1]) * _DAYS[found[2]])
+    return timedelta(days=int(match[1]) * _DAYS[match[2]])

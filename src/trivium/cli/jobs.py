@@ -41,18 +41,18 @@ def jobs_command(ctx: click.Context, limit: int) -> None:
         return
     shell = ctx.ensure_object(Shell)
     with shell.library() as library:
-        found = library.jobs.all(limit=limit)
-        done = [library.jobs.worked(job) for job in found]
+        jobs = library.jobs.all(limit=limit)
+        done = [library.jobs.worked(job) for job in jobs]
     if shell.json:
-        shell.emit({"jobs": [JobAnswer.of(job) for job in found]})
-    elif not found:
+        shell.emit({"jobs": [JobAnswer.of(job) for job in jobs]})
+    elif not jobs:
         shell.note("No jobs; `trivium add PATH` starts one.")
     else:
         columns = (">job", "what", "state", ">done", ">failed", "left", "created")
         shell.table(
-            columns, [_row(*one) for one in zip(found, done, strict=True)], ("created", "left")
+            columns, [_row(*one) for one in zip(jobs, done, strict=True)], ("created", "left")
         )
-        _say_idle(shell, found)
+        _say_idle(shell, jobs)
 
 
 @jobs_command.command("show")
@@ -74,12 +74,12 @@ def show_command(shell: Shell, job: int, failed: bool) -> None:
         tasks = library.jobs.tasks(job, states=states, limit=None if shell.json else MOST_TASKS)
         fates, done = library.jobs.fates(job), library.jobs.worked(found)
     if shell.json:
-        told = [TaskAnswer.of(task) for task in tasks]
-        shell.emit({"job": JobAnswer.of(found), "fates": dict(fates), "tasks": told})
+        answers = [TaskAnswer.of(task) for task in tasks]
+        shell.emit({"job": JobAnswer.of(found), "fates": dict(fates), "tasks": answers})
         return
     shell.say(
         printable(
-            f"Job {found.id}: {found.what} ({found.state}), {_done(found, done)} {found.unit}"
+            f"Job {found.id}: {found.what} ({_state(found)}), {_done(found, done)} {found.unit}"
         )
     )
     if fates:
@@ -109,9 +109,9 @@ def watch_command(shell: Shell, job: int | None) -> None:
     from trivium.cli.progress import watch
 
     with shell.library() as library:
-        found = [library.jobs.get(job)] if job is not None else library.jobs.all(ended=False)
-        _say_idle(shell, found)
-        if not found and not shell.json:
+        jobs = [library.jobs.get(job)] if job is not None else library.jobs.all(ended=False)
+        _say_idle(shell, jobs)
+        if not jobs and not shell.json:
             shell.note("No job is running or waiting.")
         if shell.err.is_terminal and not shell.json:
             watch(shell, library, job)
@@ -216,30 +216,30 @@ def _with_failures(library: Library) -> list[Job]:
     """Leave out all changes of the model but the last: the others are over, however they ended."""
     from trivium.core.work import REEMBED, JobState
 
-    found = library.jobs.all()
-    change = next((job for job in found if job.kind == REEMBED), None)
+    jobs = library.jobs.all()
+    change = next((job for job in jobs if job.kind == REEMBED), None)
     return [
         job
-        for job in reversed(found)
+        for job in reversed(jobs)
         if job.failed or (job is change and job.state is JobState.FAILED)
     ]
 
 
-def _say_idle(shell: Shell, found: list[Job]) -> None:
+def _say_idle(shell: Shell, jobs: list[Job]) -> None:
     """Say which started jobs no process is working on."""
     from trivium.core.work import JobState
 
-    idle = [str(job.id) for job in found if job.state is JobState.QUEUED and job.started_at]
+    idle = [str(job.id) for job in jobs if job.state is JobState.QUEUED and job.started_at]
     if idle:
         shell.note(f"No process is working on {', '.join(idle)}; `trivium jobs run` resumes.")
 
 
-def _tell(shell: Shell, found: list[Job], done: list[int]) -> None:
+def _tell(shell: Shell, jobs: list[Job], done: list[int]) -> None:
     lines = (
-        f"Job {job.id}: {job.state}, {_done(job, count)} {job.unit} done"
-        for job, count in zip(found, done, strict=True)
+        f"Job {job.id}: {_state(job)}, {_done(job, count)} {job.unit} done"
+        for job, count in zip(jobs, done, strict=True)
     )
-    shell.tell({"jobs": [JobAnswer.of(job) for job in found]}, *lines)
+    shell.tell({"jobs": [JobAnswer.of(job) for job in jobs]}, *lines)
 
 
 def _row(job: Job, done: int) -> tuple[str, ...]:
@@ -248,7 +248,15 @@ def _row(job: Job, done: int) -> tuple[str, ...]:
     left = "" if job.state.has_ended else time_left(job.seconds_left)
     failed = f"{job.failed:,}" if job.failed else ""
     created = local_time(job.created_at)
-    return (str(job.id), job.what, job.state.value, _done(job, done), failed, left, created)
+    return (str(job.id), job.what, _state(job), _done(job, done), failed, left, created)
+
+
+def _state(job: Job) -> str:
+    """As people say it: 52 of 55 added, 3 damaged, is no failed job."""
+    from trivium.core.work import JobState
+
+    partly = job.state is JobState.FAILED and job.ended > job.failed
+    return "partly failed" if partly else job.state.value
 
 
 def _done(job: Job, done: int) -> str:

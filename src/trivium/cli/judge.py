@@ -194,13 +194,13 @@ class _Session:
 
         while not self._waiting and self._queries:
             number, (query, text) = self._queries.popleft()
-            found = {named(r.found.document): r for r in pool(self._library, text, self._depth)}
-            if not found:
+            results = {named(r.found.document): r for r in pool(self._library, text, self._depth)}
+            if not results:
                 self._shell.note(f"No results for “{text}”.")
-            left = self._judgments.open(query, found)
-            for at, name in enumerate(left, start=len(found) - len(left) + 1):
-                place = f"query {number} of {self._count}, document {at} of {len(found)}"
-                self._waiting.append(_Task(query, text, found[name], place))
+            left = self._judgments.open(query, results)
+            for at, name in enumerate(left, start=len(results) - len(left) + 1):
+                place = f"query {number} of {self._count}, document {at} of {len(results)}"
+                self._waiting.append(_Task(query, text, results[name], place))
         return self._waiting[0] if self._waiting else None
 
     def _undo(self) -> None:
@@ -217,13 +217,13 @@ class _Session:
         from trivium.cli.results import highlighted, title_and_place
         from trivium.text.query import parse
 
-        err, found = self._shell.err, task.result.found
+        err, passage = self._shell.err, task.result.found
         words = parse(task.text).words
         err.print()
         err.print(Text.assemble((printable(task.text), "bold cyan"), f"   {task.place}"))
-        err.print(title_and_place(found))
-        err.print(Padding(highlighted(err, found, words, _LINES), (0, 0, 0, 4)))
-        err.print(Text(printable(found.document.uri), style="dim"))
+        err.print(title_and_place(passage))
+        err.print(Padding(highlighted(err, passage, words, _LINES), (0, 0, 0, 4)))
+        err.print(Text(printable(passage.document.uri), style="dim"))
 
     def _key(self) -> str:
         """A key on a terminal; otherwise the first character of a line; end of input quits."""

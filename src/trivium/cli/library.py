@@ -50,6 +50,6 @@ def distribute_command(shell: Shell, shards: int | None, back: bool) -> None:
 
 
 def _tell(shell: Shell, spread: Spread) -> None:
-    told = f"Spread over {len(spread.nodes)} nodes in {spread.shards} shards."
+    text = f"Spread over {len(spread.nodes)} nodes in {spread.shards} shards."
     payload = {"nodes": list(spread.nodes), "shards": spread.shards}
-    shell.tell(payload, told if spread.shards else "Everything is in one place.")
+    shell.tell(payload, text if spread.shards else "Everything is in one place.")

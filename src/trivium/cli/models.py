@@ -49,12 +49,12 @@ def models_command(shell: Shell, name: str | None, get: bool) -> None:
     model = named(name)
     if get:
         download(shell, settings, model)
-    told = _told(model, settings)
+    fields = _told(model, settings)
     if shell.json:
-        shell.emit(told)
+        shell.emit(fields)
         return
     shell.facts(
-        ((key.replace("_", " "), str(value)) for key, value in told.items() if value), width=16
+        ((key.replace("_", " "), str(value)) for key, value in fields.items() if value), width=16
     )
 
 
@@ -105,7 +105,7 @@ def _told(model: Known, settings: Settings) -> dict[str, Any]:
     from trivium.models.hub import carrier_folder, kept
     from trivium.models.layout import read, receipt
 
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "name": model.name,
         "kind": model.kind,
         "repository": model.repository,
@@ -127,22 +127,22 @@ def _told(model: Known, settings: Settings) -> dict[str, Any]:
     }
     folder = kept(model, settings.cache) or carrier_folder(model)
     if folder is None:
-        return told
+        return fields
     if not receipt(folder):  # installed, and copied when it is first used
-        return told | {"folder": str(folder)}
-    told |= {"folder": str(folder), "revision": receipt(folder)["revision"]}
+        return fields | {"folder": str(folder)}
+    fields |= {"folder": str(folder), "revision": receipt(folder)["revision"]}
     if model.kind == "embedding":
         try:
             layout = read(folder)
         except TriviumError as error:
-            return told | {"use": error.message}
-        told |= {
+            return fields | {"use": error.message}
+        fields |= {
             "dimensions": layout.dimensions,
             "pooling": layout.shape.pooling,
             "query_prompt": layout.query_prompt,
             "document_prompt": layout.document_prompt,
         }
-    return told
+    return fields
 
 
 def _use(model: Known) -> str:

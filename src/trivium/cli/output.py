@@ -173,10 +173,7 @@ class Shell:
             click.echo("  ".join(line).rstrip())
 
     def _drawn(
-        self,
-        columns: Sequence[str],
-        rows: Sequence[Sequence[str | Text]],
-        optional: Sequence[str],
+        self, columns: Sequence[str], rows: Sequence[Sequence[str | Text]], optional: Sequence[str]
     ) -> None:
         from rich import box
         from rich.table import Table
@@ -240,7 +237,7 @@ def _broken(text: str, width: int) -> str:
     if width < 2:
         return text
     long = re.compile(rf"(?=\S{{{width + 1}}})\S{{0,{width - 1}}}[/\\]")
-    return long.sub(lambda found: found.group() + "\n", text)
+    return long.sub(lambda match: match.group() + "\n", text)
 
 
 @contextmanager

@@ -18,5 +18,5 @@ def player_command(uri: str, second: float | None) -> str:
     """Empty for what isn't a file on this machine: subtitles alone, uploads, pages of the web."""
     if second is None or uri.endswith((".srt", ".vtt", ".ttml")) or not os.path.isfile(uri):
         return ""
-    command = next((told for name, told in _PLAYERS if shutil.which(name)), _PLAYERS[0][1])
+    command = next((text for name, text in _PLAYERS if shutil.which(name)), _PLAYERS[0][1])
     return command.format(second=f"{max(0.0, second):.1f}", file=shlex.quote(uri))

@@ -112,12 +112,12 @@ def _draw(
     bars: dict[JobId, TaskID] = {}
     clocks: dict[JobId, TimeLeft] = {}
     while True:
-        found = [library.jobs.get(job)] if job is not None else library.jobs.all(ended=False)
-        for gone in set(bars) - {one.id for one in found}:
+        jobs = [library.jobs.get(job)] if job is not None else library.jobs.all(ended=False)
+        for gone in set(bars) - {one.id for one in jobs}:
             progress.remove_task(bars.pop(gone))
-        for one in reversed(found):
+        for one in reversed(jobs):
             _show(library, one, progress, bars, clocks.setdefault(one.id, TimeLeft()))
-        over = all(one.state.has_ended for one in found)
+        over = all(one.state.has_ended for one in jobs)
         if (until_done and over) or stop.wait(_LOOK):
             return
 
@@ -136,13 +136,13 @@ def _show(
     begun = [_named(task) for task in at_work(claimed)]
     running = not job.state.has_ended
     # After many documents, the index of words is rewritten once: .5 ms a passage.
-    told = printable(job.what) if running else "Tidying the index for faster searches"
+    text = printable(job.what) if running else "Tidying the index for faster searches"
     progress.update(
         bars[job.id],
         completed=work.share,
         counts=f"{job.ended:,} of {job.tasks:,} {job.unit}",
         pace=time_left(left) if running else "",
-        description=", ".join(begun[:_NAMED]) or told,
+        description=", ".join(begun[:_NAMED]) or text,
     )
 
 

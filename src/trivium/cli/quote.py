@@ -43,13 +43,13 @@ def quote_command(shell: Shell, /, text: tuple[str, ...], limit: int, **filters:
     if not pasted.strip():
         raise click.UsageError("Paste a sentence.")
     with shell.library() as library:
-        found = library.quote(pasted, limit, filters=Filters(**filters))
+        quotation = library.quote(pasted, limit, filters=Filters(**filters))
     if shell.json:
-        shell.emit(found)
+        shell.emit(quotation)
         return
-    if not found.places:
+    if not quotation.places:
         shell.say(NOT_THERE)
-    for place in found.places:
+    for place in quotation.places:
         _show(shell, place)
 
 

@@ -21,6 +21,7 @@ COLOURS = {"vector": "cyan", "keyword": "green", "trigram": "magenta"}
 _LINES = 3  # of a snippet on a screen
 _PIPED = 240  # characters of as many lines elsewhere
 _INDENT = 4
+DEFAULT_COLLECTION = "default"  # isn't named: most libraries have no other
 _BAR = 30  # characters of the longest bar
 
 
@@ -65,8 +66,8 @@ def _suggest(shell: Shell, results: Results) -> None:
     for analysis in results.analyses:
         if analysis.suggestion:
             searched = any(correction.applied for correction in analysis.corrections)
-            told = "Also searched for “{}”." if searched else "Did you mean “{}”?"
-            shell.note(told.format(analysis.suggestion))
+            text = "Also searched for “{}”." if searched else "Did you mean “{}”?"
+            shell.note(text.format(analysis.suggestion))
 
 
 def _show_whole(shell: Shell, result: Result, words: tuple[str, ...], said: frozenset[str]) -> None:
@@ -93,23 +94,25 @@ def _header(result: Result) -> Text:
     return line
 
 
-def title_and_place(found: StoredChunk, before: str = "") -> Text:
+def title_and_place(passage: StoredChunk, before: str = "") -> Text:
     """A passage's document and headings, its labels, pages and paragraph, on one line."""
     from rich.text import Text
 
     from trivium.text.times import place_parts
 
-    document, chunk = found.document, found.chunk
+    document, chunk = passage.document, passage.chunk
     path = chunk.path_under(document.title)
     place = ", ".join(place_parts(chunk.place))
     if place and place in document.title:  # a message, whose title has its channel too
-        path = [h for h in path if h not in document.title and not h.startswith(_day_said(found))]
+        path = [h for h in path if h not in document.title and not h.startswith(_day_said(passage))]
         place = ""
-    labels = "/".join(part for part in (document.collection, document.category) if part)
-    line = Text.assemble((f"{before}{printable(document.title)}", "bold"))
+    collection = document.collection if document.collection != DEFAULT_COLLECTION else ""
+    labels = "/".join(part for part in (collection, document.category) if part)
+    line = Text.assemble((f"{before}{titled(document.title)}", "bold"))
     if path:
         line.append("  " + printable(" › ".join(path)), style="dim")
-    line.append(f"  {printable(labels)}", style="blue")
+    if labels:
+        line.append(f"  {printable(labels)}", style="blue")
     if place:
         line.append(f"  {printable(place)}")
     if chunk.paragraph is not None:
@@ -117,14 +120,19 @@ def title_and_place(found: StoredChunk, before: str = "") -> Text:
     return line
 
 
-def _day_said(found: StoredChunk) -> str:
+def titled(title: str) -> str:
+    """A letterhead may be a title: its address at the right margin is 30 blanks away."""
+    return printable(" ".join(title.split()))
+
+
+def _day_said(passage: StoredChunk) -> str:
     """How the heading of a message begins that says who wrote it on which day."""
-    return f"{', '.join(found.chunk.place.authors)}, "
+    return f"{', '.join(passage.chunk.place.authors)}, "
 
 
 def highlighted(
     console: Console,
-    found: StoredChunk,
+    passage: StoredChunk,
     words: tuple[str, ...],
     lines: int,
     said: frozenset[str] = frozenset(),
@@ -135,8 +143,8 @@ def highlighted(
     from trivium.text.snippet import snip, without_headings
 
     width = (console.width - _INDENT - 8) * lines if console.is_terminal else _PIPED * lines // 3
-    body = without_headings(found.chunk.text, found.chunk.headings)
-    cut = snip(printable(body), words, found.document.language, max(width, 60), said)
+    body = without_headings(passage.chunk.text, passage.chunk.headings)
+    cut = snip(printable(body), words, passage.document.language, max(width, 60), said)
     shown = Text(cut.text)
     for start, end in cut.marks:
         shown.stylize("bold reverse" if console.no_color else "bold yellow", start, end)

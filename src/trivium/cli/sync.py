@@ -49,22 +49,22 @@ def kinds_command(shell: Shell) -> None:
     if shell.json:
         told = [
             {
-                "name": one.name,
-                "help": one.help,
-                "options": dict(one.options),
-                "required": list(one.required),
-                "secrets": list(one.secrets),
+                "name": kind.name,
+                "help": kind.help,
+                "options": dict(kind.options),
+                "required": list(kind.required),
+                "secrets": list(kind.secrets),
             }
-            for one in found
+            for kind in found
         ]
         shell.emit({"kinds": told})
         return
-    for one in found:
-        shell.say(printable(f"{one.name}: {one.help}"))
-        for option, help_ in one.options.items():
-            mark = " (required)" if option in one.required else ""
+    for kind in found:
+        shell.say(printable(f"{kind.name}: {kind.help}"))
+        for option, help_ in kind.options.items():
+            mark = " (required)" if option in kind.required else ""
             shell.say(printable(f"{option}: {help_}{mark}"), indent=4)
-        for secret in one.secrets:
+        for secret in kind.secrets:
             shell.say(printable(f"secret {secret}: env:NAME or file:PATH"), indent=4)
 
 
@@ -143,11 +143,11 @@ def add_command(
         if check and library.sync.is_new(source):
             _say_checked(shell, library.sync.check(source))
         kept = library.sync.add(source)
-        told = SyncAnswer.of(kept, running=False, items=0, failed=0)
+        answer = SyncAnswer.of(kept, running=False, items=0, failed=0)
     if run:
         ctx.invoke(run_command, names=(kept.name,))
     elif shell.json:
-        shell.emit(told)
+        shell.emit(answer)
     else:
         shell.say(printable(f"Added {kept.name}. `trivium sync run {kept.name}` reads it."))
 
@@ -307,36 +307,38 @@ def _line(run: SyncRun, *, dry: bool = False) -> str:
 def status_command(shell: Shell, name: str | None = None) -> None:
     """List sources: state, items, last run, errors. With a NAME, also list what failed."""
     with shell.library() as library:
-        found = library.sync.all() if name is None else [library.sync.get(name)]
-        told = [library.sync.told(one) for one in found]
+        sources = library.sync.all() if name is None else [library.sync.get(name)]
+        answers = [library.sync.told(one) for one in sources]
         failures = [] if name is None else library.sync.failures(name)
     if shell.json:
         failed = [SyncFailureAnswer.of(one) for one in failures]
-        shell.emit({"sources": told} if name is None else {"source": told[0], "failures": failed})
+        shell.emit(
+            {"sources": answers} if name is None else {"source": answers[0], "failures": failed}
+        )
         return
-    if not found:
+    if not sources:
         shell.note("No sources; `trivium sync add KIND` adds one.")
         return
     columns = ("name", "kind", "state", ">items", ">failed", "last run", "every", "result")
-    shell.table(columns, [_row(one, run.run) for one, run in zip(told, found, strict=True)])
+    shell.table(columns, [_row(one, run.run) for one, run in zip(answers, sources, strict=True)])
     for one in failures[:_SHOWN]:
         shell.note(f"{one.item}: {one.message}")
 
 
-def _row(told: SyncAnswer, run: SyncRun) -> tuple[str, ...]:
+def _row(answer: SyncAnswer, run: SyncRun) -> tuple[str, ...]:
     from trivium.library.sync import period_of
 
-    state = told.state
+    state = answer.state
     if state == "running" and run.steps:
         state = f"running, {run.done:,} of {run.steps:,}{_left(run)}"
     return (
-        told.name,
-        told.kind,
+        answer.name,
+        answer.kind,
         state,
-        f"{told.items:,}",
-        f"{told.failed:,}",
+        f"{answer.items:,}",
+        f"{answer.failed:,}",
         run.ended_at or run.started_at or "never",
-        period_of(told.every),
+        period_of(answer.every),
         _line(run) if run.ended_at else "",
     )
 
@@ -360,12 +362,13 @@ def verify_command(shell: Shell, name: str, ids: bool) -> None:
         found = library.sync.verify(name, ids_only=ids, on_event=_teller(shell, name))
     if shell.json:
         rows = [
-            {"item": one.item, "kind": one.kind, "reason": one.reason} for one in found.differences
+            {"item": difference.item, "kind": difference.kind, "reason": difference.reason}
+            for difference in found.differences
         ]
         shell.emit({"source": name, "compared": found.compared, "differences": rows})
     else:
-        for one in found.differences:
-            shell.say(printable(f"{one.kind:<10}  {one.item}  {one.reason}"))
+        for difference in found.differences:
+            shell.say(printable(f"{difference.kind:<10}  {difference.item}  {difference.reason}"))
         same = "in step" if found.in_step else f"{len(found.differences):,} differences"
         shell.say(printable(f"{name}: {found.compared:,} items compared, {same}."))
     if not found.in_step:
@@ -390,8 +393,8 @@ def resume_command(shell: Shell, name: str) -> None:
         _said(shell, library.sync.told(library.sync.resume(name)), "Resumed")
 
 
-def _said(shell: Shell, told: SyncAnswer, done: str) -> None:
-    shell.emit(told) if shell.json else shell.say(printable(f"{done} {told.name}."))
+def _said(shell: Shell, answer: SyncAnswer, done: str) -> None:
+    shell.emit(answer) if shell.json else shell.say(printable(f"{done} {answer.name}."))
 
 
 @sync_command.command("remove")

@@ -55,7 +55,19 @@ def create_command(shell: Shell, /, **given: Any) -> None:
         shell.emit({"token": text, **as_json(TokenAnswer.of(kept))})
         return
     shell.say(text)
+    shell.note(_allows(kept))
     shell.note("Save it: you won't see it again. Send it as `Authorization: Bearer TOKEN`.")
+
+
+def _allows(token: AccessToken) -> str:
+    """What its holder may do: nobody should give away more than they meant to."""
+    labels = "documents with any label" if token.audiences is None else "public documents"
+    if token.audiences:
+        labels += f" and those labelled {', '.join(sorted(token.audiences))}"
+    where = "all collections"
+    if token.collections is not None:
+        where = f"the collections {', '.join(sorted(token.collections))}"
+    return f"Allows {', '.join(sorted(token.rights))}: {labels} in {where}."
 
 
 @token_command.command("list")
@@ -77,7 +89,7 @@ def list_command(shell: Shell) -> None:
 def _row(token: AccessToken, quota: Quota, use: dict[str, int]) -> tuple[str, ...]:
     from trivium.cli.documents import local_time
 
-    told = TokenAnswer.of(token)
+    answer = TokenAnswer.of(token)
     limits = {"documents": quota.documents, "bytes": quota.bytes}
     used = [
         f"{use[what]:,}{f' of {most:,}' if most else ''} {what}" for what, most in limits.items()
@@ -91,9 +103,9 @@ def _row(token: AccessToken, quota: Quota, use: dict[str, int]) -> tuple[str, ..
     return (
         token.id,
         token.name,
-        listed(told.audiences) or "all",
-        listed(told.collections),
-        listed(told.rights),
+        listed(answer.audiences) or "all",
+        listed(answer.collections),
+        listed(answer.rights),
         local_time(token.created_at),
         local_time(token.expires_at) if token.expires_at else "never",
         ", ".join(used),

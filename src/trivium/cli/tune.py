@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trivium.cli.judged import (
-    SYNTHETIC,
-    judged_files,
-    judged_options,
-    own_library,
-    writing_files,
-)
+from trivium.cli.judged import SYNTHETIC, judged_files, judged_options, own_library, writing_files
 from trivium.cli.output import Shell, with_shell
 from trivium.cli.progress import stages
 
@@ -108,7 +102,7 @@ def _config_name() -> str:
 
 
 def _as_json(tuned: Tuned, written: Path | None) -> dict[str, object]:
-    held = tuned.held_out
+    difference = tuned.held_out
     return {
         "dataset": tuned.dataset,
         "synthetic": tuned.synthetic,
@@ -118,12 +112,12 @@ def _as_json(tuned: Tuned, written: Path | None) -> dict[str, object]:
         "before": tuned.before,
         "fitted": tuned.fitted,
         "held_out": {
-            "gain": held.gain,
-            "interval": [held.interval.low, held.interval.high],
-            "p": held.p,
-            "wins": held.wins,
-            "losses": held.losses,
-            "ties": held.ties,
+            "gain": difference.gain,
+            "interval": [difference.interval.low, difference.interval.high],
+            "p": difference.p,
+            "wins": difference.wins,
+            "losses": difference.losses,
+            "ties": difference.ties,
         },
         "real": tuned.worth_it,
         "verdict": tuned.verdict,
@@ -141,16 +135,19 @@ def _show(shell: Shell, tuned: Tuned) -> None:
     from rich.text import Text
 
     kind = "synthetic queries" if tuned.synthetic else "queries"
-    told = f"{tuned.dataset}: {tuned.queries:,} {kind}, {tuned.tried:,} settings tried"
-    shell.say(Text(told, style="bold"))
-    held = tuned.held_out
+    text = f"{tuned.dataset}: {tuned.queries:,} {kind}, {tuned.tried:,} settings tried"
+    shell.say(Text(text, style="bold"))
+    difference = tuned.held_out
     shell.table(
         (tuned.measure, ">"),
         [
             ["current settings", f"{tuned.before:.4f}"],
             ["fitted, on the same queries", f"{tuned.fitted:.4f}"],
-            ["fitted, on held-out queries", f"{tuned.before + held.gain:.4f}"],
-            ["held-out queries better, worse, same", f"{held.wins}, {held.losses}, {held.ties}"],
+            ["fitted, on held-out queries", f"{tuned.before + difference.gain:.4f}"],
+            [
+                "held-out queries better, worse, same",
+                f"{difference.wins}, {difference.losses}, {difference.ties}",
+            ],
         ],
     )
     if tuned.changed:

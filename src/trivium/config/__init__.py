@@ -384,12 +384,12 @@ def load(given: Mapping[str, str] | None = None) -> Effective:
     origins = dict.fromkeys(names(), "default")
     for origin, layer in layers:
         if "preset" in layer:  # another system, not a mixture of two
-            for name in [name for name, told in origins.items() if told.startswith("preset, ")]:
+            for name in [name for name, text in origins.items() if text.startswith("preset, ")]:
                 values.pop(names()[name])
                 origins[name] = "default"
-        for told, named in ((f"preset, {origin}", _preset(layer, origin)), (origin, layer)):
+        for text, named in ((f"preset, {origin}", _preset(layer, origin)), (origin, layer)):
             values |= converted(named, origin)
-            origins |= dict.fromkeys(named, told)
+            origins |= dict.fromkeys(named, text)
     return Effective(Settings(**values), origins)
 
 
@@ -471,8 +471,8 @@ def secret(name: str, place: str, listed: str = "") -> str:
             )
         return secret(name, known[where])
     if kind == "env" and where:
-        if found := os.environ.get(where, "").strip():
-            return found
+        if text := os.environ.get(where, "").strip():
+            return text
         raise BadSetting(
             f"The environment variable {where}, which should hold the {name}, isn't set.",
             fix="Set it, or name a file that holds it.",
@@ -513,8 +513,8 @@ def _printed(name: str, command: str) -> str:
         done = subprocess.run(
             shlex.split(command), capture_output=True, timeout=_COMMAND_SECONDS, check=True
         )
-        if found := done.stdout.decode("utf-8").strip():
-            return found
+        if printed := done.stdout.decode("utf-8").strip():
+            return printed
         why = "it printed nothing"
     except subprocess.CalledProcessError as reason:
         why = f"it ended with {reason.returncode}"
@@ -583,9 +583,12 @@ def _from_environment() -> dict[str, str]:
 def _known(name: str, origin: str) -> tuple[str, Any]:
     attribute = names().get(name)
     if attribute is None:
-        raise BadSetting(
-            f"Unknown setting `{name}` ({origin}).", fix="`trivium config` lists them all."
-        )
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, names(), n=1)
+        hint = f"Did you mean `{near[0]}`? " if near else ""
+        fix = f"{hint}`trivium config` lists them all."
+        raise BadSetting(f"Unknown setting `{name}` ({origin}).", fix=fix)
     return attribute, get_type_hints(Settings)[attribute]
 
 

@@ -44,9 +44,9 @@ def _key(file: Path, *, make: bool = False) -> bytes:
         given = os.environ.get(VARIABLE, "").strip().encode()
         if not given and make:
             _make(file)
-        found = given or file.read_bytes().strip()
-        Fernet(found)
-        return found
+        key = given or file.read_bytes().strip()
+        Fernet(key)
+        return key
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as reason:

@@ -202,22 +202,22 @@ def mint(
 
 def token_id(text: str) -> str:
     """The public part of a token. Raises TokenRefused for anything else."""
-    found = _TOKEN.fullmatch(text)
-    if found is None:
+    match = _TOKEN.fullmatch(text)
+    if match is None:
         raise TokenRefused("This isn't a token for this library.")
-    return found[1]
+    return match[1]
 
 
 def caller_of(text: str, kept: AccessToken | None, now: datetime | None = None) -> Caller:
     """The caller with this token. Refuses unknown, revoked, expired and forged tokens alike, but
     tells the holder of an expired one's secret that it expired."""
-    found = _TOKEN.fullmatch(text)
+    match = _TOKEN.fullmatch(text)
     # Compare even if there is nothing to compare with, so that timing doesn't reveal which ids
     # exist.
     right = hmac.compare_digest(
-        _hashed(found[2] if found else ""), kept.hash if kept else _hashed("no such token")
+        _hashed(match[2] if match else ""), kept.hash if kept else _hashed("no such token")
     )
-    if not found or not kept or not right:
+    if not match or not kept or not right:
         raise TokenRefused("The token is unknown or was revoked.")
     if kept.is_over(now):
         refused = SessionExpired if kept.person else TokenRefused
@@ -234,12 +234,12 @@ def _stamp(moment: datetime) -> str:
 
 
 def period(text: str) -> timedelta:
-    found = _PERIOD.fullmatch(text.strip())
-    if found is None or not int(found[1]):
+    match = _PERIOD.fullmatch(text.strip())
+    if match is None or not int(match[1]):
         raise BadSetting(
             f"`expires` can't be {text!r}.", fix="Give a period such as 12h, 30d or 8w."
         )
-    return timedelta(seconds=int(found[1]) * _UNITS[found[2]])
+    return timedelta(seconds=int(match[1]) * _UNITS[match[2]])
 
 
 def _labels(what: str, given: Iterable[str] | None) -> frozenset[str] | None:

@@ -225,7 +225,7 @@ class Answer(Told):
     @property
     def unsupported(self) -> tuple[Statement, ...]:
         """Statements that their sources don't support."""
-        return tuple(one for one in self.statements if not one.supported)
+        return tuple(statement for statement in self.statements if not statement.supported)
 
 
 @dataclass(frozen=True, slots=True)

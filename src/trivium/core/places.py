@@ -26,11 +26,11 @@ class DatabaseAddress:
         return _PLAIN.fullmatch(self.url) is None
 
     def __str__(self) -> str:
-        found = _PLAIN.fullmatch(self.url)
-        if found is None:
+        match = _PLAIN.fullmatch(self.url)
+        if match is None:
             return "postgresql://***"
         schema = re.search(r"[?&](schema=\w+)", self.url)
-        return f"{found['scheme']}{found['rest']}{f'?{schema[1]}' if schema else ''}"
+        return f"{match['scheme']}{match['rest']}{f'?{schema[1]}' if schema else ''}"
 
     def __repr__(self) -> str:
         return f"DatabaseAddress({str(self)!r})"

@@ -445,7 +445,7 @@ class ResultsAnswer(Shape, kw_only=True):
             weak=results.weak,
             took_ms=results.took_ms,
             timings_ms=results.timings_ms if explain else None,
-            results=[ResultAnswer.of(one, weak=not results.fits(one)) for one in results],
+            results=[ResultAnswer.of(result, weak=not results.fits(result)) for result in results],
             notes=results.notes,
             **more,
         )

@@ -75,7 +75,7 @@ class Salvaged:
         """A sentence for people."""
         told = f"The database is damaged. {self.documents:,} documents can be read"
         if self.lost:
-            named = ", ".join(f"#{one.id} {one.uri}".strip() for one in self.lost[:5])
+            named = ", ".join(f"#{lost.id} {lost.uri}".strip() for lost in self.lost[:5])
             more = f" and {len(self.lost) - 5:,} more" if len(self.lost) > 5 else ""
             told += f"; {len(self.lost):,} can't: {named}{more}"
         if self.past:

@@ -49,11 +49,11 @@ def bars(title: str, rows: Sequence[Bar], most: float, width: int = 440) -> str:
         top = 24 + at * _ROW
         middle = top + _ROW / 2 - 3
         long = span * min(1.0, row.value / most) if most else 0.0
-        told = row.told or f"{row.value:.3f}"
+        text = row.told or f"{row.value:.3f}"
         parts.append(_text(_LABEL - 8, middle + 4, _cut(row.name, 14), "label end"))
         parts.append(
             f'<rect class="c{row.colour % COLOURS}" x="{_LABEL}" y="{top + 1}" rx="2"'
-            f' width="{long:.1f}" height="{_ROW - 8}">{_tip(f"{row.name}: {told}")}</rect>'
+            f' width="{long:.1f}" height="{_ROW - 8}">{_tip(f"{row.name}: {text}")}</rect>'
         )
         end = long
         if row.low is not None and row.high is not None and most:
@@ -63,7 +63,7 @@ def bars(title: str, rows: Sequence[Bar], most: float, width: int = 440) -> str:
                 f'M{left:.1f} {middle - 4:.1f}v8M{end:.1f} {middle - 4:.1f}v8"/>'
             )
             end -= _LABEL
-        parts.append(_text(_LABEL + max(long, end) + 6, middle + 4, told, "value"))
+        parts.append(_text(_LABEL + max(long, end) + 6, middle + 4, text, "value"))
     return _svg(width, height, title, parts)
 
 
@@ -115,14 +115,14 @@ def waterfall(title: str, gains: Sequence[tuple[float, str]], width: int = 560) 
     for value, y in ((greatest, middle - 88), (0.0, middle), (-greatest, middle + 88)):
         parts.append(f'<path class="grid" d="M{left} {y}H{width}"/>')
         parts.append(_text(left - 6, y + 4, f"{value:+.2f}" if value else "0", "tick end"))
-    for at, (gain, told) in enumerate(gains):
+    for at, (gain, text) in enumerate(gains):
         if not gain:
             continue
         tall = 88 * abs(gain) / greatest
         parts.append(
             f'<rect class="{"win" if gain > 0 else "loss"}" x="{left + at * step:.2f}"'
             f' y="{middle - tall if gain > 0 else middle:.1f}" width="{max(step, 0.6):.2f}"'
-            f' height="{tall:.1f}">{_tip(told)}</rect>'
+            f' height="{tall:.1f}">{_tip(text)}</rect>'
         )
     return _svg(width, height, title, parts)
 
@@ -143,14 +143,14 @@ class _Frame:
         return self.height - 40 - (self.height - 64) * value
 
     def parts(self) -> list[str]:
-        found = [_text(0, 12, self.beside, "title")]
+        texts = [_text(0, 12, self.beside, "title")]
         for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
             x, y = self.x(tick), self.y(tick)
-            found.append(f'<path class="grid" d="M{self.x(0):.1f} {y:.1f}H{self.x(1):.1f}"/>')
-            found.append(_text(self.x(0) - 6, y + 4, f"{tick:g}", "tick end"))
-            found.append(_text(x, self.y(0) + 16, f"{tick:g}", "tick middle"))
-        found.append(_text(self.x(0.5), self.height - 6, self.below, "tick middle"))
-        return found
+            texts.append(f'<path class="grid" d="M{self.x(0):.1f} {y:.1f}H{self.x(1):.1f}"/>')
+            texts.append(_text(self.x(0) - 6, y + 4, f"{tick:g}", "tick end"))
+            texts.append(_text(x, self.y(0) + 16, f"{tick:g}", "tick middle"))
+        texts.append(_text(self.x(0.5), self.height - 6, self.below, "tick middle"))
+        return texts
 
 
 def _legend(series: Iterable[Series]) -> str:

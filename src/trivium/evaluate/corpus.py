@@ -25,11 +25,7 @@ IDS = ("_id", "id", "docid", "doc_id", "docno", "pid")
 _TEXTS = ("text", "contents", "body", "abstract")
 _TITLES = ("title", "headline")
 # Columns of a tab-separated corpus without a header, by their number; four is MS MARCO's.
-_COLUMNS = {
-    2: ("id", "text"),
-    3: ("id", "title", "text"),
-    4: ("id", "url", "title", "text"),
-}
+_COLUMNS = {2: ("id", "text"), 3: ("id", "title", "text"), 4: ("id", "url", "title", "text")}
 _TITLE = re.compile(r"<(title|headline|head|ti)\b[^>]*>(.*?)</\1\s*>", re.I | re.S)
 _TEXT = re.compile(r"<text\b[^>]*>(.*?)</text\s*>", re.I | re.S)
 _NUMBER = re.compile(r"<docno>\s*(\S+)\s*</docno>", re.I)
@@ -58,14 +54,18 @@ class Corpus:
     def items(self) -> Iterator[SourceItem]:
         """As a source of documents; those without a word are left out. Each says its own number,
         or two with the same text would become one document with two names."""
-        for one in self.documents():
-            number = {"docno": one.id}
-            if one.page:
-                page = partial(bytes, one.text.encode())
-                yield SourceItem(one.id, f"{one.id}.html", page, len(one.text), metadata=number)
-            elif one.title or one.text:
-                content = _extraction(one)
-                yield SourceItem(one.id, one.id, content, len(one.text), metadata=number)
+        for document in self.documents():
+            number = {"docno": document.id}
+            if document.page:
+                page = partial(bytes, document.text.encode())
+                yield SourceItem(
+                    document.id, f"{document.id}.html", page, len(document.text), metadata=number
+                )
+            elif document.title or document.text:
+                content = _extraction(document)
+                yield SourceItem(
+                    document.id, document.id, content, len(document.text), metadata=number
+                )
 
     def digest(self) -> str:
         """Of the very bytes: another text under the same name is another corpus."""

@@ -115,10 +115,10 @@ def _meta(folder: Path | None) -> dict[str, object]:
     if path is None or not path.is_file():
         return {}
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        payload = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as reason:
         raise DatasetInvalid(f"Couldn't read {path}: {reason}.") from reason
-    return found if isinstance(found, dict) else {}
+    return payload if isinstance(payload, dict) else {}
 
 
 def _corpus(files: Files) -> Corpus | None:
@@ -146,26 +146,26 @@ def _files(path: Path) -> tuple[Path, ...]:
 
 
 def _found(given: Path | None, folder: Path | None, names: Sequence[str], what: str) -> Path:
-    found = given or (_named(folder, names) if folder else None)
-    if found is None:
+    path = given or (_named(folder, names) if folder else None)
+    if path is None:
         where = f"in {folder}" if folder else "given"
         raise DatasetInvalid(
             f"No {what} {where}.",
             fix=f"Name them with --{what}.",
             on_page="Start a new set under another name.",
         )
-    return found
+    return path
 
 
 def _named(folder: Path, names: Sequence[str]) -> Path | None:
     """The file with the likeliest name. Several that are as likely are a question to the person."""
     for name in names:
-        found = sorted(path for path in folder.glob(name) if path.is_file())
-        if len(found) > 1:
-            listed = ", ".join(path.name for path in found)
+        paths = sorted(path for path in folder.glob(name) if path.is_file())
+        if len(paths) > 1:
+            listed = ", ".join(path.name for path in paths)
             raise DatasetInvalid(
                 f"Several files in {folder} match: {listed}.", fix="Name one with an option."
             )
-        if found:
-            return found[0]
+        if paths:
+            return paths[0]
     return None

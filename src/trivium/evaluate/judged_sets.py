@@ -54,11 +54,11 @@ class JudgedSets:
 
     def all(self) -> list[JudgedSet]:
         """By name."""
-        found: list[JudgedSet] = []
+        judged_sets: list[JudgedSet] = []
         for name in filter(_NAME.fullmatch, self._shelf.names()):
             with self._shelf.reading(name) as folder:
-                found += [_told(folder)] if _is_set(folder) else []
-        return found
+                judged_sets += [_told(folder)] if _is_set(folder) else []
+        return judged_sets
 
     def check(self, name: str) -> None:
         """Raises EvaluationNotFound if there is no such set."""
@@ -106,14 +106,14 @@ class JudgedSets:
                 raise EvaluationNotFound(f"No saved evaluation {id_} of {name}.")
             return SavedRun(id_, saved.recall(file))
 
-    def keep(self, name: str, found: Evaluation) -> str:
+    def keep(self, name: str, evaluation: Evaluation) -> str:
         """Save an evaluation; its id, by which those of a set are in order of time."""
         self.check(name)
         id_ = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(2)}"
         with self._shelf.writing(name) as folder:
             (folder / RUNS).mkdir(exist_ok=True)
             new = folder / RUNS / f".{id_}.new"
-            saved.save(new, found)
+            saved.save(new, evaluation)
             new.replace(folder / RUNS / f"{id_}.json")
         return id_
 
@@ -126,8 +126,7 @@ class JudgedSets:
 def _checked(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise DatasetInvalid(
-            f"A judged set can't be named {name!r}.",
-            fix="Use up to 100 letters, digits, - and _.",
+            f"A judged set can't be named {name!r}.", fix="Use up to 100 letters, digits, - and _."
         )
     return name
 

@@ -13,9 +13,9 @@ _ORDER = ("vector", "keyword", "trigram", "hybrid", "reranked")  # each has its 
 _TOLD = "nDCG@10 per query, worst first: higher and further left is better"
 
 
-def measured(found: Evaluation, width: int = 440) -> list[str]:
+def measured(evaluation: Evaluation, width: int = 440) -> list[str]:
     """For each measure the runs as bars with their intervals."""
-    runs = found.runs
+    runs = evaluation.runs
     return [
         bars(
             measure,
@@ -36,16 +36,18 @@ def measured(found: Evaluation, width: int = 440) -> list[str]:
     ]
 
 
-def by_query(found: Evaluation, width: int = 560, height: int = 260, title: str = _TOLD) -> str:
+def by_query(
+    evaluation: Evaluation, width: int = 560, height: int = 260, title: str = _TOLD
+) -> str:
     """How many queries each run answers how well."""
-    runs = found.runs
+    runs = evaluation.runs
     lines = [Series(told(name), run.each[MAIN], _colour(name, runs)) for name, run in runs.items()]
     return profile(title, lines, width, height)
 
 
-def latency(found: Evaluation, width: int = 440) -> list[str]:
+def latency(evaluation: Evaluation, width: int = 440) -> list[str]:
     """One chart, or none if nothing was timed."""
-    timed = {name: run.latency_ms for name, run in found.runs.items() if run.latency_ms}
+    timed = {name: run.latency_ms for name, run in evaluation.runs.items() if run.latency_ms}
     if not timed:
         return []
     return [
@@ -57,7 +59,7 @@ def latency(found: Evaluation, width: int = 440) -> list[str]:
                     took["p50"],
                     took["p50"],
                     took["p95"],
-                    _colour(name, found.runs),
+                    _colour(name, evaluation.runs),
                     f"{took['p50']:.0f} / {took['p95']:.0f}",
                 )
                 for name, took in timed.items()

@@ -91,34 +91,34 @@ class Replay:
         ]
 
     def _page(self, request: SearchRequest, at: int, heard: Heard) -> list[str]:
-        found = self._documents(request, heard)
+        documents = self._documents(request, heard)
         if request.rerank is None:
-            return list(found)[:PAGE]
-        uris = list(found)
-        scores = self._judged(at, heard, [one.chunk_id for one in found.values()])
-        fused = [one.score for one in found.values()]
+            return list(documents)[:PAGE]
+        uris = list(documents)
+        scores = self._judged(at, heard, [one.chunk_id for one in documents.values()])
+        fused = [one.score for one in documents.values()]
         by_ranks = request.fusion is Fusion.RANKS
         shares = request.rerank.shares
         order = blend(fused, scores, shares, by_ranks=by_ranks, span=heard.span)
-        return [uris[one.at] for one in order[:PAGE]]
+        return [uris[reranked.at] for reranked in order[:PAGE]]
 
     @staticmethod
     def _documents(request: SearchRequest, heard: Heard) -> dict[str, Fused]:
         """As many as a search would show or have judged, each with its best passage."""
-        found: dict[str, Fused] = {}
+        documents: dict[str, Fused] = {}
         depth, most = request.depth, 2 * request.pool
         while True:
-            for one in decide_anew(request, heard, depth, most):
-                found.setdefault(heard.documents[one.chunk_id], one)
-                if len(found) == request.pool:
-                    return found
+            for fused in decide_anew(request, heard, depth, most):
+                documents.setdefault(heard.documents[fused.chunk_id], fused)
+                if len(documents) == request.pool:
+                    return documents
             if most < 3 * DEPTH:  # many passages of few documents: look at all that were found
                 most = 3 * DEPTH
             elif depth < DEPTH:
                 depth = DEPTH
             else:
-                return found
-            found.clear()
+                return documents
+            documents.clear()
 
     def _judged(self, at: int, heard: Heard, ids: Sequence[ChunkId]) -> list[float]:
         known = self._scores[at]

@@ -56,21 +56,21 @@ figure:has(.legend) { flex-basis: 34rem; }
 )
 
 
-def page(found: Evaluation, against: Comparison | None = None) -> str:
+def page(evaluation: Evaluation, against: Comparison | None = None) -> str:
     """The whole page."""
-    title = f"Evaluation of {found.dataset}"
+    title = f"Evaluation of {evaluation.dataset}"
     parts = [
         f"<h1>{escape(title)}</h1>",
-        f'<p class="dim">{found.documents:,} documents, {len(found.queries):,} queries. Trivium'
-        f" {escape(found.version)}.</p>",
-        _banner(found),
+        f'<p class="dim">{evaluation.documents:,} documents, {len(evaluation.queries):,} queries.'
+        f" Trivium {escape(evaluation.version)}.</p>",
+        _banner(evaluation),
         "<h2>Measures</h2>",
         '<p class="dim">Means over all queries, 95% confidence intervals below (bootstrap'
         " over queries).</p>",
-        _measures(found),
-        *_charts(found),
+        _measures(evaluation),
+        *_charts(evaluation),
         *_comparison(against),
-        _settings(found.settings),
+        _settings(evaluation.settings),
     ]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport"'
@@ -79,22 +79,21 @@ def page(found: Evaluation, against: Comparison | None = None) -> str:
     )
 
 
-def _banner(found: Evaluation) -> str:
-    notes = list(found.notes)
-    if found.synthetic:
+def _banner(evaluation: Evaluation) -> str:
+    notes = list(evaluation.notes)
+    if evaluation.synthetic:
         notes.insert(
-            0,
-            "Synthetic queries: generated from the documents, not asked or judged by people.",
+            0, "Synthetic queries: generated from the documents, not asked or judged by people."
         )
     return "".join(f'<p class="banner">{escape(note)}</p>' for note in notes)
 
 
-def _measures(found: Evaluation) -> str:
-    measures = list(dict.fromkeys(name for run in found.runs.values() for name in run.each))
-    best = {m: max(run.means[m] for run in found.runs.values()) for m in measures}
-    worst = {m: min(run.means[m] for run in found.runs.values()) for m in measures}
+def _measures(evaluation: Evaluation) -> str:
+    measures = list(dict.fromkeys(name for run in evaluation.runs.values() for name in run.each))
+    best = {m: max(run.means[m] for run in evaluation.runs.values()) for m in measures}
+    worst = {m: min(run.means[m] for run in evaluation.runs.values()) for m in measures}
     rows = []
-    for name, run in found.runs.items():
+    for name, run in evaluation.runs.items():
         cells = [f"<td>{escape(told(name))}</td>"]
         for m in measures:
             kind = ' class="best"' if run.means[m] == best[m] > worst[m] else ""
@@ -104,10 +103,15 @@ def _measures(found: Evaluation) -> str:
     return _table(["run", *measures], rows)
 
 
-def _charts(found: Evaluation) -> list[str]:
-    parts = [f'<div class="charts">{_figures(measured(found))}</div>', "<h2>Query by query</h2>"]
-    parts.append(f'<div class="charts">{_figures([by_query(found), *latency(found)])}</div>')
-    ahead = beside(found)
+def _charts(evaluation: Evaluation) -> list[str]:
+    parts = [
+        f'<div class="charts">{_figures(measured(evaluation))}</div>',
+        "<h2>Query by query</h2>",
+    ]
+    parts.append(
+        f'<div class="charts">{_figures([by_query(evaluation), *latency(evaluation)])}</div>'
+    )
+    ahead = beside(evaluation)
     if ahead:
         parts.append(f"<h2>{told(FUSED).capitalize()} against the others, nDCG@10</h2>")
         parts.append(_differences(ahead))

@@ -102,13 +102,15 @@ def evaluate(
         )
 
 
-def beside(found: Evaluation, measure: str = MAIN) -> dict[str, Difference]:
+def beside(evaluation: Evaluation, measure: str = MAIN) -> dict[str, Difference]:
     """How far the fusion is ahead of each other run on the same queries."""
-    if FUSED not in found.runs:
+    if FUSED not in evaluation.runs:
         return {}
-    ours = found.runs[FUSED].each[measure]
+    ours = evaluation.runs[FUSED].each[measure]
     return {
-        name: compare(ours, run.each[measure]) for name, run in found.runs.items() if name != FUSED
+        name: compare(ours, run.each[measure])
+        for name, run in evaluation.runs.items()
+        if name != FUSED
     }
 
 
@@ -153,9 +155,9 @@ class _Asker:
         took: list[float] = []
         for done, (query, text) in enumerate(self._dataset.queries.items()):
             self._on_progress(RERANKED, done, len(self._dataset.queries))
-            found = self._search(text, PAGE, Mode.HYBRID, rerank=True)
-            took += [found.took_ms] if found is not None else []
-            first = _ranks(found)
+            results = self._search(text, PAGE, Mode.HYBRID, rerank=True)
+            took += [results.took_ms] if results is not None else []
+            first = _ranks(results)
             rest = self._hybrid.get(query)
             if rest is None:
                 rest = _ranks(self._search(text, DEPTH, Mode.HYBRID))

@@ -116,18 +116,18 @@ class WholeEvaluation(EvaluationAnswer, kw_only=True):
         return super().of(found, texts=found.queries, each=_each(found), **more)
 
 
-def _each(found: Evaluation) -> dict[str, dict[str, dict[str, float]]]:
+def _each(evaluation: Evaluation) -> dict[str, dict[str, dict[str, float]]]:
     return {
         name: {
-            measure: dict(zip(found.queries, values, strict=True))
+            measure: dict(zip(evaluation.queries, values, strict=True))
             for measure, values in run.each.items()
         }
-        for name, run in found.runs.items()
+        for name, run in evaluation.runs.items()
     }
 
 
-def save(path: Path, found: Evaluation) -> None:
-    payload = WholeEvaluation.of(found)
+def save(path: Path, evaluation: Evaluation) -> None:
+    payload = WholeEvaluation.of(evaluation)
     path.write_text(to_json(payload, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
@@ -143,10 +143,17 @@ def load(path: Path) -> Saved:
     )
 
 
-def kept(found: Evaluation) -> Saved:
+def kept(evaluation: Evaluation) -> Saved:
     """What `load` would give of an evaluation, once saved."""
-    means = {name: run.means for name, run in found.runs.items()}
-    return Saved(found.dataset, found.synthetic, found.queries, means, _each(found), found.settings)
+    means = {name: run.means for name, run in evaluation.runs.items()}
+    return Saved(
+        evaluation.dataset,
+        evaluation.synthetic,
+        evaluation.queries,
+        means,
+        _each(evaluation),
+        evaluation.settings,
+    )
 
 
 def recall(path: Path) -> Evaluation:
@@ -177,22 +184,24 @@ def _payload(path: Path) -> dict[str, Any]:
     return payload
 
 
-def compared(found: Evaluation, before: Saved) -> Comparison:
+def compared(evaluation: Evaluation, before: Saved) -> Comparison:
     """Compare runs of the same name on their common queries. Raises RunInvalid if there are
     none."""
-    common = [query for query, text in found.queries.items() if before.queries.get(query) == text]
-    names = [name for name in found.runs if name in before.each]
+    common = [
+        query for query, text in evaluation.queries.items() if before.queries.get(query) == text
+    ]
+    names = [name for name in evaluation.runs if name in before.each]
     if not common or not names:
         raise RunInvalid(
             f"The saved evaluation of {before.dataset} has no query or no run in common with this"
             " one.",
             fix="Compare evaluations of the same judged set.",
         )
-    at = {query: place for place, query in enumerate(found.queries)}
+    at = {query: place for place, query in enumerate(evaluation.queries)}
     differences: dict[str, dict[str, Difference]] = {}
     changes: dict[str, list[Change]] = {}
     for name in names:
-        ours, theirs = found.runs[name].each, before.each[name]
+        ours, theirs = evaluation.runs[name].each, before.each[name]
         differences[name] = {
             measure: compare(
                 [values[at[query]] for query in common],
@@ -203,7 +212,7 @@ def compared(found: Evaluation, before: Saved) -> Comparison:
         }
         changes[name] = sorted(
             (
-                Change(q, found.queries[q], ours[MAIN][at[q]], theirs[MAIN].get(q, 0.0))
+                Change(q, evaluation.queries[q], ours[MAIN][at[q]], theirs[MAIN].get(q, 0.0))
                 for q in common
             ),
             key=lambda change: (-change.gain, change.query),
@@ -213,8 +222,8 @@ def compared(found: Evaluation, before: Saved) -> Comparison:
         len(common),
         differences,
         changes,
-        _changed(before.settings, found.settings),
-        _notes(found, before, len(common)),
+        _changed(before.settings, evaluation.settings),
+        _notes(evaluation, before, len(common)),
     )
 
 
@@ -224,14 +233,14 @@ def _changed(before: dict[str, str], now: dict[str, str]) -> dict[str, tuple[str
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def _notes(found: Evaluation, before: Saved, common: int) -> tuple[str, ...]:
+def _notes(evaluation: Evaluation, before: Saved, common: int) -> tuple[str, ...]:
     notes = []
-    if common < max(len(found.queries), len(before.queries)):
+    if common < max(len(evaluation.queries), len(before.queries)):
         notes.append(
-            f"Compared on the {common} queries in common, of {len(found.queries)} now and"
+            f"Compared on the {common} queries in common, of {len(evaluation.queries)} now and"
             f" {len(before.queries)} before."
         )
-    if found.synthetic or before.synthetic:
+    if evaluation.synthetic or before.synthetic:
         notes.append("The queries are synthetic.")
     return tuple(notes)
 
@@ -292,5 +301,7 @@ class WholeComparison(ComparisonAnswer, kw_only=True):
 
     @classmethod
     def of(cls, found: Comparison, **more: Any) -> Self:
-        changes = {way: [ChangeAnswer.of(one) for one in of] for way, of in found.changes.items()}
+        changes = {
+            way: [ChangeAnswer.of(change) for change in of] for way, of in found.changes.items()
+        }
         return super().of(found, changes=changes, **more)

@@ -55,10 +55,10 @@ class Difference:
         if not self.wins and not self.losses:
             return "No difference on any query."
         side = "better" if self.gain > 0 else "worse"
-        told = f"p = {self.p:.3f}" if self.p >= 0.001 else "p < 0.001"
+        text = f"p = {self.p:.3f}" if self.p >= 0.001 else "p < 0.001"
         if self.real:
-            return f"The difference is real: {side} by {abs(self.gain):.4f} ({told})."
-        return f"The difference of {self.gain:+.4f} may be chance ({told})."
+            return f"The difference is real: {side} by {abs(self.gain):.4f} ({text})."
+        return f"The difference of {self.gain:+.4f} may be chance ({text})."
 
 
 def intervals(values: Mapping[str, Sequence[float]], seed: int = 0) -> dict[str, Interval]:

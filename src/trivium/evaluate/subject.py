@@ -65,8 +65,8 @@ def _own(library: Library, dataset: Dataset) -> Subject:
         )
     notes: tuple[str, ...] = ()
     if missing:
-        told = f"{len(missing)} of {len(judged)} judged documents are not in the library"
-        notes = (f"{told}, such as {min(missing)}; they count as not found.",)
+        text = f"{len(missing)} of {len(judged)} judged documents are not in the library"
+        notes = (f"{text}, such as {min(missing)}; they count as not found.",)
     return Subject(library, dataset.among(known), len(documents), notes)
 
 
@@ -97,7 +97,7 @@ def _place(corpus: Corpus, name: str, settings: Settings) -> Path:
     """A library for this very corpus: another text under the same name is another library."""
     sizes = f"{settings.chunk_size}-{settings.chunk_overlap}-{settings.chunk_minimum}"
     named = f"{settings.embed_folder}{settings.embed_max_tokens}{settings.embed_document_prefix}"
-    if settings.embed_url or settings.embed_dimensions:
+    if settings.embed_url or settings.embed_model or settings.embed_dimensions:
         named += f"{settings.embed_model}{settings.embed_dimensions}"
     model = hashlib.sha256(named.encode()).hexdigest()[:6]
     tokens = "-tokens" if settings.rerank_store else ""

@@ -96,8 +96,8 @@ def _of_topics(path: Path, part: str) -> Iterator[tuple[int, str, str]]:
 def _part(topic: str, part: str) -> str:
     """Up to the closing tag or, where tags are not closed, up to the next one."""
     for name in _NAMES[part]:
-        if found := re.search(rf"<{name}\b[^>]*>(.*?)(?=<|\Z)", topic, re.I | re.S):
-            text = " ".join(html.unescape(_LABEL.sub("", found[1])).split())
+        if match := re.search(rf"<{name}\b[^>]*>(.*?)(?=<|\Z)", topic, re.I | re.S):
+            text = " ".join(html.unescape(_LABEL.sub("", match[1])).split())
             if text:
                 return text
     return ""

@@ -277,8 +277,7 @@ KNOBS = (
     Knob("k", _ranks),
     Knob("analysis", lambda _now: [{"analysis_strength": s} for s in (0.0, 0.5, 1.0, 1.5, 2.0)]),
     Knob(
-        "threshold",
-        lambda _now: [{"search_threshold": t} for t in (-1.0, 0.1, 0.2, 0.3, 0.4, 0.5)],
+        "threshold", lambda _now: [{"search_threshold": t} for t in (-1.0, 0.1, 0.2, 0.3, 0.4, 0.5)]
     ),
 )
 SHARES = Knob("shares of the reranker", lambda now: [*_simplex(_SHARES, 5), *_near(_SHARES)(now)])

@@ -234,13 +234,13 @@ def _docling_table(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _heights(pages: object) -> dict[int, float]:
-    found: dict[int, float] = {}
+    heights: dict[int, float] = {}
     for page in pages.values() if isinstance(pages, dict) else ():
         size = page.get("size") if isinstance(page, dict) else None
         number, height = page.get("page_no") if size else None, _number(size, "height")
         if isinstance(number, int) and height is not None:
-            found[number] = height
-    return found
+            heights[number] = height
+    return heights
 
 
 def _regions(given: object, heights: Mapping[int, float]) -> list[dict[str, Any]]:

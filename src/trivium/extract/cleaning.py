@@ -57,7 +57,9 @@ def cleaned_metadata(metadata: Metadata) -> Metadata:
 def _elements(elements: tuple[Element, ...], gone: Sequence[int]) -> tuple[Element, ...]:
     if not gone and all(map(_is_kept, elements)):
         return elements
-    return tuple(one for one in map(partial(_element, gone), elements) if one.start < one.end)
+    return tuple(
+        element for element in map(partial(_element, gone), elements) if element.start < element.end
+    )
 
 
 def _element(gone: Sequence[int], element: Element) -> Element:

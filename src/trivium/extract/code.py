@@ -48,10 +48,7 @@ def read_code(blob: Blob) -> Extraction:
     ends = [*starts[1:], len(text)]
     elements = tuple(
         Element(
-            kind="code",
-            start=start,
-            end=start + len(text[start:end].rstrip()),
-            paragraph=number,
+            kind="code", start=start, end=start + len(text[start:end].rstrip()), paragraph=number
         )
         for number, (start, end) in enumerate(zip(starts, ends, strict=True), start=1)
     )

@@ -330,7 +330,7 @@ def _is_monospaced(paragraph: Element) -> bool:
 
 def _texts(root: Element | None, *, with_author: bool = False) -> dict[str, str]:
     """Notes or comments by their id."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for note in root if root is not None else ():
         if note.get("type") in ("separator", "continuationSeparator", "continuationNotice"):
             continue
@@ -338,5 +338,5 @@ def _texts(root: Element | None, *, with_author: bool = False) -> dict[str, str]
         text = "\n".join(line.strip() for line in paragraphs if line.strip())
         if text and with_author:
             text = f"{note.get('author') or 'Comment'}: {text}"
-        found[note.get("id", "")] = text
-    return found
+        texts[note.get("id", "")] = text
+    return texts

@@ -118,16 +118,16 @@ def embedded_in_rtf(data: bytes) -> list[Enclosed]:
 
 
 def _limited(files: Iterable[Enclosed | None]) -> list[Enclosed]:
-    found: list[Enclosed] = []
+    limited: list[Enclosed] = []
     size = 0
     for inner in files:
         if inner is None:
             continue
         size += len(inner.data)
-        if size > MAX_BYTES or len(found) == MAX_FILES:
+        if size > MAX_BYTES or len(limited) == MAX_FILES:
             break
-        found.append(_distinct(inner, found))
-    return found
+        limited.append(_distinct(inner, limited))
+    return limited
 
 
 def diagram(root: Element | None) -> list[str]:

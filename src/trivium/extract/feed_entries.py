@@ -50,7 +50,7 @@ def read_feed(data: bytes, *, announced: str = "", base: str = "") -> Feed | Non
         _plain(found.feed.get("title_detail")),
         str(found.feed.get("language") or ""),
         f"application/{kind}+xml",
-        [_entry(one, base) for one in found.entries],
+        [_entry(entry, base) for entry in found.entries],
     )
 
 
@@ -60,13 +60,13 @@ def _entry(told: Any, base: str) -> FeedEntry:
     parts = [*(told.get("content") or ()), told.get("summary_detail")]
     people = [one.get("name") or one.get("email") for one in told.get("authors") or ()]
     when = told.get("published_parsed") or told.get("updated_parsed")
-    named = [str(one) for one in people if one] or [str(told.get("author") or "")]
+    named = [str(person) for person in people if person] or [str(told.get("author") or "")]
     return FeedEntry(
         " ".join(str(told.get("id") or link or title).split()),
         title,
         link,
         # A summary repeats the beginning of the content.
-        max((_html(one) for one in parts), key=len, default=""),
+        max((_html(part) for part in parts), key=len, default=""),
         [one for one in named if one],
         _time(when) or str(told.get("published") or told.get("updated") or ""),
         [str(one["term"]) for one in told.get("tags") or () if one.get("term")],

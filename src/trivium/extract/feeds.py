@@ -25,7 +25,7 @@ _BEGINNING = re.compile(
     rb"<(?:\?xml\s|(?:rss|feed|rdf:RDF|opml|svg|mxfile|mxGraphModel|FictionBook)[\s>]|!DOCTYPE\s+(?!html))",
     re.I | re.S,
 )
-_ELEMENT = re.compile(rb"\s*<([A-Za-z_][\w.:-]*)[\s>]")
+_ELEMENT = re.compile(rb"\s*(?:<!--.*?-->\s*)*<([A-Za-z_][\w.:-]*)[\s>]", re.S)
 _DECLARATION = re.compile(r"\A\ufeff?\s*<\?xml[^>]*\?>")
 _KNOWN = {
     "FictionBook": (book, "application/x-fictionbook+xml"),
@@ -43,7 +43,7 @@ def _is_xml(blob: Blob) -> bool:
     return bool(begins) and not language_of(blob) and not binary_kind(blob.data)
 
 
-@reads("xml/4", _is_xml)
+@reads("xml/5", _is_xml)
 def read_xml(blob: Blob) -> Extraction:
     """Takes what begins as XML does, whatever its name, and is no web page or source code: list it
     after the reader of HTML."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from trivium.core.errors import FileDamaged, FileEmpty, FileTimeout, FileTooLarge, FormatUnknown
 from trivium.core.types import Extraction, MetaValue
-from trivium.extract.pdf.compose import Found, compose
+from trivium.extract.pdf.compose import PagesRead, compose
 from trivium.extract.pdf.marks import Page
 from trivium.extract.pdf.scans import (
     MAX_PIXELS,
@@ -76,10 +76,9 @@ class ImageExtractor:
     def extract(self, blob: Blob) -> Extraction:
         if self._recognise is None:
             raise FileEmpty(
-                f"{blob.name} is an image.",
-                fix="To read text in images, set `read.ocr` to auto.",
+                f"{blob.name} is an image.", fix="To read text in images, set `read.ocr` to auto."
             )
-        found = Found([], 0)
+        found = PagesRead([], 0)
         dpi = USUAL_DPI
         for number, frame in enumerate(frames(blob, "L"), start=1):
             found.count = number

@@ -64,11 +64,7 @@ def read_doc(blob: Blob) -> Extraction:
     first = out.text[:MAX_TITLE_CHARS].partition("\n")[0]
     return out.finish(
         blob,
-        titles=(
-            str(metadata.pop("title", "")),
-            first if names(first) else "",
-            out.first_heading,
-        ),
+        titles=(str(metadata.pop("title", "")), first if names(first) else "", out.first_heading),
         media_type="application/msword",
         metadata=metadata,
         enclosed=enclosed,
@@ -126,16 +122,16 @@ def summary(ole: OleFileIO) -> Metadata:
     """Title, author and dates from the summary that every compound file may have. Read here:
     olefile's own reader never ends on a damaged count."""
     try:
-        found = _properties(stream(ole, "\x05SummaryInformation"))
+        properties = _properties(stream(ole, "\x05SummaryInformation"))
     except (struct.error, IndexError, LookupError, OverflowError):
         return {}
     return describe(
         {
-            "title": found.get(2, ""),
-            "subject": found.get(3, ""),
-            "authors": real_authors(found.get(4, "")),
-            "date": iso(found.get(12, "")),
-            "modified": iso(found.get(13, "")),
+            "title": properties.get(2, ""),
+            "subject": properties.get(3, ""),
+            "authors": real_authors(properties.get(4, "")),
+            "date": iso(properties.get(12, "")),
+            "modified": iso(properties.get(13, "")),
         }
     )
 
@@ -149,17 +145,17 @@ def _properties(data: bytes) -> dict[int, str]:
     entries = dict(struct.unpack_from("<II", data, base + 8 + 8 * n) for n in range(count))
     page = struct.unpack_from("<H", data, base + entries[1] + 4)[0] if 1 in entries else 1252
     encoding = "utf-8" if page == 65001 else f"cp{page}"
-    found = {}
+    properties = {}
     for number, offset in entries.items():
         kind, size = struct.unpack_from("<II", data, base + offset)
         raw = data[base + offset + 8 : base + offset + 8 + size]
         if kind == 30:
-            found[number] = raw.decode(encoding, "replace").strip("\x00 ")
+            properties[number] = raw.decode(encoding, "replace").strip("\x00 ")
         elif kind == 64:
             ticks = struct.unpack_from("<Q", data, base + offset + 4)[0]
             moment = datetime(1601, 1, 1) + timedelta(seconds=ticks // 10**7)
-            found[number] = moment.isoformat()
-    return found
+            properties[number] = moment.isoformat()
+    return properties
 
 
 def _is_xls(blob: Blob) -> bool:

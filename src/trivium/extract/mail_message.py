@@ -66,7 +66,9 @@ def parse_message(data: bytes) -> MailMessage:
         subject=_field(message, "Subject"),
         senders=tuple(name or address for name, address in senders),
         addresses=tuple(address for _, address in senders if "@" in address),
-        recipients=tuple(filter(None, (with_address(*one) for one in recipients)))[:200],
+        recipients=tuple(filter(None, (with_address(*recipient) for recipient in recipients)))[
+            :200
+        ],
         time=_time(_field(message, "Date")),
         id=own[0] if own else "",
         reply_to=ids[0] if ids else "",

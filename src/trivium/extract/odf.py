@@ -34,7 +34,7 @@ def _is_odf(blob: Blob) -> bool:
     return "content.xml" in names and bool(names & {"mimetype", "meta.xml"})
 
 
-@reads("odf/3", _is_odf)
+@reads("odf/4", _is_odf)
 def read_odf(blob: Blob) -> Extraction:
     """Takes zip archives that name an OpenDocument type, or have its content."""
     package = Package(blob)
@@ -43,7 +43,7 @@ def read_odf(blob: Blob) -> Extraction:
         raise locked(blob.name, "Save a copy without a password in LibreOffice.")
     root = package.xml("content.xml")
     body = None if root is None else root.find("office:body")
-    if body is None or not len(body):
+    if root is None or body is None or not len(body):
         raise FormatUnknown(
             f"{blob.name} is no text, table or presentation in OpenDocument format.",
             fix="Open it in LibreOffice and save it as ODT, ODS, ODP or PDF.",
@@ -60,7 +60,7 @@ def read_odf(blob: Blob) -> Extraction:
         metadata["pages"] = _slides(out, content)
     else:
         paged = any(True for _ in content.iter(_BREAK)) or metadata.get("pages") == 1
-        _TextReader(out, paged=paged).blocks(content)
+        _TextReader(out, paged=paged, titles=_title_styles(root)).blocks(content)
     return out.finish(
         blob,
         titles=(title,) if kind is Kind.TABLE else (title, out.first_heading),
@@ -72,8 +72,16 @@ def read_odf(blob: Blob) -> Extraction:
 
 
 class _TextReader:
-    def __init__(self, out: Composer, *, paged: bool, place: Place = NOWHERE) -> None:
+    def __init__(
+        self,
+        out: Composer,
+        *,
+        paged: bool,
+        place: Place = NOWHERE,
+        titles: frozenset[str] = frozenset(),
+    ) -> None:
         self._out = out
+        self._titles = titles  # the styles of paragraphs that are the document's title
         self._paged = paged
         self._page = 1
         self._fixed = place
@@ -89,6 +97,8 @@ class _TextReader:
             level = block.get("text:outline-level", "1")
             depth = max(int(level), 1) if level.isdecimal() else 1
             self._out.heading(depth, self.text(block), self._place(first))
+        elif block.get("text:style-name") in self._titles:
+            self._out.heading(1, self.text(block), self._place(first))
         elif block.tag == "text:p":
             text = self.text(block)
             self._out.add("list_item" if listed else "paragraph", text, place=self._place(first))
@@ -134,7 +144,7 @@ class _TextReader:
                 self.blocks(element)
 
     def _rows(self, table: Element) -> Iterator[list[str]]:
-        for row in table.iter("table:table-row"):
+        for row in _own_rows(table):
             yield [
                 " ".join(self.text(paragraph) for paragraph in cell.iter("text:p"))
                 for cell in row
@@ -145,6 +155,25 @@ class _TextReader:
         if not self._paged:
             return self._fixed
         return Place(pages=tuple(range(first, self._page + 1)))
+
+
+def _title_styles(root: Element) -> frozenset[str]:
+    """The style called Title, and those made from it for single paragraphs."""
+    made = [
+        style
+        for style in root.iter("style:style")
+        if style.get("style:parent-style-name") == "Title"
+    ]
+    return frozenset({"Title", *(style.get("style:name", "") for style in made)})
+
+
+def _own_rows(table: Element) -> Iterator[Element]:
+    """A table's rows without those of tables in its cells, whose words the cells have."""
+    for child in table:
+        if child.tag == "table:table-row":
+            yield child
+        elif child.tag.startswith("table:table-") and child.tag.endswith(("rows", "row-group")):
+            yield from _own_rows(child)
 
 
 def _slides(out: Composer, content: Element) -> int:

@@ -196,12 +196,12 @@ def _parts(
         root = etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError, LookupError) as reason:
         raise FileDamaged(f"{name} is damaged: it isn't well-formed XML.") from reason
-    found = []
+    parts = []
     for element in root.iterchildren(f"{{*}}{tag}"):
         attributes = {_ATTRIBUTES[key]: value for key, value in element.items()}
         if all(attributes.get(key) == value for key, value in having.items()):
-            found.append(_copied(element))
-    return found
+            parts.append(_copied(element))
+    return parts
 
 
 def _copied(node: _Element) -> ElementTree.Element:

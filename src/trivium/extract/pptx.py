@@ -131,7 +131,7 @@ def _role(shape: Element) -> str:
 
 
 def _paragraphs(shape: Element) -> list[str]:
-    found = []
+    paragraphs = []
     for paragraph in shape.iter("p"):
         parts = []
         for part in paragraph.iter():
@@ -140,5 +140,5 @@ def _paragraphs(shape: Element) -> list[str]:
             elif part.tag == "br":
                 parts.append("\n")
         if text := "".join(parts).replace("\v", "\n").strip():
-            found.append(text)
-    return found
+            paragraphs.append(text)
+    return paragraphs

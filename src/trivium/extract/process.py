@@ -47,7 +47,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Reply:
     verb: str
     peak: int  # bytes of memory that the worker ever held
     rest: list[object]
@@ -99,7 +99,7 @@ class Worker:
         self._writable.register(self._in, select.POLLOUT)
         self._readable.register(self._out, select.POLLIN)
 
-    def ask(self, blobs: Sequence[Blob], chunking: str) -> Iterator[Answer]:
+    def ask(self, blobs: Sequence[Blob], chunking: str) -> Iterator[Reply]:
         """An answer for each. Read them all, or end the worker."""
         self.documents += len(blobs)
         files = [
@@ -120,7 +120,7 @@ class Worker:
         for blob in blobs:
             yield self._answer(blob)
 
-    def _answer(self, blob: Blob) -> Answer:
+    def _answer(self, blob: Blob) -> Reply:
         """The next answer, while its reader reports progress in time."""
         now = monotonic()
         self.allowed = self._limits.seconds
@@ -137,10 +137,10 @@ class Worker:
             self.allowed = self._limits.longest if deadline == last else self._limits.seconds
         return answer
 
-    def receive(self, deadline: float) -> Answer:
+    def receive(self, deadline: float) -> Reply:
         size, attached = HEAD.unpack(self._read(HEAD.size, deadline))
         if size == attached == 0:
-            return Answer("still working", 0, [], bytearray())
+            return Reply("still working", 0, [], bytearray())
         if size + attached > self._limits.output or size > self._limits.output // STRUCTURE_SHARE:
             raise Lost("output")
         head, data = self._read(size, deadline), self._read(attached, deadline)
@@ -150,7 +150,7 @@ class Worker:
             raise Lost("nonsense") from None
         if not isinstance(verb, str) or not isinstance(peak, int):
             raise Lost("nonsense")
-        return Answer(verb, peak, rest, data)
+        return Reply(verb, peak, rest, data)
 
     def _read(self, size: int, deadline: float) -> bytearray:
         data = self._ahead  # grows with what comes: the size is only the worker's word
@@ -215,7 +215,7 @@ class Worker:
         return "memory" if is_full or status in (-signal.SIGKILL, OUT_OF_MEMORY) else "crash"
 
 
-def _transcribed(answer: Answer) -> Transcribed:
+def _transcribed(answer: Reply) -> Transcribed:
     try:
         done, total, piece = answer.rest
         return Transcribed(float(cast(float, done)), float(cast(float, total)), str(piece))

@@ -117,7 +117,8 @@ def piece_line(until: float, language: str, segments: Iterable[tuple[float, floa
 
 def has_ending(name: str) -> bool:
     """Whether a file is called like a recording."""
-    return PurePath(name).suffix.lower() in ENDINGS
+    at = name.rfind(".")  # six times a file: `PurePath` took 2 % of adding small ones
+    return at > 0 and name[at - 1] != "/" and name[at:].lower() in ENDINGS
 
 
 def is_recording(blob: Blob) -> bool:

@@ -69,7 +69,7 @@ def parse_endnote(data: bytes, name: str) -> list[Item]:
     items = []
     for record in parse_xml(data, name).iter("record"):
         fields = {
-            tag: ["".join(one.itertext()).strip() for one in record.findall(path)]
+            tag: ["".join(element.itertext()).strip() for element in record.findall(path)]
             for tag, path in _ELEMENTS.items()
         }
         kind, library = record.find("ref-type"), record.find("database")

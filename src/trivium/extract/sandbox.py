@@ -30,7 +30,7 @@ from trivium.core.types import Extraction
 from trivium.extract import box
 from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import MAX_BYTES
-from trivium.extract.process import Answer, Failure, Limits, Lost, Scratch, Worker
+from trivium.extract.process import Failure, Limits, Lost, Reply, Scratch, Worker
 from trivium.extract.wire import Order, unpack
 from trivium.ports import Blob
 from trivium.text.values import clean_text
@@ -238,9 +238,7 @@ class Sandbox:
                     fix="Split the file, or raise the setting `read.memory`.",
                 )
             case "output":
-                error = FileTooLarge(
-                    f"{name} unpacks to more than {_size(limits.output)}.",
-                )
+                error = FileTooLarge(f"{name} unpacks to more than {_size(limits.output)}.")
             case "crash":
                 error = FileDamaged(f"{name} crashed its reader.")
             case "nonsense":
@@ -250,7 +248,7 @@ class Sandbox:
         return error
 
 
-def _decoded(answer: Answer, blob: Blob) -> Extraction | ReadError:
+def _decoded(answer: Reply, blob: Blob) -> Extraction | ReadError:
     try:
         if answer.verb == "read":
             (structure,) = answer.rest

@@ -110,11 +110,11 @@ def _people(package: Package) -> dict[str, str]:
 
 def _channels(package: Package) -> dict[str, Json]:
     """Details of each folder of messages from the lists: by name, or by id for direct ones."""
-    found: dict[str, Json] = {}
+    channels: dict[str, Json] = {}
     for name in _LISTS:
         for channel in _items(package, name):
-            found[str(channel.get("name") or channel.get("id") or "")] = channel
-    return found
+            channels[str(channel.get("name") or channel.get("id") or "")] = channel
+    return channels
 
 
 def _title(folder: str, about: Json, people: Mapping[str, str]) -> str:

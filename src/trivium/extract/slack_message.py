@@ -70,9 +70,11 @@ def author_of(message: Message, names: Mapping[str, str]) -> str:
     """A person's name, else a bot's or an app's, else an id. A bot may choose a name for one
     message, which people see in place of its own."""
     about = [message, *dicts([message.get("comment"), message.get("file")])]
-    known = (names.get(str(one.get("user") or "")) for one in about)
+    known = (names.get(str(fields.get("user") or "")) for fields in about)
     profiles = dicts([message.get("user_profile"), message.get("bot_profile")])
-    shown = (one.get(part) for one in profiles for part in ("display_name", "real_name", "name"))
+    shown = (
+        profile.get(part) for profile in profiles for part in ("display_name", "real_name", "name")
+    )
     chosen = message.get("username")
     bot = str(message.get("bot_id") or "")
     found = (
@@ -83,7 +85,7 @@ def author_of(message: Message, names: Mapping[str, str]) -> str:
         message.get("real_name"),
         message.get("user_name"),
         names.get(bot),
-        *(one.get("user") for one in about),
+        *(fields.get("user") for fields in about),
         bot,
     )
     return next((str(one) for one in found if one), "")
@@ -129,7 +131,7 @@ def _part_lines(part: Message, depth: int) -> Iterator[str]:
     if depth > _DEEPEST or kind in _UNSAID:
         return
     if kind.startswith("rich_text_") and kind != "rich_text_list":
-        yield "".join(_inline(one) for one in dicts(part.get("elements")))
+        yield "".join(_inline(fields) for fields in dicts(part.get("elements")))
         return
     if kind == "table":
         for row in part.get("rows") or ():

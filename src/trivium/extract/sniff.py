@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from trivium.extract.charsets import utf16_without_mark
 
 BOMS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")  # UTF-16 and UTF-32, where NUL is normal
@@ -41,7 +43,11 @@ _MAGIC = (
     (b"AC10", "an AutoCAD drawing"),
     (b"wOFF", "a font"),
     (b"wOF2", "a font"),
+    (b"%FDF-", "the data of a PDF form"),
+    (b"\x7f\x0cD+", "a lighting show"),
+    (b"\xd9\xd9\xf7", "a CBOR file"),
 )
+_CATALOGUE = re.compile(rb"\d{5}[acdnp][a-z]{2}[ a-z][ a]22\d{5}")  # the leader of a MARC record
 # What helps to get at the text of a kind. Anything else: "Convert the file to text or Markdown."
 ADVICE = {
     "an xz archive": "Unpack it and add the files, or pack them as tar.xz or ZIP.",
@@ -53,6 +59,9 @@ ADVICE = {
     "a PostScript file": "Convert it to PDF, for example with `ps2pdf`.",
     "an AutoCAD drawing": "Export it as PDF.",
     "an HDF5 file": "Export its tables as CSV.",
+    "the data of a PDF form": "Open the form with its data in a PDF viewer and save it as PDF.",
+    "a library catalogue (MARC)": "Export it as RIS or BibTeX.",
+    "a CBOR file": "Convert it to JSON.",
     "a program": "Programs have no text to search.",
     "a font": "Fonts have no text to search.",
 }
@@ -80,6 +89,7 @@ _ZIPPED = (
 STILL_IMAGES = frozenset(
     {b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1", b"avif", b"avis"}
 )
+MOST_SLIPS = 0.01  # of the characters
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\v\f\r\b\x1b")
 
 
@@ -92,9 +102,12 @@ def binary_kind(data: bytes) -> str:
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         inside = (kind for mark, kind in _ZIPPED if mark in head or mark in data[-SAMPLE_BYTES:])
         return next(inside, "a zip archive")
+    if _CATALOGUE.match(head) and b"\x1e" in head:
+        return "a library catalogue (MARC)"
     if data.startswith(BOMS):
         return ""
-    is_binary = b"\x00" in data or _control_share(data[:SAMPLE_BYTES]) > MAX_CONTROL_SHARE
+    many_nuls = b"\x00" in data and not _is_utf8_with_slips(data)
+    is_binary = many_nuls or _control_share(data[:SAMPLE_BYTES]) > MAX_CONTROL_SHARE
     if is_binary and not utf16_without_mark(data):
         weak = (kind for magic, kind in _WEAK_MAGIC if head.startswith(magic))
         if head[4:8] == b"ftyp":
@@ -102,6 +115,18 @@ def binary_kind(data: bytes) -> str:
             return "an HEIC or AVIF image" if brand in STILL_IMAGES else "a video"
         return next(weak, "a binary file")
     return ""
+
+
+def is_text_with_slips(text: str) -> bool:
+    """Whether it has hardly a NUL, as a field of a database leaves one in an export."""
+    return text.count("\x00") <= MOST_SLIPS * len(text)
+
+
+def _is_utf8_with_slips(data: bytes) -> bool:
+    try:
+        return is_text_with_slips(data.decode())
+    except UnicodeDecodeError:
+        return False
 
 
 def _control_share(sample: bytes) -> float:

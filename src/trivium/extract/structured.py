@@ -55,12 +55,7 @@ def read_json(blob: Blob) -> Extraction:
         _object(out, value, 1)
     else:
         out.add("paragraph", _scalar(value))
-    return out.finish(
-        blob,
-        titles=_titles(value),
-        media_type=media_type,
-        metadata=_count(value),
-    )
+    return out.finish(blob, titles=_titles(value), media_type=media_type, metadata=_count(value))
 
 
 def flatten(value: object, path: str = "", depth: int = 0) -> Iterator[str]:
@@ -111,12 +106,7 @@ def _table(out: Composer, blob: Blob, records: list[Record], media_type: str) ->
     rows = [names, *([_scalar(record.get(name)) for name in names] for record in records)]
     # The header is a separate row: records keep the numbers of their lines.
     SheetWriter(out, blob.name).write(enumerate(rows))
-    return out.finish(
-        blob,
-        media_type=media_type,
-        metadata={"rows": len(records)},
-        kind=Kind.TABLE,
-    )
+    return out.finish(blob, media_type=media_type, metadata={"rows": len(records)}, kind=Kind.TABLE)
 
 
 def _is_table(records: list[object]) -> bool:

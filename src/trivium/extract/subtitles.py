@@ -38,10 +38,7 @@ def read_subtitle(blob: Blob) -> Extraction:
     compose(out, segments)
     last = max((segment.end for segment in segments), default=0.0)
     return out.finish(
-        blob,
-        media_type=_kind(blob.data),
-        language=language,
-        metadata={"duration": round(last, 1)},
+        blob, media_type=_kind(blob.data), language=language, metadata={"duration": round(last, 1)}
     )
 
 

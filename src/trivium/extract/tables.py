@@ -20,6 +20,7 @@ from trivium.extract.text import decode
 from trivium.ports import Blob, reads
 
 SUFFIXES = frozenset({".csv", ".tsv", ".tab", ".psv"})
+UNSURE = frozenset({"", ".txt", ".dat"})  # databases export with tabs under these names
 SEPARATORS = ",;\t|"
 SAMPLE_ROWS = 50
 MAX_FIELD = 10_000_000  # characters of one cell
@@ -30,17 +31,19 @@ def _is_table(blob: Blob) -> bool:
     if binary_kind(blob.data):
         return False
     suffix = PurePath(blob.name).suffix.lower()
-    if suffix:
+    if suffix not in UNSURE:
         return suffix in SUFFIXES
+    if suffix and b"\t" not in blob.data[:4096]:
+        return False
     try:
         head = decode(Blob(blob.name, blob.data[:65536]))
     except (FormatUnknown, FileEmpty):
         return False
-    widths = [len(row) for row in _sample(head, find_separator(head))][:-1]
+    widths = [len(row) for row in _sample(head, "\t" if suffix else find_separator(head))][:-1]
     return len(widths) >= MIN_NAMELESS_ROWS and len(set(widths)) == 1 and widths[0] > 2
 
 
-@reads("tables/3", _is_table)
+@reads("tables/4", _is_table)
 def read_table(blob: Blob) -> Extraction:
     """Takes texts named as tables, and nameless ones whose rows all have the same cells."""
     text = decode(blob)

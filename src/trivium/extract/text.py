@@ -9,7 +9,7 @@ from pathlib import PurePath
 from trivium.core.errors import FileEmpty, FormatUnknown
 from trivium.core.types import Element, Extraction
 from trivium.extract.charsets import decode_text
-from trivium.extract.sniff import binary_kind
+from trivium.extract.sniff import binary_kind, is_text_with_slips
 from trivium.ports import Blob, reads
 from trivium.text.boundaries import paragraphs
 from trivium.text.languages import detect_language
@@ -46,8 +46,9 @@ def decode(blob: Blob) -> str:
     if kind := binary_kind(blob.data):
         raise FormatUnknown(f"{blob.name} is {kind}, not text.")
     text = decode_text(blob.data)
-    if "\x00" in text:
+    if not is_text_with_slips(text):
         raise FormatUnknown(f"{blob.name} is a binary file, not text.")
+    text = text.replace("\x00", "")
     text = text.replace("\r\n", "\n").replace("\r", "\n").rstrip()
     text = re.sub(r"\A\s*\n", "", text)  # the first line keeps its indentation
     if not text.strip():

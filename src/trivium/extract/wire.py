@@ -225,9 +225,9 @@ def _one_of(allowed: tuple[object, ...]) -> _Decode:
 
 def _first_of(decoders: list[_Decode]) -> _Decode:
     def decode(value: Any, attached: _Attached) -> Any:
-        for one in decoders:
+        for decoder in decoders:
             with suppress(ValueError, TypeError):
-                return one(value, attached)
+                return decoder(value, attached)
         raise ValueError("none of the types it may have")
 
     return decode

@@ -70,8 +70,8 @@ class Styles:
 
 def value(parent: Element | None, path: str) -> str:
     """The `val` of a property, empty when it is not set."""
-    found = None if parent is None else parent.find(path)
-    return "" if found is None else found.get("val", "")
+    element = None if parent is None else parent.find(path)
+    return "" if element is None else element.get("val", "")
 
 
 def outline_level(properties: Element | None) -> int:

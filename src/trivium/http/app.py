@@ -198,16 +198,16 @@ def _described(app: FastAPI) -> dict[str, Any]:
     """FastAPI's description, with the catalogue's line for each operation and our problem documents
     instead of its validation errors."""
     if app.openapi_schema is None:
-        told = get_openapi(
+        fields = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes
         )
-        schemas = told.setdefault("components", {}).setdefault("schemas", {})
+        schemas = fields.setdefault("components", {}).setdefault("schemas", {})
         for name in ("HTTPValidationError", "ValidationError"):
             schemas.pop(name, None)
         schemas["Problem"] = Problem.model_json_schema()
-        for described in (one for path in told["paths"].values() for one in path.values()):
+        for described in (one for path in fields["paths"].values() for one in path.values()):
             if operation := OPERATIONS.get(described["operationId"]):
                 described["summary"] = operation.says
                 described.setdefault("description", operation.says)
-        app.openapi_schema = told
+        app.openapi_schema = fields
     return app.openapi_schema

@@ -85,8 +85,8 @@ class Server:
 
 
 async def server_of(request: Request) -> Server:
-    found: Server = request.app.state.server
-    return found
+    server: Server = request.app.state.server
+    return server
 
 
 async def _caller(request: Request, _: Annotated[object, Depends(bearer)]) -> Caller:

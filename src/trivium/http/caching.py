@@ -32,5 +32,5 @@ def tag(document: Document, *parts: object) -> Tag:
 def not_modified(request: Request, etag: Tag) -> bool:
     given = request.headers.get("if-none-match", "")
     return given.strip() == "*" or etag.value in [
-        one.strip().removeprefix("W/") for one in given.split(",")
+        text.strip().removeprefix("W/") for text in given.split(",")
     ]

@@ -112,8 +112,8 @@ class Guard:
 
     def _check(self, headers: dict[bytes, str], scope: Scope) -> None:
         given = headers.get(b"host", "")
-        found = _HOST.fullmatch(given)
-        name = found[1].strip("[]").lower() if found else ""
+        match = _HOST.fullmatch(given)
+        name = match[1].strip("[]").lower() if match else ""
         if name not in self._rules.hosts and "*" not in self._rules.hosts:
             raise RequestRefused(
                 f"This server doesn't answer to the name {given[:100]!r}.",
@@ -166,7 +166,7 @@ class Guard:
         if CODE in scope["state"]:
             self._metrics.failed(scope["state"][CODE])
         # The path alone: what people search for is theirs.
-        told = {
+        fields = {
             "request": answer.request_id,
             "caller": getattr(scope["state"].get("caller"), "id", ""),
             "method": scope["method"],
@@ -176,8 +176,8 @@ class Guard:
             "ms": round(1000 * seconds, 1),
             "code": scope["state"].get(CODE, ""),
         }
-        describe(begun, told)
-        log.info("%(method)s %(path)s %(status)d %(ms).1f ms id=%(request)s", told, extra=told)
+        describe(begun, fields)
+        log.info("%(method)s %(path)s %(status)d %(ms).1f ms id=%(request)s", fields, extra=fields)
 
 
 def _request_id(headers: dict[bytes, str]) -> str:

@@ -31,10 +31,12 @@ class Routes(APIRouter):
             given["response_model"] = told.return_annotation
             endpoint = _answering(endpoint, given["status_code"] or 200)
         parameters = [
-            one.replace(annotation=Annotated[one.annotation, in_query(one.annotation)])
-            if is_dataclass(one.annotation) and name != "body"
-            else one
-            for name, one in told.parameters.items()
+            parameter.replace(
+                annotation=Annotated[parameter.annotation, in_query(parameter.annotation)]
+            )
+            if is_dataclass(parameter.annotation) and name != "body"
+            else parameter
+            for name, parameter in told.parameters.items()
         ]
         endpoint.__signature__ = told.replace(parameters=parameters)  # type: ignore[attr-defined]
         super().add_api_route(path, endpoint, **given)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import ipaddress
+import multiprocessing
 import os
 import resource
 import signal
@@ -206,8 +207,22 @@ def run(plan: Plan, *, on_ready: Callable[[str], None] | None = None) -> None:
     if plan.settings.serve_workers == 1:
         uvicorn.Server(config).run(sockets=[bound])
     else:
+        _fork_from_one()
         with shared():
             Multiprocess(config, sockets=[bound]).run()
+
+
+def _fork_from_one() -> None:
+    """Have uvicorn make its processes from one that has imported everything, and opened nothing. A
+    release of uvicorn that has another way to make them goes on with its own."""
+    with suppress(ImportError):
+        from uvicorn import _subprocess
+
+        if sys.platform != "linux" or not hasattr(_subprocess, "spawn"):
+            return
+        processes = multiprocessing.get_context("forkserver")
+        processes.set_forkserver_preload(["trivium.http.preloaded"])
+        _subprocess.spawn = processes  # type: ignore[assignment]
 
 
 def _most_connections(wanted: int) -> int:
@@ -231,7 +246,7 @@ class Connections:
     def enter(self, connection: H11Protocol) -> None:
         self._open.append(connection)
         if len(self._open) > self._most:
-            idle = next((one for one in self._open if _is_idle(one)), connection)
+            idle = next((protocol for protocol in self._open if _is_idle(protocol)), connection)
             self._open.remove(idle)
             idle.transport.abort()
 

@@ -89,7 +89,7 @@ class Attempt:
 
 def read_groups(text: str) -> dict[str, Grant]:
     """`signin.groups`: one line for each group, `GROUP = rights : labels`. Raises BadSetting."""
-    found: dict[str, Grant] = {}
+    grants: dict[str, Grant] = {}
     for line in filter(None, map(str.strip, text.replace(";", "\n").splitlines())):
         group, _, told = line.rpartition(" = ")  # names in a directory contain `=` themselves
         rights, _, labels = told.partition(":")
@@ -105,8 +105,8 @@ def read_groups(text: str) -> dict[str, Grant]:
             )
         named = frozenset(_listed(labels))
         grant = Grant(allowed, None if _ALL in named else named)
-        found[group.strip()] = found.get(group.strip(), Grant()).and_(grant)
-    return found
+        grants[group.strip()] = grants.get(group.strip(), Grant()).and_(grant)
+    return grants
 
 
 class Provider:
@@ -281,10 +281,10 @@ class Provider:
         place = self._configuration().get("userinfo_endpoint")
         if groups is None and place and isinstance(access_token, str):
             bearer = {"Authorization": f"Bearer {access_token}"}
-            told = self._fine(*self._asked("GET", place, headers=bearer))
-            if told.get("sub") != claims["sub"]:
+            fields = self._fine(*self._asked("GET", place, headers=bearer))
+            if fields.get("sub") != claims["sub"]:
                 raise SignInRefused("The provider described someone else.", fix=_AGAIN)
-            about, groups = {**told, **claims}, self._groups_in(told)
+            about, groups = {**fields, **claims}, self._groups_in(fields)
         names = (about.get(one) for one in ("email", "preferred_username", "name", "sub"))
         name = next(str(one) for one in names if one)[:200]
         grant = self._groups.get(_ALL, Grant())
@@ -315,14 +315,14 @@ class Provider:
         with self._reading:
             if self._found is None or self._now() - self._found[0] > _KEPT_SECONDS:
                 place = self._issuer.rstrip("/") + "/.well-known/openid-configuration"
-                told = self._fine(*self._asked("GET", place))
-                if told.get("issuer") != self._issuer:
+                fields = self._fine(*self._asked("GET", place))
+                if fields.get("issuer") != self._issuer:
                     raise SignInAway(
-                        f"The provider calls itself {str(told.get('issuer'))[:200]!r}, but"
+                        f"The provider calls itself {str(fields.get('issuer'))[:200]!r}, but"
                         f" `signin.issuer` is {self._issuer!r}.",
                         fix="Correct `signin.issuer`.",
                     )
-                self._found = (self._now(), told)
+                self._found = (self._now(), fields)
             return self._found[1]
 
     def _endpoint(self, name: str) -> str:
@@ -341,8 +341,8 @@ class Provider:
             age = self._now() - self._keys[0] if self._keys else _KEPT_SECONDS + 1
             known = self._keys is not None and any(k.key_id == id_ for k in self._keys[1].keys)
             if self._keys is None or age > _KEPT_SECONDS or (not known and age > _PAUSE):
-                told = self._fine(*self._asked("GET", place))
-                self._keys = (self._now(), jwt.PyJWKSet.from_dict(told))
+                fields = self._fine(*self._asked("GET", place))
+                self._keys = (self._now(), jwt.PyJWKSet.from_dict(fields))
             keys = [k for k in self._keys[1].keys if k.public_key_use in (None, "sig")]
         if id_ is None and len(keys) == 1:
             return keys[0]

@@ -23,10 +23,10 @@ def span(headers: Mapping[bytes, str]) -> Iterator[Any]:
         yield begun
 
 
-def describe(begun: Any, told: Mapping[str, object]) -> None:
+def describe(begun: Any, fields: Mapping[str, object]) -> None:
     """What became of a request; never what was searched for."""
     if begun is not None and begun.is_recording():
-        begun.set_attributes({f"trivium.{key}": value for key, value in told.items()})
+        begun.set_attributes({f"trivium.{key}": value for key, value in fields.items()})
 
 
 def stages(milliseconds: Mapping[str, float]) -> None:

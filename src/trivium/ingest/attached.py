@@ -144,9 +144,7 @@ def described(item: SourceItem, extraction: Extraction) -> Extraction:
     if title == extraction.title and not item.metadata:
         return extraction
     return replace(
-        extraction,
-        title=title,
-        metadata=cleaned_metadata({**extraction.metadata, **item.metadata}),
+        extraction, title=title, metadata=cleaned_metadata({**extraction.metadata, **item.metadata})
     )
 
 

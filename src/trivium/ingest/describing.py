@@ -50,8 +50,8 @@ class Describing:
             bare = Extraction("", (), PurePath(blob.name).stem, kind, reader=self._reader)
         if isinstance(bare, ReadError):
             return read
-        told = self._described(blob, kind)
-        return self._with(bare, told) if told else read
+        text = self._described(blob, kind)
+        return self._with(bare, text) if text else read
 
     def _described(self, blob: Blob, kind: str) -> str:
         asked = Message("user", "Describe this picture.", ((kind, blob.data),))

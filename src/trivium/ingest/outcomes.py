@@ -62,12 +62,12 @@ class Steps:
     def together(cls, some: Sequence[Steps], step: Step) -> Iterator[None]:
         """A step done for several documents at once; each gets its share of the time."""
         started = perf_counter()
-        for one in some:
-            one.now = step.value
+        for steps in some:
+            steps.now = step.value
         yield
         seconds = perf_counter() - started
-        for one in some:
-            one.spend(step.value, seconds / len(some))
+        for steps in some:
+            steps.spend(step.value, seconds / len(some))
 
     def spend(self, step: str, seconds: float) -> None:
         """A share of a step done for several documents at once."""
@@ -139,8 +139,7 @@ def failure(name: str, step: str, error: BaseException) -> ReadError:
     said = " ".join(clean_text(_said(error)).split())
     said = said if len(said) <= _LONGEST else f"{said[: _LONGEST - 3]}..."
     return DocumentFailed(
-        f"Couldn't add {name}: something went wrong at the step {step or 'read'} ({said}).",
-        fix=fix,
+        f"Couldn't add {name}: something went wrong at the step {step or 'read'} ({said}).", fix=fix
     )
 
 
@@ -202,8 +201,8 @@ class Renaming:
 
     def apply(self, backend: Backend) -> Outcome:
         # Another copy may have taken its place since this was decided: then it is one more name.
-        held = backend.documents.find(self.old, self.document.collection)
-        fate = Fate.MOVED if held and held.id == self.document.id else Fate.DUPLICATE
+        document = backend.documents.find(self.old, self.document.collection)
+        fate = Fate.MOVED if document and document.id == self.document.id else Fate.DUPLICATE
         after = backend.writer.rename(self.document.id, self.old, self.item.uri)
         wanted = (self.category, self.audience, dict(self.metadata))
         if wanted != (after.category, after.audience, dict(after.metadata)):

@@ -18,16 +18,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from trivium.core.errors import FileEmpty, ModelError, UrlFailed
-from trivium.core.types import (
-    OWNER,
-    Chunk,
-    Document,
-    Extraction,
-    Kind,
-    Labels,
-    Metadata,
-    Processed,
-)
+from trivium.core.types import OWNER, Chunk, Document, Extraction, Kind, Labels, Metadata, Processed
 from trivium.core.work import Step
 from trivium.extract.cleaning import cleaned
 from trivium.extract.recordings import has_ending
@@ -194,80 +185,88 @@ class Preparer:
         """The outcome of each. Raises errors that aren't a document's fault."""
         self._each(asked, Step.EXTRACT, self._fetch)
         self._compare(asked, labels)
-        self._extract([one for one in asked if one.found is None])
+        self._extract([preparation for preparation in asked if preparation.found is None])
         self._each(asked, Step.CHUNK, self._chunk)
         self._each(asked, Step.INTERPRET, partial(self._interpret, labels))
-        return [one.found for one in asked if one.found is not None]
+        return [preparation.found for preparation in asked if preparation.found is not None]
 
     def _each(
         self, asked: Sequence[Preparation], step: Step, work: Callable[[Preparation], None]
     ) -> None:
         """For all that are not settled. Whatever one of them meets must not stop the others, now or
         when they are resumed."""
-        for one in asked:
-            if one.found is not None:
+        for preparation in asked:
+            if preparation.found is not None:
                 continue
-            one.steps.enter(step)
+            preparation.steps.enter(step)
             try:
-                work(one)
+                work(preparation)
             except BaseException as error:
                 if not is_of_one_document(error):
                     raise
-                one.fail(error)
-            one.steps.leave()
+                preparation.fail(error)
+            preparation.steps.leave()
 
-    def _fetch(self, one: Preparation) -> None:
-        one.item, one.parts, one.unread = with_parts(one.item)
-        item = one.item
+    def _fetch(self, preparation: Preparation) -> None:
+        preparation.item, preparation.parts, preparation.unread = with_parts(preparation.item)
+        item = preparation.item
         if isinstance(item.content, Extraction):
-            one.extraction = read = cleaned(item.content)
-            one.digest = text_digest(read, item.metadata)
+            preparation.extraction = read = cleaned(item.content)
+            preparation.digest = text_digest(read, item.metadata)
             return
         if item.size > self.max_bytes:  # before it is in memory
             from trivium.extract.detect import too_many_bytes
 
             raise too_many_bytes(item.name, item.size, self.max_bytes)
-        one.blob = Blob(item.name, item.content(), clean_text(item.title), item.uri)
-        digest = hashlib.sha256(one.blob.data)
+        preparation.blob = Blob(item.name, item.content(), clean_text(item.title), item.uri)
+        digest = hashlib.sha256(preparation.blob.data)
         if has_ending(item.name):
             subtitles = parts_beside(item)
             for part in subtitles:
                 digest.update(part.data)
-            one.blob = replace(one.blob, parts=subtitles, on_transcribed=one.hear)
-        one.digest = digest.hexdigest()
+            preparation.blob = replace(
+                preparation.blob, parts=subtitles, on_transcribed=preparation.hear
+            )
+        preparation.digest = digest.hexdigest()
 
     def _compare(self, asked: Sequence[Preparation], labels: Labels) -> None:
-        left = [one for one in asked if one.found is None]
+        left = [preparation for preparation in asked if preparation.found is None]
         if not left:
             return
-        with Steps.together([one.steps for one in left], Step.REGISTER):
+        with Steps.together([preparation.steps for preparation in left], Step.REGISTER):
             known = self._backend.documents.find_all(
-                [one.item.uri for one in left], labels.collection
+                [preparation.item.uri for preparation in left], labels.collection
             )
-            for one in left:
-                one.before = known.get(one.item.uri)
-            new = [one.digest for one in left if one.before is None and one.blob and not one.anew]
+            for preparation in left:
+                preparation.before = known.get(preparation.item.uri)
+            new = [
+                preparation.digest
+                for preparation in left
+                if preparation.before is None and preparation.blob and not preparation.anew
+            ]
             alike: dict[str, list[Document]] = defaultdict(list)
             for document in self._backend.documents.alike(new, labels.collection) if new else ():
                 alike[document.seen_hash].append(document)
-        synced = self.synced([one.item.uri for one in left])
-        for one in left:
-            if one.item.uri in synced or self._is_of_recording(one):
-                one.found = Covered(one.item, one.before)
-        left = [one for one in left if one.found is None]
-        unsettled = [one for one in left if not one.anew]
-        self._each(unsettled, Step.REGISTER, lambda one: self._recall(one, labels, alike))
+        synced = self.synced([preparation.item.uri for preparation in left])
+        for preparation in left:
+            if preparation.item.uri in synced or self._is_of_recording(preparation):
+                preparation.found = Covered(preparation.item, preparation.before)
+        left = [preparation for preparation in left if preparation.found is None]
+        unsettled = [preparation for preparation in left if not preparation.anew]
+        self._each(
+            unsettled, Step.REGISTER, lambda preparation: self._recall(preparation, labels, alike)
+        )
         self._each(left, Step.REGISTER, self._adopt)
 
-    def _is_of_recording(self, one: Preparation) -> bool:
+    def _is_of_recording(self, preparation: Preparation) -> bool:
         """Whether it is the sound or the subtitles of a recording that lies beside it."""
-        recording = recording_beside(one.item)
-        if recording is None or one.blob is None or not has_ending(one.item.name):
+        recording = recording_beside(preparation.item)
+        if recording is None or preparation.blob is None or not has_ending(preparation.item.name):
             return recording is not None
-        return is_same_talk(self._read, one.blob, recording, self.max_bytes)
+        return is_same_talk(self._read, preparation.blob, recording, self.max_bytes)
 
     def _recall(
-        self, one: Preparation, labels: Labels, alike: Mapping[str, Sequence[Document]]
+        self, preparation: Preparation, labels: Labels, alike: Mapping[str, Sequence[Document]]
     ) -> None:
         """Decide what to do if these bytes were seen before; otherwise they must be read.
 
@@ -276,58 +275,72 @@ class Preparer:
         Vectors don't matter here: they are stored by model and text, and change without a new
         interpretation.
         """
-        item, digest, before = one.item, one.digest, one.before
+        item, digest, before = preparation.item, preparation.digest, preparation.before
         if before is None:
-            if one.blob is not None:  # without bytes, its source says what it is
+            if preparation.blob is not None:  # without bytes, its source says what it is
                 same = alike.get(digest, ())
-                one.found = recognise(self._backend, same, item, digest, labels, self._is_current)
+                preparation.found = recognise(
+                    self._backend, same, item, digest, labels, self._is_current
+                )
         elif (
             before.seen_hash == digest
             and item.metadata.get(PARTS, before.metadata.get(PARTS)) == before.metadata.get(PARTS)
             and (before.content_hash != digest or self._is_current(before.seen_fingerprint))
         ):
-            self._rearchive(before, one)
+            self._rearchive(before, preparation)
             settled = _relabelled(item, before, labels)
             audience = before.audience if isinstance(settled, Outcome) else settled.audience
             if not parts_from(before, digest, audience, labels.sender):
-                one.found = settled
+                preparation.found = settled
 
-    def _adopt(self, one: Preparation) -> None:
+    def _adopt(self, preparation: Preparation) -> None:
         """The file of a paper that came by itself, from its folder: it stays that paper's."""
-        if one.before is None or one.blob is None or ENTRY in one.item.metadata:
+        if (
+            preparation.before is None
+            or preparation.blob is None
+            or ENTRY in preparation.item.metadata
+        ):
             return
-        if ENTRY in one.before.metadata:
-            one.item, one.parts, one.unread = with_parts(adopted(one.item, one.before))
-            one.blob = replace(one.blob, title=clean_text(one.item.title))
+        if ENTRY in preparation.before.metadata:
+            preparation.item, preparation.parts, preparation.unread = with_parts(
+                adopted(preparation.item, preparation.before)
+            )
+            preparation.blob = replace(preparation.blob, title=clean_text(preparation.item.title))
 
     def _extract(self, left: Sequence[Preparation]) -> None:
         files: list[tuple[Preparation, int | None, Blob]] = [
-            (one, None, self._recalled(one, one.blob)) for one in left if one.blob is not None
+            (preparation, None, self._recalled(preparation, preparation.blob))
+            for preparation in left
+            if preparation.blob is not None
         ]
-        for one in left:
-            files += [(one, at, p) for at, p in enumerate(one.parts) if isinstance(p, Blob)]
+        for preparation in left:
+            files += [
+                (preparation, at, p)
+                for at, p in enumerate(preparation.parts)
+                if isinstance(p, Blob)
+            ]
         if not files:
             return
-        with Steps.together([one.steps for one in left], Step.EXTRACT):
+        with Steps.together([preparation.steps for preparation in left], Step.EXTRACT):
             outcomes = self._outcomes([blob for _, _, blob in files])
-        for (one, at, blob), outcome in zip(files, outcomes, strict=True):
+        for (preparation, at, blob), outcome in zip(files, outcomes, strict=True):
             if isinstance(outcome, Extraction):
                 if at is None:
-                    one.extraction = outcome
+                    preparation.extraction = outcome
                 else:
-                    one.parts[at] = outcome
-            elif at is None and not (ENTRY in one.item.metadata and is_refused(outcome)):
-                one.fail(outcome)
+                    preparation.parts[at] = outcome
+            elif at is None and not (ENTRY in preparation.item.metadata and is_refused(outcome)):
+                preparation.fail(outcome)
             else:  # the rest of the paper can be found all the same
-                one.unread.append((blob.name, outcome))
+                preparation.unread.append((blob.name, outcome))
                 if at is None:
-                    one.extraction = stand_in(one.item)
+                    preparation.extraction = stand_in(preparation.item)
 
-    def _recalled(self, one: Preparation, blob: Blob) -> Blob:
+    def _recalled(self, preparation: Preparation, blob: Blob) -> Blob:
         """With what was heard of the same recording by the same model, if it is only to be chunked
         in another way."""
-        before = one.before
-        if before is None or before.content_hash != one.digest or not blob.on_transcribed:
+        before = preparation.before
+        if before is None or before.content_hash != preparation.digest or not blob.on_transcribed:
             return blob
         by = str(before.metadata.get(TRANSCRIBED_BY, ""))
         if not by or not any(f"+{by}" in f"{reader} " for reader in self._readers if reader):
@@ -347,18 +360,20 @@ class Preparer:
                 return [error]
         return [self._outcomes([blob])[0] for blob in blobs]
 
-    def _chunk(self, one: Preparation) -> None:
-        one.extraction = described(one.item, one.read)
-        one.chunks = self._chunks(one.extraction)
-        for part in one.parts:
-            if isinstance(part, Extraction) and not is_said(part, one.extraction.text):
-                more = self._chunks(replace(part, title=one.extraction.title))
-                one.extraction, one.chunks = joined(one.extraction, one.chunks, part, more)
-        if not one.chunks and not one.extraction.enclosed:
-            raise FileEmpty(f"{one.item.name} has no text.")
+    def _chunk(self, preparation: Preparation) -> None:
+        preparation.extraction = described(preparation.item, preparation.read)
+        preparation.chunks = self._chunks(preparation.extraction)
+        for part in preparation.parts:
+            if isinstance(part, Extraction) and not is_said(part, preparation.extraction.text):
+                more = self._chunks(replace(part, title=preparation.extraction.title))
+                preparation.extraction, preparation.chunks = joined(
+                    preparation.extraction, preparation.chunks, part, more
+                )
+        if not preparation.chunks and not preparation.extraction.enclosed:
+            raise FileEmpty(f"{preparation.item.name} has no text.")
         from trivium.ingest.extractors import check_count
 
-        check_count(one.item.name, len(one.chunks), self.max_chunks)
+        check_count(preparation.item.name, len(preparation.chunks), self.max_chunks)
 
     def _chunks(self, extraction: Extraction) -> tuple[Chunk, ...]:
         """Those that its reader made, if it did."""
@@ -368,18 +383,18 @@ class Preparer:
             raise ValueError(f"chunked by {extraction.chunked.fingerprint}")
         return extraction.chunked.chunks
 
-    def _interpret(self, labels: Labels, one: Preparation) -> None:
-        item, extraction, chunks = one.item, one.read, one.chunks
-        category, audience, metadata = labelled(labels, extraction.metadata, one.before)
+    def _interpret(self, labels: Labels, preparation: Preparation) -> None:
+        item, extraction, chunks = preparation.item, preparation.read, preparation.chunks
+        category, audience, metadata = labelled(labels, extraction.metadata, preparation.before)
         chunked = extraction.chunked
         note = chunked.note if chunked else self._chunker.note(extraction, chunks)
         metadata = {n: value for n, value in metadata.items() if n not in (CHUNKING, UNREAD)}
         if note:
             metadata[CHUNKING] = note
-        if one.unread:
-            remarks = (clean_text(f"{name}: {error}") for name, error in one.unread)
+        if preparation.unread:
+            remarks = (clean_text(f"{name}: {error}") for name, error in preparation.unread)
             metadata[UNREAD] = tuple(islice(remarks, MOST_UNREAD))
-        summary, summarised_by = self._summary(one, labels.sender)
+        summary, summarised_by = self._summary(preparation, labels.sender)
         texts = tuple(chunk.embedded_under(summary) for chunk in chunks)
         processed = Processed(
             uri=item.uri,
@@ -387,7 +402,7 @@ class Preparer:
             category=category,
             audience=audience,
             metadata=metadata,
-            content_hash=one.digest,
+            content_hash=preparation.digest,
             size=item.size,
             extraction=extraction,
             chunks=chunks,
@@ -396,32 +411,34 @@ class Preparer:
             fingerprint=self._fingerprint(extraction.reader),
             summary=summary,
             summarised_by=summarised_by,
-            original=self._archived(one),
+            original=self._archived(preparation),
             sender=labels.sender,
             inherits=not_given(labels, extraction.metadata),
         )
-        one.found = Prepared(item, processed, texts, one.before)
+        preparation.found = Prepared(item, processed, texts, preparation.before)
 
-    def _archived(self, one: Preparation) -> str:
+    def _archived(self, preparation: Preparation) -> str:
         """Last, when nothing of the document can fail any more."""
-        if not self.keep_originals or one.blob is None:
+        if not self.keep_originals or preparation.blob is None:
             return ""
-        one.steps.enter(Step.ARCHIVE)
-        return self._backend.originals.keep(one.blob.data)
+        preparation.steps.enter(Step.ARCHIVE)
+        return self._backend.originals.keep(preparation.blob.data)
 
-    def _rearchive(self, before: Document, one: Preparation) -> None:
+    def _rearchive(self, before: Document, preparation: Preparation) -> None:
         """An original that was lost comes back with its file."""
-        is_its_own = before.original and before.content_hash == one.digest  # or it was restored
-        if self.keep_originals and one.blob is not None and is_its_own:
-            self._backend.originals.put_back(before.original, one.blob.data)
+        is_its_own = (
+            before.original and before.content_hash == preparation.digest
+        )  # or it was restored
+        if self.keep_originals and preparation.blob is not None and is_its_own:
+            self._backend.originals.put_back(before.original, preparation.blob.data)
 
-    def _summary(self, one: Preparation, sender: str) -> tuple[str, str]:
+    def _summary(self, preparation: Preparation, sender: str) -> tuple[str, str]:
         """And who said so of these bytes. Of one chunk it would be a repetition, and a conversation
         is about many things."""
-        extraction, chunks, before = one.read, one.chunks, one.before
+        extraction, chunks, before = preparation.read, preparation.chunks, preparation.before
         if self.summariser is None or len(chunks) < 2 or extraction.kind is Kind.MESSAGES:
             return "", ""
-        fresh, by = self._summarised(self.summariser, extraction, one.digest, sender)
+        fresh, by = self._summarised(self.summariser, extraction, preparation.digest, sender)
         if before is None or not self._is_current(before.fingerprint):
             return fresh, by
         kept = steady(fresh, chunks, self._backend.documents.summarised(before.id))

@@ -120,10 +120,14 @@ def heard_before(text: str, passages: Sequence[StoredChunk]) -> Enclosed:
 
 def parts_beside(item: SourceItem) -> tuple[Enclosed, ...]:
     """The subtitles that lie beside a recording, under its name."""
-    found = _beside(item, SUBTITLES)
-    if found is None or isinstance(found.content, Extraction) or found.size > _MOST_SUBTITLES:
+    source_item = _beside(item, SUBTITLES)
+    if (
+        source_item is None
+        or isinstance(source_item.content, Extraction)
+        or source_item.size > _MOST_SUBTITLES
+    ):
         return ()
-    return (Enclosed(found.name, found.content()),)
+    return (Enclosed(source_item.name, source_item.content()),)
 
 
 def recording_beside(item: SourceItem) -> SourceItem | None:
@@ -158,4 +162,4 @@ def _beside(item: SourceItem, endings: Sequence[str]) -> SourceItem | None:
     if item.beside is None or not stem or item.enclosed:
         return None
     found = (item.beside(f"{stem}{ending}") for ending in endings)
-    return next((one for one in found if one is not None), None)
+    return next((source_item for source_item in found if source_item is not None), None)

@@ -112,6 +112,6 @@ class Reembedder:
 
     def _tell(self, *, switched: bool = False) -> Progress:
         total = max(self._total, self._done)
-        told = Progress(self._done, total, perf_counter() - self._started, switched)
-        self.on_progress(told)
-        return told
+        progress = Progress(self._done, total, perf_counter() - self._started, switched)
+        self.on_progress(progress)
+        return progress

@@ -62,9 +62,9 @@ class RemoteReading:
         return [outcome for outcome in outcomes if outcome is not None]
 
     def _analysed(self, blob: Blob) -> Extraction:
-        found = extraction_of(self._service.analyse(blob.data), blob)
-        metadata = {**found.metadata, READ_BY: self._service.name}
-        return replace(found, metadata=metadata, reader=self._reader)
+        extraction = extraction_of(self._service.analyse(blob.data), blob)
+        metadata = {**extraction.metadata, READ_BY: self._service.name}
+        return replace(extraction, metadata=metadata, reader=self._reader)
 
     def _fallen_back(self, outcome: Extraction | ReadError, reason: str) -> Extraction | ReadError:
         if isinstance(outcome, ReadError):

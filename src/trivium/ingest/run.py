@@ -20,10 +20,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from trivium.core.errors import ModelUnavailable
-from trivium.core.types import Extraction, Processed, Vectors
+from trivium.core.types import Extraction, Processed
 from trivium.core.work import JobId, Offered, Step, SyncPoint
 from trivium.ingest.attached import is_library
 from trivium.ingest.embedding import Batches, Embedding, Made, step_back
@@ -363,11 +363,11 @@ class Pipeline:
     ) -> Processed:
         """With its vectors, if it has them all, and with the end of its task."""
         processed = flight.ready.processed
-        if processed.hashes and not any(hash_ in made.reasons for hash_ in processed.hashes):
-            processed = _with_vectors(processed, made)
+        is_whole = processed.hashes and not any(hash_ in made.reasons for hash_ in processed.hashes)
+        found = _vectors(processed.hashes, made) if is_whole else {}
         end = flight.ending(flight.fate, reason) if flight.offer.task else None
         end = self._records.signed(end) if end else None
-        return replace(processed, timings=dict(flight.steps.seconds), task=end)
+        return replace(processed, timings=dict(flight.steps.seconds), task=end, **found)
 
     def _reason(self, flight: InFlight, made: Made) -> ModelUnavailable | None:
         """Why it has no vectors, if there is a model and it failed."""
@@ -442,9 +442,8 @@ def _is_small(item: SourceItem) -> bool:
     return 0 < item.size <= SMALL
 
 
-def _with_vectors(processed: Processed, made: Made) -> Processed:
+def _vectors(hashes: Sequence[str], made: Made) -> dict[str, Any]:
     import numpy as np
 
-    vectors: Vectors = np.stack([made.vectors[hash_] for hash_ in processed.hashes])
-    new = {hash_: made.tokens[hash_] for hash_ in processed.hashes if hash_ in made.tokens}
-    return replace(processed, vectors=vectors, tokens=new)
+    new = {hash_: made.tokens[hash_] for hash_ in hashes if hash_ in made.tokens}
+    return {"vectors": np.array([made.vectors[hash_] for hash_ in hashes]), "tokens": new}

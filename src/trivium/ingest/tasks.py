@@ -148,7 +148,8 @@ class InFlight:
         )
 
 
-BATCH_DOCUMENTS = 256
+# Each put takes some 50 statements, four commits and two files of words, whatever its size.
+BATCH_DOCUMENTS = 1024
 # At once: one batch being written, one being embedded, one waiting, one being read.
 MOST_DOCUMENTS = 4 * BATCH_DOCUMENTS
 MOST_BYTES = 32 << 20  # of files; a larger one is added alone
@@ -362,11 +363,7 @@ class TaskFeed:
     `unembedded`, to be worked on when all is read."""
 
     def __init__(
-        self,
-        backend: Backend,
-        worker: str,
-        offer: Callable[[Job, Task], Offer],
-        halt: Event,
+        self, backend: Backend, worker: str, offer: Callable[[Job, Task], Offer], halt: Event
     ) -> None:
         """`halt`: once set, tasks that haven't started wait for another time."""
         self._queue, self._known_jobs = backend.queue, backend.jobs
@@ -442,7 +439,8 @@ class TaskFeed:
         """None: it has failed already, for example because it needs something this process
         lacks."""
         try:
-            return replace(self._offer(job, task), alone=task.lost > 0)
+            offer = self._offer(job, task)
+            return replace(offer, alone=True) if task.lost else offer
         except TriviumError as error:
             why = error
         except BaseException as error:

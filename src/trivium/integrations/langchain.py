@@ -31,18 +31,14 @@ class TriviumRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
     ) -> list[Document]:
-        found = self.library.search(
-            query,
-            self.limit,
-            options=self.options,
-            filters=self.filters,
-            within=self.within,
+        results = self.library.search(
+            query, self.limit, options=self.options, filters=self.filters, within=self.within
         )
         return [
             Document(
                 page_content=text(result),
-                metadata=details(result, weak=not found.fits(result)),
+                metadata=details(result, weak=not results.fits(result)),
                 id=name(result),
             )
-            for result in found
+            for result in results
         ]

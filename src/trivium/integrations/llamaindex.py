@@ -37,7 +37,7 @@ class TriviumRetriever(BaseRetriever):
         self._within = within
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = self._library.search(
+        results = self._library.search(
             query_bundle.query_str,
             self._limit,
             options=self._options,
@@ -49,9 +49,9 @@ class TriviumRetriever(BaseRetriever):
                 node=TextNode(
                     id_=name(result),
                     text=text(result),
-                    metadata=details(result, weak=not found.fits(result)),
+                    metadata=details(result, weak=not results.fits(result)),
                 ),
                 score=result.score,
             )
-            for result in found
+            for result in results
         ]

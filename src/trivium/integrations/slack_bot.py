@@ -83,15 +83,15 @@ class SlackBot:
             with connect(url, open_timeout=30) as socket:
                 while not stop.is_set():
                     try:
-                        told = json.loads(socket.recv(timeout=1.0))
+                        payload = json.loads(socket.recv(timeout=1.0))
                     except TimeoutError:
                         continue
-                    if told.get("type") == "disconnect":
+                    if payload.get("type") == "disconnect":
                         return
-                    if envelope := told.get("envelope_id"):
+                    if envelope := payload.get("envelope_id"):
                         socket.send(json.dumps({"envelope_id": envelope}))
-                    if told.get("type") == "events_api":
-                        self.hear(told.get("payload") or {})
+                    if payload.get("type") == "events_api":
+                        self.hear(payload.get("payload") or {})
         except WebSocketException as reason:
             raise OSError(str(reason)) from reason
 
@@ -151,10 +151,10 @@ class SlackBot:
         """Who reads the reply: the labels that every one of them holds."""
         labels = {channel_label(channel)}
         if self._is_member(user) and (is_direct or self._is_ours(channel)):
-            sources = (one for one in self._library.sync.all() if one.kind == "slack")
-            labels |= {one.audience or one.name for one in sources}
+            sources = (source for source in self._library.sync.all() if source.kind == "slack")
+            labels |= {source.audience or source.name for source in sources}
         if is_direct:
-            labels |= {channel_label(one) for one in self._shared_with(user)}
+            labels |= {channel_label(text) for text in self._shared_with(user)}
         rights = frozenset({Right.SEARCH})
         return Caller(f"slack-{user}", user, frozenset(labels), None, rights)
 
@@ -168,15 +168,15 @@ class SlackBot:
             log.warning("Slack doesn't say who %s is: %s", user, error)
             return False
 
-    def _is_inside(self, told: Mapping[str, Any]) -> bool:
+    def _is_inside(self, fields: Mapping[str, Any]) -> bool:
         """Of the workspace or its organisation, and not a guest."""
         if not self._team:
             about = self._call(self._bot, "GET", "auth.test")
             self._team = {str(about.get(one)) for one in ("team_id", "enterprise_id")} - _NONE
-        if any(told.get(one) for one in _OUTSIDE):
+        if any(fields.get(text) for text in _OUTSIDE):
             return False
-        homes = {str(told.get("team_id"))}
-        enterprise = told.get("enterprise_user")
+        homes = {str(fields.get("team_id"))}
+        enterprise = fields.get("enterprise_user")
         if isinstance(enterprise, dict):
             homes.add(str(enterprise.get("enterprise_id")))
         return bool(homes & self._team)
@@ -184,13 +184,13 @@ class SlackBot:
     def _is_ours(self, channel: str) -> bool:
         """Not shared with another organisation, and nobody in it is a guest or unknown."""
         try:
-            told = self._call(self._bot, "GET", "conversations.info", {"channel": channel})
-            about = told.get("channel") or {}
+            fields = self._call(self._bot, "GET", "conversations.info", {"channel": channel})
+            about = fields.get("channel") or {}
             if about.get("is_ext_shared") or about.get("is_pending_ext_shared"):
                 return False
             inside = self._insiders()
             readers = self._pages("conversations.members", "members", {"channel": channel})
-            return all(str(one) in inside for one in readers)
+            return all(str(reader) in inside for reader in readers)
         except TriviumError as error:
             log.warning("Slack doesn't say who is in %s: %s", channel, error)
             return False
@@ -199,23 +199,25 @@ class SlackBot:
         """Everyone of the workspace but guests; asked for again after a while."""
         if not self._inside or monotonic() - self._inside_at > _REMEMBERED:
             people = self._pages("users.list", "members", {})
-            self._inside = frozenset(str(one.get("id")) for one in people if self._is_inside(one))
+            self._inside = frozenset(
+                str(person.get("id")) for person in people if self._is_inside(person)
+            )
             self._inside_at = monotonic()
         return self._inside
 
     def _shared_with(self, user: str) -> Iterator[str]:
         """The private channels that this person and the bot are in."""
         asked = {"user": user, "types": "private_channel,mpim"}
-        for one in self._pages("users.conversations", "channels", asked):
-            yield str(one["id"])
+        for page in self._pages("users.conversations", "channels", asked):
+            yield str(page["id"])
 
     def _pages(self, method: str, part: str, asked: Mapping[str, Any]) -> Iterator[Any]:
         cursor = None
         while True:
             sent = {**asked, "limit": 200, "cursor": cursor}
-            found = self._call(self._bot, "GET", method, sent)
-            yield from found.get(part) or ()
-            cursor = (found.get("response_metadata") or {}).get("next_cursor")
+            fields = self._call(self._bot, "GET", method, sent)
+            yield from fields.get(part) or ()
+            cursor = (fields.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
                 return
 
@@ -256,11 +258,11 @@ def told(answer: Answer) -> str:
     lines = [_escaped(answer.text)]
     for statement in answer.unsupported:
         lines.append(_escaped(f"Not supported: “{statement.text}” ({statement.why})."))
-    for one in answer.citations:
-        title = _escaped(one.title).replace("|", "¦").replace("\n", " ")
-        place = "".join(f", {_escaped(part)}" for part in place_parts(one))
-        where = f"<{_address(one.link)}|{title}>" if _WEB.match(one.link) else title
-        lines.append(f"[{one.number}] {where}{place}")
+    for citation in answer.citations:
+        title = _escaped(citation.title).replace("|", "¦").replace("\n", " ")
+        place = "".join(f", {_escaped(part)}" for part in place_parts(citation))
+        where = f"<{_address(citation.link)}|{title}>" if _WEB.match(citation.link) else title
+        lines.append(f"[{citation.number}] {where}{place}")
     return "\n".join(lines)
 
 

@@ -61,7 +61,7 @@ class Answering:
         until = monotonic() + SECONDS
         _, ids = self._backend.signals.sample(_SAMPLED, within)
         chunks = self._backend.documents.chunks(ids, within)
-        made = [one for chunk in chunks for one in candidates(passage_of(1, chunk))]
+        made = [candidate for chunk in chunks for candidate in candidates(passage_of(1, chunk))]
         seen: set[DocumentId] = set()
         # Figures first: a page of definitions would show less of what it can answer.
         for one in sorted(made, key=lambda one: not any(map(str.isdigit, one.holds))):
@@ -91,14 +91,9 @@ class Answering:
         """Answer a question from at most `limit` passages (None: the setting `ask.limit`); each
         statement cites its passages. `ask_stream` returns the same piece by piece."""
         for event in self.ask_stream(
-            question,
-            history=history,
-            limit=limit,
-            filters=filters,
-            within=within,
-            conversation=conversation,
-            depth=depth,
-        ):
+            question, history=history, limit=limit, filters=filters, within=within,
+            conversation=conversation, depth=depth,
+        ):  # fmt: skip
             if isinstance(event, Done):
                 return event.answer
         raise AssertionError("an answer always ends")
@@ -151,7 +146,9 @@ class Answering:
         chosen = one_of(Depth, "depth", settings.ask_depth if depth is None else depth)
         read = (deep or chosen is Depth.DEEP) and settings.ask_rerank
         first = replace(options, deep=True) if read and self._model.searcher.can_deepen else options
-        request = request_for(settings, model, (question,), within, first)
+        request = request_for(
+            settings, model, (question,), within, first, self._model.scale(within)
+        )
         request.check()
         # Whoever only searches imports none of this.
         from trivium.answer.agent import Limits

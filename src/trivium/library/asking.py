@@ -34,6 +34,7 @@ from trivium.search.match import Fits, fits_for
 from trivium.search.prefer import RECENT, Boost, Preference, boosts_of, boosts_written
 from trivium.search.request import MODES, Rerank, SearchRequest
 from trivium.search.rerank import Shares
+from trivium.search.scale import Scale, scale_of
 from trivium.search.weigh import Evidence, evidence_for
 from trivium.store.where import UPLOADED
 from trivium.text.filters import BUILT_IN, OF_PASSAGES, check_filter, fields_of, parse_filter
@@ -51,9 +52,15 @@ _PROPOSED = 5  # near values that are looked at more closely
 
 
 def request_for(
-    settings: Settings, model: str, queries: tuple[str, ...], within: Where, options: SearchOptions
+    settings: Settings,
+    model: str,
+    queries: tuple[str, ...],
+    within: Where,
+    options: SearchOptions,
+    scale: Scale | None = None,
 ) -> SearchRequest:
-    """`model`: fingerprint of the embedder in use."""
+    """`model`: fingerprint of the embedder in use; `scale`: of its cosines, if it was measured."""
+    scale = scale_of(model) or scale
     s, o = settings, options
     _refuse_wrong_types(queries, o)
     mode = one_of(Mode, "mode", o.mode)
@@ -82,11 +89,11 @@ def request_for(
         correct=s.search_correct if o.correct is None else o.correct,
         every_word=strict or (s.search_every_word if o.every_word is None else o.every_word),
         strict=strict,
-        evidence=_evidence(s, model) if o.weights is None else None,
+        evidence=_evidence(s, scale) if o.weights is None else None,
         k=s.fusion_k if o.k is None else o.k,
         threshold=s.search_threshold if o.threshold is None else o.threshold,
         fuse_documents=s.fusion_documents,
-        match=_fits(s, model),
+        match=_fits(s, scale),
         floor=s.search_floor,
         min_match=s.search_min_match if o.min_match is None else o.min_match,
         candidates=s.search_candidates or s.search_per_result * limit or None,
@@ -103,7 +110,7 @@ def _preference(settings: Settings, options: SearchOptions) -> Preference | None
     s, o = settings, options
     prefer = s.search_prefer if o.prefer is None else o.prefer
     _demand(prefer in ("", RECENT), "prefer", prefer, f"`{RECENT}`, or nothing")
-    written = [one for one in s.search_boosts.split(";") if one.strip()]
+    written = [text for text in s.search_boosts.split(";") if text.strip()]
     boosts = boosts_of(boosts_written(written) if o.boosts is None else o.boosts)
     days = s.search_half_life if o.half_life is None else o.half_life
     if not prefer and o.half_life is not None:
@@ -201,15 +208,15 @@ class Scope:
         """For a filter that matches nothing: each value that no document has, with the nearest
         value in this caller's documents. For people who mistyped it."""
         backend = view or self._backend
-        told = []
+        texts = []
         for asked in _wanted(within.condition):
             field, value = asked.field, str(asked.value)
             if backend.documents.all(within.access.narrowed(asked), limit=1):
                 continue
             near = nearest(value, _known_values(backend, field, within.access))
             hint = f" Did you mean `{near}`?" if near else ""
-            told.append(f"No document has the {field} `{value}`.{hint}")
-        return tuple(told)
+            texts.append(f"No document has the {field} `{value}`.{hint}")
+        return tuple(texts)
 
 
 def _wanted(condition: Condition) -> list[Compare]:
@@ -231,7 +238,7 @@ def _known_values(backend: Backend, field: str, access: Where) -> list[str]:
 
 def names_of(documents: Iterable[Document]) -> list[str]:
     """The file names by which people know documents."""
-    uris = (one.uri.removeprefix(UPLOADED).rstrip("/") for one in documents)
+    uris = (document.uri.removeprefix(UPLOADED).rstrip("/") for document in documents)
     return list(dict.fromkeys(map(os.path.basename, uris)))
 
 
@@ -242,9 +249,9 @@ def nearest(typed: str, known: Iterable[str]) -> str:
 
     by_case = {value.lower(): value for value in known}
     stem = _without_ending(typed.lower())
-    for found in get_close_matches(typed.lower(), by_case, n=_PROPOSED):
-        if get_close_matches(stem, [_without_ending(found)]):
-            return by_case[found]
+    for match in get_close_matches(typed.lower(), by_case, n=_PROPOSED):
+        if get_close_matches(stem, [_without_ending(match)]):
+            return by_case[match]
     return ""
 
 
@@ -287,9 +294,9 @@ def _strength(settings: Settings, options: SearchOptions) -> float:
     return (settings.analysis_strength or 1.0) if options.analysis else 0.0
 
 
-def _evidence(settings: Settings, model: str) -> Evidence | None:
-    """Weights move only for models whose cosines they were fitted to."""
-    return evidence_for(model) if settings.fusion_adaptive else None
+def _evidence(settings: Settings, scale: Scale | None) -> Evidence | None:
+    """Weights move only for models whose cosines are known."""
+    return evidence_for(scale) if settings.fusion_adaptive else None
 
 
 class Match(StrEnum):
@@ -297,10 +304,10 @@ class Match(StrEnum):
     RULE = "rule"
 
 
-def _fits(settings: Settings, model: str) -> Fits | None:
+def _fits(settings: Settings, scale: Scale | None) -> Fits | None:
     if one_of(Match, "search.match", settings.search_match) is Match.RULE:
         return None
-    return fits_for(model)
+    return fits_for(scale)
 
 
 def where(filters: Filters) -> Where:

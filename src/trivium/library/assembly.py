@@ -16,12 +16,7 @@ from trivium.config import Settings, key
 from trivium.core.errors import BadSetting, ModelUnavailable
 from trivium.core.types import OWNER
 from trivium.models import cuda
-from trivium.models.catalogue import (
-    DEEP,
-    SPEECH_WEIGHTS,
-    named,
-    named_for,
-)
+from trivium.models.catalogue import DEEP, SPEECH_WEIGHTS, named, named_for
 from trivium.models.cross_encoder import CrossEncoder
 from trivium.models.endpoint import Endpoint
 from trivium.models.hub import carrier_folder, kept, model_folder, need
@@ -156,10 +151,12 @@ def is_deep(settings: Settings) -> bool:
 def deep_reranker_for(settings: Settings) -> CrossEncoder | None:
     """The cross-encoder for deep reranking; None if it isn't on this machine."""
     model = named(DEEP)
-    folder = kept(model, settings.cache) or carrier_folder(model)
-    if folder is None and not is_deep(settings):
+    folder = kept(model, settings.cache)
+    if folder is None and (is_deep(settings) or carrier_folder(model)):
+        # A copy of the package's files, which stays if the package goes; else how to get it.
+        folder = model_folder(Path(DEEP), settings.cache)
+    if folder is None:
         return None
-    folder = folder or model_folder(Path(DEEP), settings.cache)  # says how to get it
     return CrossEncoder(folder, settings.embed_threads, DEEP_TOKENS, settings.cache)
 
 

@@ -147,9 +147,11 @@ class Background:
     def _follow(self) -> bool:
         """For as long as this is the process that follows them."""
         self._library.upkeep.check_there()  # taking the lock would make the folder again
-        with ExitStack() as held:
+        with ExitStack() as stack:
             try:
-                held.enter_context(self._library.backend.leases.hold(FOLLOWING, _DOING, patience=0))
+                stack.enter_context(
+                    self._library.backend.leases.hold(FOLLOWING, _DOING, patience=0)
+                )
             except LibraryBusy:
                 return False
             try:

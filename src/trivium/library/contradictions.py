@@ -34,6 +34,8 @@ _READING = (
     " such pair word by word, one sentence on each line:\nFIRST: ...\nSECOND: ...\nIf not, answer"
     " NONE.\n\nFirst text: {one}\n\nSecond text: {other}\n"
 )
+# Of these, each entry is its own story, whose days and numbers differ by nature.
+_OF_ENTRIES = ("rss+xml", "atom+xml", "feed+json", "text/calendar", "text/vcard")
 _READ_PAIR = re.compile(r"FIRST:\s*(?P<one>.+?)\s*\n\s*SECOND:\s*(?P<other>.+)")
 _SEEN = "the language model sees a contradiction"
 
@@ -64,10 +66,12 @@ class Contradictions:
         limit: int = 50,
         on_progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> list[Contradiction]:
-        """The first pairs, by document. A document is not held against its own copies."""
+        """The first pairs, by document; those of two documents before those within one. A document
+        is not held against its own copies, nor an entry of a feed against the others."""
         documents = self._documents.all(within)
         total = min(_MOST_PASSAGES, sum(one.chunks for one in documents))
         found: list[Contradiction] = []
+        inside: list[Contradiction] = []
         met: set[tuple[str, str]] = set()
         self._naming = {}
         done = 0
@@ -76,25 +80,29 @@ class Contradictions:
                 done += 1
                 on_progress(min(done, total), total)
                 if done > total or len(found) >= limit:
-                    return found[:limit]
+                    return [*found, *inside][:limit]
                 for pair in self._against(passage, within):
                     key = tuple(sorted((pair.first, pair.second)))
                     if key not in met:
                         met.add((key[0], key[1]))
+                        is_inside = pair.one.document.id == pair.other.document.id
+                        if is_inside and len(inside) >= limit:
+                            continue
                         if (judged := self._judged(pair)) is not None:
-                            found.append(judged)
-        return found[:limit]
+                            (inside if is_inside else found).append(judged)
+        return [*found, *inside][:limit]
 
     def _against(self, passage: StoredChunk, within: Where) -> list[Contradiction]:
         mine = _claims(passage)
         if not mine:
             return []
         near = self._near(passage, within)
+        near = [other for other in near if _may_differ(passage, other)]
         pairs = [pair for other in near[:_READ] if (pair := self._read(passage, other))]
         named = {name for claim in mine for name in claim.statement.names}
         for name in sorted(named, key=lambda name: (-len(name), name))[:_MOST_NAMES]:
             near += self._who_name(name, within)
-        for other in {one.id: one for one in near if one.id != passage.id}.values():
+        for other in {one.id: one for one in near if _may_differ(passage, one)}.values():
             theirs = _claims(other)
             pairs += [
                 Contradiction(passage, one.text, other, two.text, why, judged=False)
@@ -152,6 +160,14 @@ class Contradictions:
 
 def _has(passage: StoredChunk, sentence: str) -> bool:
     return " ".join(sentence.split()) in " ".join(passage.chunk.text.split())
+
+
+def _may_differ(one: StoredChunk, other: StoredChunk) -> bool:
+    feed = one.document.metadata.get("feed")
+    if feed and feed == other.document.metadata.get("feed"):
+        return False
+    of_entries = one.document.media_type.endswith(_OF_ENTRIES)
+    return one.id != other.id and not (of_entries and one.document.id == other.document.id)
 
 
 def _claims(passage: StoredChunk) -> list[Claim]:

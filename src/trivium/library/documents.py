@@ -97,16 +97,16 @@ class Documents:
         name = f"#{document}" if isinstance(document, int) else document
         check_text("document", name)
         if name.isascii() and name.isdecimal():
-            found = self._named(f"#{name}", within)
-            if found:
-                return found[0]
-        found = self._named(name, within)
-        if not found:
+            documents = self._named(f"#{name}", within)
+            if documents:
+                return documents[0]
+        documents = self._named(name, within)
+        if not documents:
             raise DocumentNotFound(f"There is no document {name}.{self._hint(name, within)}")
-        if len(found) > 1:
-            choices = ", ".join(f"#{d.id} {d.uri}" for d in found)
+        if len(documents) > 1:
+            choices = ", ".join(f"#{d.id} {d.uri}" for d in documents)
             raise DocumentNotFound(f"Several documents have the name {name}: {choices}.")
-        return found[0]
+        return documents[0]
 
     def _named(self, name: str, within: Where) -> list[Document]:
         full = os.path.abspath(name)
@@ -197,7 +197,9 @@ class Documents:
         number."""
         found = self.get(document, within)
         number = found.interpretation if interpretation is None else interpretation
-        past = {one.number: one for one in self._backend.documents.history(found.id, within)}
+        past = {
+            version.number: version for version in self._backend.documents.history(found.id, within)
+        }
         text = self._backend.documents.text(found.id, within, number)
         if number not in past or text is None:
             raise DocumentNotFound(
@@ -226,7 +228,7 @@ class Documents:
         on_wait: Waiting | None = None,
     ) -> list[Document]:
         """Remove documents with chunks, vectors and text. If one doesn't exist, removes none."""
-        found = {d.id: d for one in documents for d in (self.get(one, within),)}
+        found = {d.id: d for document in documents for d in (self.get(document, within),)}
         with self._backend.writer.writing(on_wait):
             self._backend.writer.remove(found)
         return list(found.values())

@@ -83,10 +83,10 @@ class Folders:
         """Raises BadSetting for folders that hold no documents: the library's own, and those in
         which the system shows its state."""
         real = folder.resolve()
-        own = [Path(one).resolve() for one in self._own]
-        if any(real == one or one in real.parents for one in own):
+        own = [Path(path).resolve() for path in self._own]
+        if any(real == path or path in real.parents for path in own):
             raise BadSetting(f"{folder} is the library's own folder.", fix="Choose another one.")
-        if any(real == one or one in real.parents for one in _SYSTEM):
+        if any(real == path or path in real.parents for path in _SYSTEM):
             raise BadSetting(
                 f"{folder} holds the system's state, not documents.", fix="Choose another one."
             )
@@ -180,15 +180,15 @@ class Folders:
     def _gone(self, root: Path, collection: str, ignore: Sequence[str], force: bool) -> list[str]:
         if root.exists() and not root.is_dir():
             raise BadSetting(f"{root} isn't a folder.", fix="Name a folder.")
-        held = _files(self._backend.documents.below(f"{uri_of(root).rstrip('/')}/", collection))
+        files = _files(self._backend.documents.below(f"{uri_of(root).rstrip('/')}/", collection))
         rules = self.rules(root, ignore)
-        if held and not force and next(rules.walk(), None) is None:
+        if files and not force and next(rules.walk(), None) is None:
             raise FolderEmpty(
                 f"{root} is missing, or has no files except ignored ones,"
-                f" but the library has {counted(len(held), 'document')} from it."
+                f" but the library has {counted(len(files), 'document')} from it."
             )
         # Someone named a hidden file: it stays as long as it exists.
-        return [uri for uri in held if not is_there(uri) or not rules.allow(uri, hidden=True)]
+        return [uri for uri in files if not is_there(uri) or not rules.allow(uri, hidden=True)]
 
     def _forget(self, uris: list[str], collection: str, on_wait: Waiting | None) -> list[str]:
         if uris:

@@ -72,7 +72,9 @@ class History:
     ) -> str:
         """Raises OriginalMissing."""
         found = self._documents.get(document, within)
-        past = {one.number: one for one in self._backend.documents.history(found.id, within)}
+        past = {
+            version.number: version for version in self._backend.documents.history(found.id, within)
+        }
         number = found.interpretation if interpretation is None else interpretation
         address = _numbered(past, number, found).original
         if not address:
@@ -89,7 +91,9 @@ class History:
         """The difference between two interpretations: by default the active one (`new`) and the
         one before `new` (`old`)."""
         found = self._documents.get(document, within)
-        past = {one.number: one for one in self._backend.documents.history(found.id, within)}
+        past = {
+            version.number: version for version in self._backend.documents.history(found.id, within)
+        }
         last = found.interpretation if new is None else new
         first = max((n for n in past if n < last), default=0) if old is None else old
         if old is None and not first:
@@ -98,7 +102,10 @@ class History:
                 fix="The document has only one version.",
             )
         a, b = (_numbered(past, number, found) for number in (first, last))
-        texts = (self._backend.documents.text(found.id, within, one.number) or "" for one in (a, b))
+        texts = (
+            self._backend.documents.text(found.id, within, version.number) or ""
+            for version in (a, b)
+        )
         before, after = (text.splitlines() for text in texts)
         lines = list(unified_diff(before, after, n=_AROUND, lineterm=""))[2:]  # no file names
         return Difference(a, b, dict(_facts(a, b)), tuple(lines))
@@ -117,7 +124,10 @@ class History:
         check_scalar("number", number)
         with self._backend.writer.writing(on_wait):
             found = self._documents.get(document, within)
-            past = {one.number: one for one in self._backend.documents.history(found.id, within)}
+            past = {
+                version.number: version
+                for version in self._backend.documents.history(found.id, within)
+            }
             _numbered(past, number, found)
             self._model.follow()
             restored = self._backend.writer.restore(found.id, number)

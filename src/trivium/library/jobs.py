@@ -85,11 +85,15 @@ class Tally:
     outcomes: list[Outcome] = field(default_factory=list)
     failed: list[Outcome] = field(default_factory=list)
     counts: Counter[Fate] = field(default_factory=Counter)
+    # Those without passages, which are lists of references: their papers are what was added.
+    unlisted: Counter[Fate] = field(default_factory=Counter)
     chunks: int = 0
     notes: list[str] = field(default_factory=list)
 
     def take(self, outcome: Outcome) -> None:
         self.counts[outcome.fate] += 1
+        if outcome.document is not None and not outcome.document.chunks:
+            self.unlisted[outcome.fate] += 1
         if len(self.outcomes) < MOST_OUTCOMES:
             self.outcomes.append(outcome)
         if outcome.error is not None:
@@ -118,7 +122,7 @@ class Tally:
 
     def report(self, seconds: float, embedding_seconds: float, job: Job | None) -> Report:
         return Report(
-            tuple(self.outcomes), self.counts, tuple(self.failed), self.chunks,
+            tuple(self.outcomes), self.counts - self.unlisted, tuple(self.failed), self.chunks,
             seconds, embedding_seconds, tuple(self.notes), job,
         )  # fmt: skip
 
@@ -201,13 +205,14 @@ class Jobs:
 
     def all(self, *, ended: bool = True, limit: int | None = None) -> list[Job]:
         """The newest first. `ended` off: only those with work left."""
-        return [self._as_it_is(job) for job in self._backend.jobs.all(ended=ended, limit=limit)]
+        found = self._backend.jobs.all(ended=ended, limit=limit)
+        alive = self._alive(found)
+        return [_unless_dead(job, alive) for job in found]
 
     def queue_state(self) -> QueueState:
         """How long the queue is; a change of the model counts as a job without documents."""
         left = self._backend.jobs.all(ended=False)
-        workers = {job.worker for job in left if job.worker and job.state is JobState.RUNNING}
-        alive = {one for one in workers if self._backend.leases.is_held(worker_lease(one))}
+        alive = self._alive(left)
         states = Counter(
             JobState.RUNNING if job.worker in alive else JobState.QUEUED for job in left
         )
@@ -225,15 +230,13 @@ class Jobs:
         found = self._backend.jobs.get(job)
         if found is None:
             raise JobNotFound(f"There is no job {job}.")
-        return self._as_it_is(found)
+        return _unless_dead(found, self._alive([found]))
 
-    def _as_it_is(self, job: Job) -> Job:
-        """A worker that was killed could not write down that it stopped: nobody is at its job."""
-        if job.state is not JobState.RUNNING:
-            return job
-        if job.worker and self._backend.leases.is_held(worker_lease(job.worker)):
-            return job
-        return replace(job, state=JobState.QUEUED, rate=0.0, seconds_left=None)
+    def _alive(self, jobs: Sequence[Job]) -> set[str]:
+        """The workers of these jobs that hold their lease: asked once for each, since dropped files
+        are many jobs of one worker."""
+        workers = {job.worker for job in jobs if job.worker and job.state is JobState.RUNNING}
+        return {one for one in workers if self._backend.leases.is_held(worker_lease(one))}
 
     def tasks(
         self,
@@ -245,10 +248,13 @@ class Jobs:
     ) -> list[Task]:
         """The documents of a job, in the order offered. Unchanged ones are no longer listed once it
         has ended."""
-        self.get(job)
+        check_scalar("job", job)
         check_scalar("offset", offset)
         check_scalar("limit", limit or 0)
-        return self._backend.jobs.tasks(job, states=states, offset=offset, limit=limit)
+        found = self._backend.jobs.tasks(job, states=states, offset=offset, limit=limit)
+        if not found:
+            self.get(job)  # raises if there is no such job
+        return found
 
     def fates(self, job: JobId) -> Mapping[str, int]:
         """How many of its documents were added, updated, unchanged, ..."""
@@ -372,7 +378,7 @@ class Jobs:
             told = [*tally.notes, *notes, *self._documents.near_notes(tally.fresh)]
             if told:
                 self._backend.queue.note(job, told)
-        self._model.renew_grasp()
+        self._model.renew_separation()
         return bool(tallies)
 
     def stop(self) -> None:
@@ -441,7 +447,7 @@ class Jobs:
 
     def _report(self, job: JobId | None, tally: Tally, seconds: float, spent: float) -> Report:
         tally.notes += self._documents.near_notes(tally.fresh)
-        self._model.renew_grasp()
+        self._model.renew_separation()
         if job is None:
             return tally.report(seconds, spent, None)
         if tally.notes:
@@ -471,6 +477,13 @@ def _only(job: JobId | None, tally: Tally) -> Callable[[Outcome], None]:
             tally.take(outcome)
 
     return take
+
+
+def _unless_dead(job: Job, alive: set[str]) -> Job:
+    """A worker that was killed could not write down that it stopped: nobody is at its job."""
+    if job.state is not JobState.RUNNING or job.worker in alive:
+        return job
+    return replace(job, state=JobState.QUEUED, rate=0.0, seconds_left=None)
 
 
 def _seen(job: Job) -> tuple[JobState, int, int, int]:

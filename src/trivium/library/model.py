@@ -2,7 +2,7 @@
 another, which is then a mistake or a wish for `trivium reembed`.
 
 `CurrentModel` is that model with the searcher that uses it. Another process may embed the library
-again at any time; its callers follow. `Grasp` measures how well the model tells a library's
+again at any time; its callers follow. `Separation` measures how well the model tells a library's
 passages apart, how long and how alike they are, again as the library grows.
 """
 
@@ -36,7 +36,10 @@ from trivium.models import catalogue, hub
 from trivium.models.missing import MissingEmbedder
 from trivium.models.weights import NAME
 from trivium.ports import Backend, Embedder
-from trivium.search.grasp import (
+from trivium.search.anchors import STEEPEST, anchored
+from trivium.search.run import Searcher
+from trivium.search.scale import Scale, scale_of
+from trivium.search.separation import (
     LEAST,
     NEIGHBOURS,
     PASSAGES,
@@ -46,8 +49,6 @@ from trivium.search.grasp import (
     usual_length,
     usual_likeness,
 )
-from trivium.search.run import Searcher
-from trivium.search.scale import scale_of
 
 # What decides which vectors a text gets, and how to reach the model. The key itself is no setting.
 NAMING = (
@@ -189,13 +190,13 @@ class CurrentModel:
         self.settings = settings
         self.generator = generator_for(settings)
         reranker = reranker_for(settings, embedder, self._backend)
-        self._grasps = Grasps(self._backend, embedder)
+        self._separations = Separations(self._backend, embedder)
         self.searcher = Searcher(
             self._backend,
             embedder,
             self.generator,
             reranker,
-            self._grasp,
+            self._separation,
             self._passages,
             deep_reranker_for(settings),
         )
@@ -205,17 +206,25 @@ class CurrentModel:
         for observer in self.observers:
             observer(milliseconds)
 
-    def renew_grasp(self) -> None:
+    def renew_separation(self) -> None:
         """After documents were added."""
-        self._grasps.renew()
+        self._separations.renew()
 
-    def _grasp(self, where: Where) -> float | None:
-        found = self._grasps.of(where)
-        return None if found is None else found.grasp
+    def _separation(self, where: Where) -> float | None:
+        separation = self._separations.of(where)
+        return None if separation is None else separation.value
+
+    def scale(self, where: Where) -> Scale | None:
+        """Of the model's cosines, as far as it is known for the passages a caller may see."""
+        known = scale_of(self.embedder.fingerprint)
+        if known is not None:
+            return known
+        separation = self._separations.of(where)
+        return None if separation is None else separation.scale
 
     def _passages(self, where: Where) -> Passages:
-        found = self._grasps.of(where)
-        return Passages(few=True) if found is None else found.shape
+        separation = self._separations.of(where)
+        return Passages(few=True) if separation is None else separation.shape
 
     def follow(self) -> None:
         """Use the model that the library's vectors are of by now, whatever the settings named when
@@ -243,70 +252,86 @@ _PUBLIC = OWNER.held_by(frozenset({EVERYONE}))
 
 
 @dataclass(frozen=True, slots=True)
-class Grasp:
+class Separation:
     """The measurement, its model, and the number of passages at the time."""
 
-    grasp: float
+    value: float | None  # None: not measured, since it asks the model for a hundred vectors
     model: str
     passages: int
     length: float | None = None  # of passages (`usual_length`)
     alike: float | None = None  # of passages; None: measured before that was, as of the length
+    slope: float = 0.0  # of the model's cosines, by its anchors; 0 if these say nothing
+    offset: float = 0.0
+
+    @property
+    def scale(self) -> Scale | None:
+        known = scale_of(self.model)
+        return known or (Scale(self.slope, self.offset) if self.slope else None)
 
     @property
     def shape(self) -> Passages:
-        scale = scale_of(self.model)
+        scale = self.scale
         near = scale.similarity(self.alike) if scale and self.alike is not None else None
         return Passages(self.length or 0.0, usual_likeness(near))
 
 
-def kept(backend: Backend, model: str) -> Grasp | None:
+def kept(backend: Backend, model: str) -> Separation | None:
     """None if nothing was measured yet with this model, or the stored value can't be read."""
-    with suppress(ValueError, TypeError):
-        found = Grasp(**json.loads(backend.models.grasp()))
-        figures = (found.grasp, found.length or 0, found.alike or 0)
-        if found.model == model and all(-1 <= figure <= 1 for figure in figures):
-            return found
+    with suppress(ValueError, TypeError, KeyError):
+        stored = json.loads(backend.models.separation())
+        separation = Separation(stored.pop("grasp"), **stored)  # as releases of before call it
+        figures = (separation.value or 0, separation.length or 0, separation.alike or 0)
+        placed = max(abs(separation.slope), abs(separation.offset)) <= STEEPEST
+        if separation.model == model and placed and all(-1 <= one <= 1 for one in figures):
+            return separation
     return None
 
 
-class Grasps:
+_UNPLACED = Scale(0.0, 0.0)
+
+
+class Separations:
     """What was measured, by what a caller may see. Threads may share it."""
 
     def __init__(self, backend: Backend, embedder: Embedder) -> None:
         self._backend = backend
         self._embedder = embedder
-        self._fitted = scale_of(embedder.fingerprint) is not None  # else its cosines are unknown
-        self._known: dict[frozenset[str] | None, tuple[Grasp | None, float]] = {}
+        self._fitted = scale_of(embedder.fingerprint) is not None
+        self._known: dict[frozenset[str] | None, tuple[Separation | None, float]] = {}
         self._lock = Lock()
+        self._anchored: Scale | None = None
+        self._lock_of_anchors = Lock()
 
     def renew(self) -> None:
         """Measure if the library is new or has grown much. A search works without it."""
         before = kept(self._backend, self._embedder.fingerprint)
-        found = self._measured(_PUBLIC, before) if self._fitted else None
-        if found != before:
-            self._backend.models.keep_grasp(json.dumps(asdict(found)) if found else "")
+        separation = self._measured(_PUBLIC, before)
+        if separation != before:
+            stored = {} if separation is None else asdict(separation)
+            stored["grasp"] = stored.pop("value", None)
+            self._backend.models.keep_separation(json.dumps(stored) if separation else "")
         with self._lock:
             self._known.pop(None, None)
 
-    def of(self, where: Where) -> Grasp | None:
+    def of(self, where: Where) -> Separation | None:
         """Of the public passages in the caller's collections, so that passages elsewhere change
         nothing. For a caller limited to some, it is measured by the first search: .6 s of a
         processor, once in a process and whenever they have grown much."""
         collections = where.collections
         with self._lock:
-            found, stale = self._known.get(collections, (None, 0.0))
-            if monotonic() < stale or not self._fitted:
-                return found
+            separation, stale = self._known.get(collections, (None, 0.0))
+            if monotonic() < stale:
+                return separation
             if collections is None:  # another process may have measured it
-                found = kept(self._backend, self._embedder.fingerprint)
+                separation = kept(self._backend, self._embedder.fingerprint)
             else:
-                found = self._measured(where.access.held_by(_PUBLIC.audiences), found)
+                separation = self._measured(where.access.held_by(_PUBLIC.audiences), separation)
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            self._known[collections] = (found, monotonic() + _SECONDS)
-            return found
+            self._known[collections] = (separation, monotonic() + _SECONDS)
+            return separation
 
-    def _measured(self, public: Where, before: Grasp | None) -> Grasp | None:
+    def _measured(self, public: Where, before: Separation | None) -> Separation | None:
         """A new measurement if there are many more passages than before, else that one. None if
         there are too few, by now too: then a match is computed as in a small library."""
         backend, embedder = self._backend, self._embedder
@@ -320,15 +345,33 @@ class Grasps:
             probe = Probe(Query(""), vector, model=embedder.fingerprint)
             return backend.signals.search(Signal.VECTOR, probe, public, NEIGHBOURS + 1)
 
-        def documents(found: Collection[ChunkId]) -> dict[ChunkId, DocumentId]:
-            return {c.id: c.document.id for c in backend.documents.chunks(sorted(found), public)}
+        def documents(collection: Collection[ChunkId]) -> dict[ChunkId, DocumentId]:
+            return {
+                c.id: c.document.id for c in backend.documents.chunks(sorted(collection), public)
+            }
 
         with suppress(ModelError, ModelChanged):
             passages = backend.documents.chunks(ids, public)
             vectors = backend.signals.vectors(ids, public)
-            found = measure(passages, vectors, embedder.embed_query)
-            if found is not None:
+            found = measure(passages, vectors, embedder.embed_query) if self._fitted else None
+            if found is not None or not self._fitted:
                 near = alike(passages, vectors, nearest, documents)
-                length = usual_length(passages)
-                return Grasp(found, embedder.fingerprint, count, length, near)
+                length, by = usual_length(passages), self._placed()
+                return Separation(
+                    found, embedder.fingerprint, count, length, near, by.slope, by.offset
+                )
         return before
+
+    def _placed(self) -> Scale:
+        """Of a model whose cosines nobody measured, by its anchors: once for a library."""
+        if self._fitted:
+            return _UNPLACED
+        with self._lock_of_anchors:
+            if self._anchored is None:
+                before = kept(self._backend, self._embedder.fingerprint)
+                self._anchored = (
+                    Scale(before.slope, before.offset)
+                    if before is not None
+                    else anchored(self._embedder.embed_query, self._embedder.embed_documents)
+                ) or _UNPLACED
+            return self._anchored

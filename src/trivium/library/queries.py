@@ -139,14 +139,14 @@ class Queries:
 def _counted(queries: Sequence[LoggedQuery]) -> list[LoggedQuery]:
     """Each text once a day, without who asked."""
     found: dict[tuple[str, str], LoggedQuery] = {}
-    for one in queries:
-        key = one.at[:10], one.text
+    for query in queries:
+        key = query.at[:10], query.text
         known = found.get(key, LoggedQuery(key[0], key[1], 0))
         found[key] = replace(
             known,
-            asked=known.asked + one.asked,
-            empty=known.empty + one.empty,
-            took_ms=max(known.took_ms, one.took_ms),
+            asked=known.asked + query.asked,
+            empty=known.empty + query.empty,
+            took_ms=max(known.took_ms, query.took_ms),
         )
     return list(found.values())
 
@@ -212,16 +212,16 @@ class Alerts:
             # Changed labels aren't news: the text is, if it was read since the alert was made (or
             # a little before, and stored since), and hasn't matched yet.
             theirs = [
-                one
-                for number, one in fresh
+                document
+                for number, document in fresh
                 if number > _seen(alert)
-                and one.updated_at > _earliest(alert)
-                and matched.get((alert.id, one.id), "") <= one.updated_at
+                and document.updated_at > _earliest(alert)
+                and matched.get((alert.id, document.id), "") <= document.updated_at
             ]
             hits = self._matching(alert, theirs)
             self._backend.alerts.note(hits)
             self._backend.alerts.keep(replace(alert, seen_at=str(last)))
-            known = {one.id: one for one in theirs}
+            known = {document.id: document for document in theirs}
             for hit in hits:
                 if on_hit is not None:
                     on_hit(alert, hit, known[hit.document])
@@ -234,15 +234,15 @@ class Alerts:
         hits = []
         for start in range(0, len(documents), _AT_ONCE):
             some = documents[start : start + _AT_ONCE]
-            found = self._searching.search(
+            results = self._searching.search(
                 alert.query,
                 options=SearchOptions(limit=len(some), by="document"),
-                filters=Filters(source=[f"#{one.id}" for one in some]),
+                filters=Filters(source=[f"#{document.id}" for document in some]),
             )
             hits += [
                 AlertHit(alert.id, r.found.document.id, r.found.chunk.index, r.match, now())
-                for r in found
-                if found.fits(r)
+                for r in results
+                if results.fits(r)
             ]
         return hits
 
@@ -265,7 +265,7 @@ def _send(alert: Alert, hit: AlertHit, document: Document) -> None:
     """What fails is said in the log: the hit is kept anyway."""
     from urllib.request import Request, urlopen
 
-    told = {
+    fields = {
         "alert": alert.id,
         "query": alert.query,
         "document": {"id": document.id, "title": document.title, "uri": document.uri},
@@ -273,7 +273,7 @@ def _send(alert: Alert, hit: AlertHit, document: Document) -> None:
         "match": round(hit.match, 4),
         "at": hit.at,
     }
-    body = json.dumps(told).encode()
+    body = json.dumps(fields).encode()
     request = Request(alert.webhook, body, {"Content-Type": "application/json"})
     try:
         urlopen(request, timeout=_WEBHOOK_SECONDS).close()

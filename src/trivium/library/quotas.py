@@ -97,7 +97,7 @@ class Quotas:
 
 def read_collections(text: str) -> dict[str, Quota]:
     """`quota.collections`: one line for each, `NAME = 1000 documents, 5000000000 bytes`."""
-    found = {}
+    quotas = {}
     for line in filter(None, map(str.strip, text.replace(";", "\n").splitlines())):
         name, _, told = line.rpartition(" = ")
         limits = _LIMITS.fullmatch(told.strip())
@@ -106,5 +106,5 @@ def read_collections(text: str) -> dict[str, Quota]:
                 f"`quota.collections` can't be read at {line[:80]!r}.",
                 fix="Write `NAME = 1000 documents, 5000000000 bytes`, one line for each.",
             )
-        found[name.strip()] = Quota(int(limits[1] or 0), int(limits[2] or 0))
-    return found
+        quotas[name.strip()] = Quota(int(limits[1] or 0), int(limits[2] or 0))
+    return quotas

@@ -37,12 +37,7 @@ class Quoting:
         self._scope = scope
 
     def find(
-        self,
-        text: str,
-        limit: int = 3,
-        *,
-        filters: Filters = Filters(),
-        within: Where = OWNER,
+        self, text: str, limit: int = 3, *, filters: Filters = Filters(), within: Where = OWNER
     ) -> Quotation:
         """Find the document, page and paragraph that a pasted sentence or paragraph comes from, and
         the words that were changed; the nearest first. No places: it isn't in the documents."""
@@ -75,20 +70,20 @@ class Quoting:
         chunks = sorted(chunks, key=lambda chunk: (-shared[chunk.id], chunk.id))[:COMPARED]
         first = [(a, c) for c in chunks if (a := align(words, whole, c.chunk.text)) is not None]
         first.sort(key=lambda pair: (-pair[0].kept, pair[1].id))
-        found, texts = [], dict[int, str]()
-        for near, one in first[:NEAREST]:
+        nearest, texts = [], dict[int, str]()
+        for near, passage in first[:NEAREST]:
             if near.kept == 1:
-                found.append((_moved(near, one.chunk.start), one))
+                nearest.append((_moved(near, passage.chunk.start), passage))
                 continue
-            document = one.document.id
+            document = passage.document.id
             if document not in texts:
                 texts[document] = self._backend.documents.text(document, within) or ""
             room = len(whole) + 200
-            begin = max(0, one.chunk.start - room)
-            around = align(words, whole, texts[document][begin : one.chunk.end + room])
+            begin = max(0, passage.chunk.start - room)
+            around = align(words, whole, texts[document][begin : passage.chunk.end + room])
             best = near if around is None or around.kept <= near.kept else around
-            found.append((_moved(best, one.chunk.start if best is near else begin), one))
-        return found
+            nearest.append((_moved(best, passage.chunk.start if best is near else begin), passage))
+        return nearest
 
     def _candidates(self, words: Sequence[Word], within: Where) -> list[StoredChunk]:
         distinct = list(dict.fromkeys(word.text for word in words))

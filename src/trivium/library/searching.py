@@ -70,20 +70,21 @@ class Searching:
                 view, searcher, note = self._views.open(options.as_of, seen_then)
             seen = self._scope.within(within, filters, view)
             asked_for, seen, typed = self._typed(queries, seen, view)
-            request = request_for(self._model.settings, searcher.model, asked_for, seen, options)
-            found = searcher.search(request)
+            settings, scale = self._model.settings, self._model.scale(seen)
+            request = request_for(settings, searcher.model, asked_for, seen, options, scale)
+            results = searcher.search(request)
             if typed:
-                found = replace(found, notes=(*found.notes, f"Only documents with {typed}."))
-            self._model.observe(found.timings_ms)
+                results = replace(results, notes=(*results.notes, f"Only documents with {typed}."))
+            self._model.observe(results.timings_ms)
             if request.prefer is not None:
                 idle = self._scope.idle(seen, request.prefer.boosts, view)
-                found = replace(found, notes=(*found.notes, *idle))
-            if not found:
+                results = replace(results, notes=(*results.notes, *idle))
+            if not results:
                 slips = self._scope.slips(seen, view)
-                found = replace(found, notes=(*found.notes, *slips), mistyped=bool(slips))
+                results = replace(results, notes=(*results.notes, *slips), mistyped=bool(slips))
             if note and Signal.VECTOR in MODES[request.mode]:
-                return replace(found, notes=(*found.notes, note))
-            return found
+                return replace(results, notes=(*results.notes, note))
+            return results
 
         if options.as_of is None:
             return self._model.following(search)
@@ -128,7 +129,9 @@ class Searching:
         """The raw results of every signal, as the owner, before weighting: for tuning."""
         model = self._model.embedder.fingerprint
         options = SearchOptions(limit=1, rerank=False)
-        request = request_for(self._model.settings, model, (query,), OWNER, options)
+        request = request_for(
+            self._model.settings, model, (query,), OWNER, options, self._model.scale(OWNER)
+        )
         return self._model.searcher.hear(replace(request, candidates=depth))
 
     def judge(self, query: str, chunks: Sequence[ChunkId]) -> Mapping[ChunkId, float]:

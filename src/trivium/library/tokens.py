@@ -43,15 +43,9 @@ class Tokens:
         for label in (name, *(audiences or ()), *(collections or ())):
             check_text("token", label)
         kept, text = mint(
-            name,
-            audiences=audiences,
-            collections=collections,
-            rights=rights,
-            expires=expires,
-            person=person,
-            session=session,
-            quota=quota,
-        )
+            name, audiences=audiences, collections=collections, rights=rights, expires=expires,
+            person=person, session=session, quota=quota,
+        )  # fmt: skip
         if person:
             self._end_old_sessions(person)
         self._kept.keep(kept)
@@ -60,8 +54,10 @@ class Tokens:
     def _end_old_sessions(self, person: str) -> None:
         """Those that were over a day ago, of everyone, and the oldest of a person with many."""
         sessions = [token for token in self._kept.all() if token.person]
-        theirs = [one for one in sessions if one.person == person and not one.is_over()]
-        old = [one for one in sessions if one.is_over(datetime.now(UTC) - _RENEWED)]
+        theirs = [
+            session for session in sessions if session.person == person and not session.is_over()
+        ]
+        old = [session for session in sessions if session.is_over(datetime.now(UTC) - _RENEWED)]
         for token in old + theirs[: 1 - _SESSIONS]:
             self._kept.forget(token.id)
 

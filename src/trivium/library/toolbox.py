@@ -25,14 +25,14 @@ def outline(passages: Sequence[StoredChunk]) -> list[tuple[tuple[str, ...], int,
     """The headings of a document in order, each once: its path, the index of its first passage and
     the pages of that."""
     found: dict[tuple[str, ...], StoredChunk] = {}
-    for one in passages:
-        found.setdefault(one.chunk.headings, one)
-    return [(path, one.chunk.index, one.chunk.pages) for path, one in found.items()]
+    for passage in passages:
+        found.setdefault(passage.chunk.headings, passage)
+    return [(path, passage.chunk.index, passage.chunk.pages) for path, passage in found.items()]
 
 
 def table_of(passages: Sequence[StoredChunk], index: int) -> list[StoredChunk]:
     """The passages that one table runs over, the one asked for among them."""
-    at = next((i for i, one in enumerate(passages) if one.chunk.index == index), None)
+    at = next((i for i, passage in enumerate(passages) if passage.chunk.index == index), None)
     if at is None or " | " not in passages[at].chunk.text:
         return []
     first = last = at
@@ -69,10 +69,10 @@ class LibraryToolbox:
             as_of=as_of or None,
         )
         filters = Filters(collection=collection or None, where=where)
-        found = self._searching.search(
+        results = self._searching.search(
             list(queries), options=options, filters=filters, within=self._within
         )
-        fitting = tuple(result for result in found if found.fits(result))
+        fitting = tuple(result for result in results if results.fits(result))
         asked = " / ".join(f"“{query}”" for query in queries)
         beside = "".join(
             (
@@ -85,12 +85,12 @@ class LibraryToolbox:
         return Given(line, "" if fitting else "No good match.", fitting)
 
     def get_passage(self, document: int, index: int, *, around: int) -> Given:
-        found, near = self._documents.passage(
+        passage, near = self._documents.passage(
             document, index, before=around, after=around, within=self._within
         )
-        line = f"Read {found.document.title}, passage {index}"
+        line = f"Read {passage.document.title}, passage {index}"
         line += f" and {around} on each side" if around else ""
-        return Given(line, chunks=(*near.before, found, *near.after))
+        return Given(line, chunks=(*near.before, passage, *near.after))
 
     def get_outline(self, document: int) -> Given:
         found = self._documents.get(document, self._within)
@@ -107,23 +107,26 @@ class LibraryToolbox:
         return Given(f"Looked at a table of {found.title}", text, chunks=tuple(parts))
 
     def list_collections(self) -> Given:
-        found = self._documents.collections(self._within)
-        lines = [f"{one.name}: {one.documents} documents, {one.chunks} passages" for one in found]
-        many = "1 collection" if len(found) == 1 else f"{len(found)} collections"
+        collections = self._documents.collections(self._within)
+        lines = [
+            f"{collection.name}: {collection.documents} documents, {collection.chunks} passages"
+            for collection in collections
+        ]
+        many = "1 collection" if len(collections) == 1 else f"{len(collections)} collections"
         return Given(f"Listed {many}", listing="\n".join(lines))
 
     def similar(self, document: int, index: int | None) -> Given:
-        found = self._searching.similar(document, MOST_FOUND, passage=index, within=self._within)
+        results = self._searching.similar(document, MOST_FOUND, passage=index, within=self._within)
         title = self._documents.get(document, self._within).title
-        line = f"Looked for documents like {title}: {summary(found)}"
-        return Given(line, results=tuple(found))
+        line = f"Looked for documents like {title}: {summary(results)}"
+        return Given(line, results=tuple(results))
 
     def history(self, document: int) -> Given:
         title = self._documents.get(document, self._within).title
         kept = self._history.of(document, self._within)[-MOST_VERSIONS:]
         lines = [
-            f"version {one.number}, from {one.created_at}"
-            + (f" to {one.retired_at}" if one.retired_at else ", active")
-            for one in kept
+            f"version {version.number}, from {version.created_at}"
+            + (f" to {version.retired_at}" if version.retired_at else ", active")
+            for version in kept
         ]
         return Given(f"Looked at the history of {title}", "\n".join(lines))

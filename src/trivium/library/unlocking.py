@@ -57,7 +57,7 @@ def add_locked(
     labels: Labels,
 ) -> Report:
     """Add the files that a report calls locked; the report with their outcomes in place."""
-    locked = {one.uri for one in report.failed if isinstance(one.error, FileLocked)}
+    locked = {outcome.uri for outcome in report.failed if isinstance(outcome.error, FileLocked)}
     paths = sorted(uri for uri in locked if os.path.isfile(uri))
     if not paths:
         return report
@@ -66,13 +66,13 @@ def add_locked(
         return unlock(settings, name, data, password)
 
     more = add(LockedFiles(paths, opened), labels)
-    outcomes = [one for one in report.outcomes if one.uri not in paths]
+    outcomes = [outcome for outcome in report.outcomes if outcome.uri not in paths]
     counts = Counter(report.counts)
-    counts.subtract(one.fate for one in report.failed if one.uri in paths)
+    counts.subtract(outcome.fate for outcome in report.failed if outcome.uri in paths)
     return replace(
         report,
         outcomes=(*outcomes, *more.outcomes),
-        failed=(*(one for one in report.failed if one.uri not in paths), *more.failed),
+        failed=(*(outcome for outcome in report.failed if outcome.uri not in paths), *more.failed),
         counts=counts + Counter(more.counts),
         chunks=report.chunks + more.chunks,
         seconds=report.seconds + more.seconds,

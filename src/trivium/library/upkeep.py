@@ -148,8 +148,8 @@ class Upkeep:
                 (left if report.failed else done).append(one)
             except (OriginalMissing, OriginalDamaged):
                 left.append(one)
-        told = [f"Read {counted(len(done), 'document')} again from the archive."] if done else []
-        return told + [f"Lost #{one.id} {one.uri}: add it again." for one in left]
+        texts = [f"Read {counted(len(done), 'document')} again from the archive."] if done else []
+        return texts + [f"Lost #{one.id} {one.uri}: add it again." for one in left]
 
 
 def repaired(

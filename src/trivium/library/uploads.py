@@ -124,7 +124,7 @@ class Uploads:
 
     def sweep(self) -> int:
         """Drop files that were sent in and that no job needs any more; how many."""
-        needed = [spool_name(one.key) for one in self._backend.jobs.retryable(UPLOAD)]
+        needed = [spool_name(retryable.key) for retryable in self._backend.jobs.retryable(UPLOAD)]
         return self._backend.spool.sweep(needed, _SETTLED)
 
     def _enqueued(
@@ -164,7 +164,7 @@ class Uploads:
         report = self._jobs.work(job.id, stop=stop)
         self._backend.spool.drop(kept)  # the sender knows the outcome, and has the file
         place = job.options["labels"]["collection"]
-        outcomes = tuple(self._with_document(one, place) for one in report.outcomes)
+        outcomes = tuple(self._with_document(outcome, place) for outcome in report.outcomes)
         report = replace(report, outcomes=outcomes)
         if Right.SEARCH not in caller.rights:  # notes may name similar documents
             return replace(report, notes=())
@@ -177,9 +177,9 @@ class Uploads:
         """What they have sent that isn't added yet."""
         sizes = self._backend.spool.sizes()
         kept = [
-            spool_name(one.key)
-            for one in self._backend.jobs.retryable(UPLOAD)
-            if one.by == caller.id and not one.ended
+            spool_name(retryable.key)
+            for retryable in self._backend.jobs.retryable(UPLOAD)
+            if retryable.by == caller.id and not retryable.ended
         ]
         return Use(len(kept), sum(sizes.get(name, 0) for name in kept))
 
@@ -191,8 +191,8 @@ class Uploads:
         share = most // _SHARES
         spool, sizes = self._backend.spool, self._backend.spool.sizes()
         kept = [
-            (spool_name(one.key), one.by == caller.id, one.ended)
-            for one in self._backend.jobs.retryable(UPLOAD)
+            (spool_name(retryable.key), retryable.by == caller.id, retryable.ended)
+            for retryable in self._backend.jobs.retryable(UPLOAD)
         ]
         mine = sum(sizes.get(name, 0) for name, is_mine, _ in kept if is_mine) + size
         total = sum(sizes.values()) + size
@@ -255,7 +255,11 @@ def _named(caller: Caller, name: str) -> tuple[str, str]:
 
 def _fresh(report: Report) -> list[int]:
     new = (Fate.ADDED, Fate.UPDATED)
-    return [one.document.id for one in report.outcomes if one.document and one.fate in new]
+    return [
+        outcome.document.id
+        for outcome in report.outcomes
+        if outcome.document and outcome.fate in new
+    ]
 
 
 def safe_name(name: str) -> str:

@@ -111,8 +111,8 @@ def synced(backend: Backend, collection: str, uris: Sequence[str]) -> set[str]:
     document once."""
     if not any(map(os.path.isabs, uris)):
         return set()
-    sources = [one for one in backend.sources.all() if one.collection == collection]
-    twins = [(uri, twin) for one in sources for uri in uris if (twin := _twin(one, uri))]
+    sources = [source for source in backend.sources.all() if source.collection == collection]
+    twins = [(uri, twin) for source in sources for uri in uris if (twin := _twin(source, uri))]
     wanted = list(dict.fromkeys(twin for _, twin in twins))
     known = backend.documents.find_all(wanted, collection) if wanted else {}
     shown = {
@@ -146,7 +146,8 @@ class Readers:
             told = job.options["source"]
             self._sources = {job.id: _SOURCES[told["kind"]](told, self._backend.spool)}
         item = clean_item(self._sources[job.id].again(task.key))
-        return replace(self.offer_here(job, item, task.id), anew=task.anew)
+        offer = self.offer_here(job, item, task.id)
+        return replace(offer, anew=True) if task.anew else offer
 
     def offer_here(self, job: Job, item: SourceItem, task: TaskId) -> Offer:
         """An item that this process has from its source."""
@@ -303,7 +304,9 @@ class WorkerRun:
                 settled = monotonic()
             made = self._embedding.embed(texts)
             reasons.extend(made.reasons.values())
-            reasons.extend(failure("a passage", Step.EMBED, one) for one in made.faults.values())
+            reasons.extend(
+                failure("a passage", Step.EMBED, fault) for fault in made.faults.values()
+            )
             late += len(made.vectors)
             return made.vectors
 

@@ -75,7 +75,7 @@ class Mounted:
 
 
 def _caller(context: Any) -> Caller:
-    found = getattr(context.request.state, CALLER, None) if context.request else None
-    if not isinstance(found, Caller):
+    caller = getattr(context.request.state, CALLER, None) if context.request else None
+    if not isinstance(caller, Caller):
         raise TokenRefused("The request has no caller.")
-    return found
+    return caller

@@ -104,10 +104,10 @@ def _described(tool: Tool[Any]) -> types.Tool:
 
 def _answered(answer: Told) -> types.CallToolResult:
     """The answer as structured data, and again as text for assistants that only read text."""
-    told = _OUTPUTS[type(answer)]
+    adapter = _OUTPUTS[type(answer)]
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=told.dump_json(answer).decode())],
-        structured_content=told.dump_python(answer, mode="json"),
+        content=[types.TextContent(type="text", text=adapter.dump_json(answer).decode())],
+        structured_content=adapter.dump_python(answer, mode="json"),
     )
 
 

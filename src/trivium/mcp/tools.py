@@ -108,12 +108,12 @@ def search(library: Library, caller: Caller, asked: shapes.SearchInput) -> shape
     )
 
 
-def _listed(found: Results, first: int, end: int) -> list[shapes.Found]:
+def _listed(results: Results, first: int, end: int) -> list[shapes.Found]:
     """As many of these results as an answer has room for, and at least one."""
     listed: list[shapes.Found] = []
     room = MOST_TEXT
-    for result in found[first:end]:
-        told = _found(result, weak=not found.fits(result))
+    for result in results[first:end]:
+        told = _found(result, weak=not results.fits(result))
         room -= len(told.text)
         if room < 0 and listed:
             break
@@ -161,26 +161,19 @@ def get_document(
     )
 
 
-@_tool(
-    "Read around a passage",
-    "Get one passage in full, with the passages before and after it.",
-)
+@_tool("Read around a passage", "Get one passage in full, with the passages before and after it.")
 def get_passage(
     library: Library, caller: Caller, asked: shapes.GetPassageInput
 ) -> shapes.GetPassageOutput:
-    found, near = library.documents.passage(
-        asked.document,
-        asked.index,
-        before=asked.around,
-        after=asked.around,
-        within=caller.within(),
+    passage, near = library.documents.passage(
+        asked.document, asked.index, before=asked.around, after=asked.around, within=caller.within()
     )
-    chunks = (*near.before, found, *near.after)
+    chunks = (*near.before, passage, *near.after)
     share = MOST_TEXT // len(chunks)
     return shapes.GetPassageOutput(
-        document=_document(found.document),
-        passages=[_passage(one, share) for one in chunks],
-        truncated=any(len(one.chunk.text) > share for one in chunks),
+        document=_document(passage.document),
+        passages=[_passage(chunk, share) for chunk in chunks],
+        truncated=any(len(chunk.chunk.text) > share for chunk in chunks),
     )
 
 
@@ -192,12 +185,14 @@ def get_outline(
     library: Library, caller: Caller, asked: shapes.GetOutlineInput
 ) -> shapes.GetOutlineOutput:
     within = caller.within()
-    found = library.documents.get(asked.document, within)
-    parts = outline(library.documents.passages(found.id, within))
+    document = library.documents.get(asked.document, within)
+    parts = outline(library.documents.passages(document.id, within))
     return shapes.GetOutlineOutput(
-        _document(found),
+        _document(document),
         [
-            shapes.HeadingShape(path=[one[:_MOST_VALUE] for one in path], index=index, pages=pages)
+            shapes.HeadingShape(
+                path=[text[:_MOST_VALUE] for text in path], index=index, pages=pages
+            )
             for path, index, pages in parts[:_MOST_HEADINGS]
         ],
         truncated=len(parts) > _MOST_HEADINGS,
@@ -212,28 +207,25 @@ def get_table(
     library: Library, caller: Caller, asked: shapes.GetTableInput
 ) -> shapes.GetTableOutput:
     within = caller.within()
-    found = library.documents.get(asked.document, within)
-    library.documents.numbered_passage(found, asked.index, within)
-    parts = table_of(library.documents.passages(found.id, within), asked.index)
+    document = library.documents.get(asked.document, within)
+    library.documents.numbered_passage(document, asked.index, within)
+    parts = table_of(library.documents.passages(document.id, within), asked.index)
     share = MOST_TEXT // max(1, len(parts))
-    header = next((one.chunk.header for one in parts if one.chunk.header), "")
+    header = next((passage.chunk.header for passage in parts if passage.chunk.header), "")
     return shapes.GetTableOutput(
-        _document(found),
+        _document(document),
         header,
-        [_passage(one, share) for one in parts],
-        truncated=any(len(one.chunk.text) > share for one in parts),
+        [_passage(passage, share) for passage in parts],
+        truncated=any(len(passage.chunk.text) > share for passage in parts),
     )
 
 
-@_tool(
-    "Find similar",
-    "Find similar documents or, with the index of a passage, similar passages.",
-)
+@_tool("Find similar", "Find similar documents or, with the index of a passage, similar passages.")
 def similar(library: Library, caller: Caller, asked: shapes.SimilarInput) -> shapes.SimilarOutput:
-    found = library.similar(
+    results = library.similar(
         asked.document, asked.limit, passage=asked.index, within=caller.within()
     )
-    return shapes.SimilarOutput(_listed(found, 0, len(found)))
+    return shapes.SimilarOutput(_listed(results, 0, len(results)))
 
 
 @_tool(
@@ -242,11 +234,11 @@ def similar(library: Library, caller: Caller, asked: shapes.SimilarInput) -> sha
     " that were changed. No places: it is not in the documents.",
 )
 def quote(library: Library, caller: Caller, asked: shapes.QuoteInput) -> Quotation:
-    found = library.quote(asked.text, asked.limit, filters=asked, within=caller.within())
+    quotation = library.quote(asked.text, asked.limit, filters=asked, within=caller.within())
     return Quotation(
         tuple(
             replace(place, text=place.text[:MOST_PASSAGE], changes=place.changes[:_MOST_CHANGES])
-            for place in found.places
+            for place in quotation.places
         )
     )
 
@@ -257,18 +249,18 @@ def quote(library: Library, caller: Caller, asked: shapes.QuoteInput) -> Quotati
 )
 def history(library: Library, caller: Caller, asked: shapes.HistoryInput) -> shapes.HistoryOutput:
     within = caller.within()
-    found = library.documents.get(asked.document, within)
-    kept = library.history.of(found.id, within)
+    document = library.documents.get(asked.document, within)
+    kept = library.history.of(document.id, within)
     return shapes.HistoryOutput(
-        _document(found),
+        _document(document),
         [
             shapes.VersionShape(
-                number=one.number,
-                active=one.active,
-                created_at=one.created_at,
-                retired_at=one.retired_at,
+                number=version.number,
+                active=version.active,
+                created_at=version.created_at,
+                retired_at=version.retired_at,
             )
-            for one in kept[-_MOST_FIELDS:]
+            for version in kept[-_MOST_FIELDS:]
         ],
     )
 
@@ -291,12 +283,7 @@ def calculate(
     " language model of its own, it quotes the documents.",
 )
 def ask(library: Library, caller: Caller, asked: shapes.AskInput) -> shapes.AskOutput:
-    answer = library.ask(
-        asked.question,
-        filters=asked,
-        within=caller.within(),
-        depth=asked.depth,
-    )
+    answer = library.ask(asked.question, filters=asked, within=caller.within(), depth=asked.depth)
     return shapes.AskOutput(
         kind=answer.kind.value,
         text=answer.text[:MOST_TEXT],
@@ -326,26 +313,22 @@ def ask(library: Library, caller: Caller, asked: shapes.AskInput) -> shapes.AskO
     )
 
 
-@_tool(
-    "List collections",
-    "List the collections, with the number of documents in each.",
-)
+@_tool("List collections", "List the collections, with the number of documents in each.")
 def list_collections(
     library: Library, caller: Caller, asked: shapes.ListCollectionsInput
 ) -> shapes.ListCollectionsOutput:
     found = library.documents.collections(caller.within())
     return shapes.ListCollectionsOutput(
         collections=[
-            shapes.CollectionShape(name=one.name, documents=one.documents, passages=one.chunks)
-            for one in found
+            shapes.CollectionShape(
+                name=collection.name, documents=collection.documents, passages=collection.chunks
+            )
+            for collection in found
         ]
     )
 
 
-@_tool(
-    "List documents",
-    "List documents with their metadata, by id; takes a filter.",
-)
+@_tool("List documents", "List documents with their metadata, by id; takes a filter.")
 def list_documents(
     library: Library, caller: Caller, asked: shapes.ListDocumentsInput
 ) -> shapes.ListDocumentsOutput:
@@ -355,11 +338,11 @@ def list_documents(
     listed: list[shapes.DocumentShape] = []
     room = MOST_TEXT
     for document in found[: asked.limit]:
-        told = _document(document)
-        room -= len(_DOCUMENT.dump_json(told))
+        shape = _document(document)
+        room -= len(_DOCUMENT.dump_json(shape))
         if room < 0 and listed:
             break
-        listed.append(told)
+        listed.append(shape)
     more = len(found) > len(listed)
     return shapes.ListDocumentsOutput(
         documents=listed, next_cursor=str(listed[-1].id) if more and listed else None
@@ -388,13 +371,13 @@ def _cut(value: str | int | float | bool) -> str | int | float | bool:
     return value[:_MOST_VALUE] if isinstance(value, str) else value
 
 
-def _passage(found: StoredChunk, most: int) -> shapes.PassageShape:
-    chunk = found.chunk
+def _passage(passage: StoredChunk, most: int) -> shapes.PassageShape:
+    chunk = passage.chunk
     return shapes.PassageShape(
         index=chunk.index,
-        heading=heading(found),
+        heading=heading(passage),
         pages=list(chunk.pages),
-        place=PlaceAnswer.of(found),
+        place=PlaceAnswer.of(passage),
         text=chunk.with_header[:most],
     )
 
@@ -428,10 +411,7 @@ def add_document(
 ) -> shapes.AddDocumentOutput:
     name = asked.name if "." in asked.name else f"{asked.name}.md"
     report = library.uploads.receive(
-        caller,
-        name,
-        BytesIO(asked.text.encode()),
-        Wanted(asked.collection, None, asked.audience),
+        caller, name, BytesIO(asked.text.encode()), Wanted(asked.collection, None, asked.audience)
     )
     outcome = report.outcomes[0]
     if outcome.error is not None or outcome.document is None:

@@ -82,10 +82,10 @@ class CallingEmbedder(ABC, Generic[_Client]):
         with ThreadPoolExecutor(self.parallel, thread_name_prefix="trivium-embed") as threads:
             running = [threads.submit(self._embed, call) for call in calls]
             try:
-                return np.concatenate([one.result() for one in running])
+                return np.concatenate([future.result() for future in running])
             finally:
-                for one in running:  # after a failure, skip the rest
-                    one.cancel()
+                for future in running:  # after a failure, skip the rest
+                    future.cancel()
 
     def embed_query(self, text: str) -> Vector:
         vector: Vector = self._embed([self._query_prefix + text], hurried=True)[0]
@@ -112,20 +112,20 @@ class CallingEmbedder(ABC, Generic[_Client]):
         if sorted(rows) != list(range(count)):
             raise self._endpoint.nonsense(f"returned {len(rows)} embeddings for {count} texts")
         try:
-            found = np.array([rows[i] for i in range(count)], np.float64)
+            array = np.array([rows[i] for i in range(count)], np.float64)
         except (TypeError, ValueError, OverflowError) as reason:
             raise self._endpoint.nonsense(
                 "returned embeddings that aren't lists of numbers"
             ) from reason
-        if found.ndim != 2 or not found.size or not np.isfinite(found).all():
+        if array.ndim != 2 or not array.size or not np.isfinite(array).all():
             raise self._endpoint.nonsense("returned embeddings that aren't lists of numbers")
-        self._check_dimensions(found.shape[1])
+        self._check_dimensions(array.shape[1])
         # By the largest first: the square of a large number overflows.
-        found /= np.maximum(np.abs(found).max(axis=1, keepdims=True), 1e-300)
-        lengths = np.linalg.norm(found, axis=1, keepdims=True)
+        array /= np.maximum(np.abs(array).max(axis=1, keepdims=True), 1e-300)
+        lengths = np.linalg.norm(array, axis=1, keepdims=True)
         if (lengths < 0.5).any():  # one number of each is 1 now, unless all are 0
             raise self._endpoint.nonsense("returned an embedding of zeros")
-        unit: Vectors = (found / lengths).astype(np.float32)
+        unit: Vectors = (array / lengths).astype(np.float32)
         return unit
 
     def _check_dimensions(self, given: int) -> None:

@@ -199,8 +199,8 @@ class ColbertReranker:
                 f"The model folder {self._folder.name} lacks {WEIGHTS}.",
                 fix="Download it again, with its safetensors.",
             )
-        told = f"{sha256(weights)}{self._layout.shape}{self._layout.rotary}{self._quantised}"
-        digest = hashlib.sha256(told.encode()).hexdigest()[:12]
+        text = f"{sha256(weights)}{self._layout.shape}{self._layout.rotary}{self._quantised}"
+        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         made = self._cache / "graphs" / f"late-{digest}-v{GRAPH_VERSION}" / GRAPH
         if not made.is_file():
             from trivium.models import graph
@@ -223,29 +223,29 @@ def _pylate(folder: Path) -> Reading:
             f"The model in {folder.name} has a Dense module with more than weights.",
             fix="Choose another model.",
         )
-    told = _told(folder / PROMPTS)
-    words = told.get("skiplist_words")
+    fields = _told(folder / PROMPTS)
+    words = fields.get("skiplist_words")
     return Reading(
-        str(told.get("query_prefix", "[Q] ")),
-        str(told.get("document_prefix", "[D] ")),
-        int(told.get("query_length") or 32),
-        int(told.get("document_length") or 180),
-        told.get("do_query_expansion") is not False,
-        bool(told.get("attend_to_expansion_tokens")),
+        str(fields.get("query_prefix", "[Q] ")),
+        str(fields.get("document_prefix", "[D] ")),
+        int(fields.get("query_length") or 32),
+        int(fields.get("document_length") or 180),
+        fields.get("do_query_expansion") is not False,
+        bool(fields.get("attend_to_expansion_tokens")),
         tuple(string.punctuation if words is None else map(str, words)),
         str(dense["path"]),
     )
 
 
 def _stanford(folder: Path) -> Reading:
-    told = _told(folder / METADATA) if (folder / METADATA).is_file() else {}
+    fields = _told(folder / METADATA) if (folder / METADATA).is_file() else {}
     return Reading(
-        f"{told.get('query_token_id') or '[unused0]'} ",
-        f"{told.get('doc_token_id') or '[unused1]'} ",
-        int(told.get("query_maxlen") or 32),
-        int(told.get("doc_maxlen") or 180),
-        attends=bool(told.get("attend_to_mask_tokens")),
-        skipped=tuple(string.punctuation) if told.get("mask_punctuation", True) else (),
+        f"{fields.get('query_token_id') or '[unused0]'} ",
+        f"{fields.get('doc_token_id') or '[unused1]'} ",
+        int(fields.get("query_maxlen") or 32),
+        int(fields.get("doc_maxlen") or 180),
+        attends=bool(fields.get("attend_to_mask_tokens")),
+        skipped=tuple(string.punctuation) if fields.get("mask_punctuation", True) else (),
     )
 
 

@@ -75,11 +75,11 @@ class CrossEncoder:
     def _judged(self, query: str, passages: Sequence[StoredChunk]) -> list[float]:
         texts = [p.chunk.embedded_text[:LONGEST_PASSAGE] for p in passages]
         pairs = [self._tokenizer.encode(encodable(query), encodable(text)) for text in texts]
-        found = [0.0] * len(pairs)
+        judged = [0.0] * len(pairs)
         for batch in batches([len(pair.ids) for pair in pairs], BATCH_TOKENS):
             for at, score in zip(batch, self._run([pairs[i] for i in batch]), strict=True):
-                found[at] = score
-        return found
+                judged[at] = score
+        return judged
 
     def _run(self, pairs: Sequence[Encoding]) -> list[float]:
         import numpy as np
@@ -138,8 +138,8 @@ class CrossEncoder:
 
     def _made(self, encoder: Path, cache: Path) -> Path:
         layout = read_reranker(self._folder)
-        told = f"{sha256(encoder / WEIGHTS)}{layout.shape}{layout.further()}{self._quantised}"
-        digest = hashlib.sha256(told.encode()).hexdigest()[:12]
+        text = f"{sha256(encoder / WEIGHTS)}{layout.shape}{layout.further()}{self._quantised}"
+        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         made = cache / "graphs" / f"cross-{digest}-v{GRAPH_VERSION}" / GRAPH
         if not made.is_file():
             from trivium.models import graph

@@ -152,13 +152,13 @@ class Endpoint:
         """The server's reason for its refusal, in one line."""
         text = body.decode("utf-8", "replace")
         try:
-            told = json.loads(text)
+            payload = json.loads(text)
         except (ValueError, RecursionError):
-            told = text
+            payload = text
         for name in ("error", "message", "detail"):
-            if isinstance(told, dict) and told.get(name):
-                told = told[name]
-        said = self._clean(told if isinstance(told, str) else json.dumps(told))
+            if isinstance(payload, dict) and payload.get(name):
+                payload = payload[name]
+        said = self._clean(payload if isinstance(payload, str) else json.dumps(payload))
         stop = "" if said.endswith((".", "!", "?", "…")) else "."
         return f"It says: {said}{stop}" if said else ""
 

@@ -161,9 +161,9 @@ def _offered(tool: ToolOffer) -> dict[str, Any]:
 
 
 def _told(message: Message) -> dict[str, Any]:
-    told: dict[str, Any] = {"role": message.role, "content": _content(message)}
+    fields: dict[str, Any] = {"role": message.role, "content": _content(message)}
     if message.calls:
-        told["tool_calls"] = [
+        fields["tool_calls"] = [
             {
                 "id": call.id,
                 "type": "function",
@@ -172,8 +172,8 @@ def _told(message: Message) -> dict[str, Any]:
             for call in message.calls
         ]
     if message.role == "tool":
-        told["tool_call_id"] = message.answers
-    return told
+        fields["tool_call_id"] = message.answers
+    return fields
 
 
 def _content(message: Message) -> str | list[dict[str, Any]]:

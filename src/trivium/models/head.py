@@ -77,8 +77,8 @@ def _last(tokens: Vectors, mask: Vectors) -> Vectors:
 
 
 def _most(tokens: Vectors, mask: Vectors) -> Vectors:
-    found: Vectors = np.where(mask[:, :, None] > 0, tokens, -np.inf).max(axis=1)
-    return found
+    where: Vectors = np.where(mask[:, :, None] > 0, tokens, -np.inf).max(axis=1)
+    return where
 
 
 def _sum(tokens: Vectors, mask: Vectors) -> Vectors:
@@ -88,8 +88,8 @@ def _sum(tokens: Vectors, mask: Vectors) -> Vectors:
 
 
 def _mean(tokens: Vectors, mask: Vectors) -> Vectors:
-    found: Vectors = _sum(tokens, mask) / np.maximum(mask.sum(axis=1, keepdims=True), 1e-9)
-    return found
+    mean: Vectors = _sum(tokens, mask) / np.maximum(mask.sum(axis=1, keepdims=True), 1e-9)
+    return mean
 
 
 def _mean_by_root(tokens: Vectors, mask: Vectors) -> Vectors:

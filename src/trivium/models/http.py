@@ -66,11 +66,7 @@ class Client:
     """Asks one endpoint. Threads may share it; connections are kept open between calls."""
 
     def __init__(
-        self,
-        endpoint: Endpoint,
-        *,
-        clock: Clock = Clock(),
-        max_bytes: int = MAX_BYTES,
+        self, endpoint: Endpoint, *, clock: Clock = Clock(), max_bytes: int = MAX_BYTES
     ) -> None:
         self.endpoint = endpoint
         self.clock = clock
@@ -80,12 +76,7 @@ class Client:
         self._opened: httpx2.Client | None = None
 
     def post(
-        self,
-        path: str,
-        body: Body,
-        *,
-        attempts: int = ATTEMPTS,
-        patience: float | None = None,
+        self, path: str, body: Body, *, attempts: int = ATTEMPTS, patience: float | None = None
     ) -> Any:
         """The endpoint's answer, as parsed JSON. `patience`: seconds for all attempts together, if
         not the endpoint's own."""
@@ -101,8 +92,8 @@ class Client:
 
         def attempt(seconds: float) -> tuple[str, float]:
             with self._sent("POST", address, body, seconds) as response:
-                told = response.headers.get("Retry-After", "")
-                return response.headers.get(answer, ""), retry_after(told)
+                text = response.headers.get("Retry-After", "")
+                return response.headers.get(answer, ""), retry_after(text)
 
         return self._retrying.persist(attempt, ATTEMPTS, self.endpoint.patience)
 
@@ -140,14 +131,14 @@ class Client:
         until = self.clock.now() + seconds
         data = bytearray()
         with self._sent(method, address, body, seconds) as response:
-            told = response.headers.get("Retry-After", "")
+            text = response.headers.get("Retry-After", "")
             for piece in response.iter_bytes():
                 data += piece
                 if len(data) > self._max_bytes:
                     raise self.endpoint.nonsense(f"returned more than {self._max_bytes:,} bytes")
                 if self.clock.now() > until:  # a read's own limit counts from one piece to the next
                     raise Passing(self.endpoint.late(seconds))
-        return self._parsed(bytes(data)), retry_after(told)
+        return self._parsed(bytes(data)), retry_after(text)
 
     def _events(self, path: str, body: Body, seconds: float) -> Generator[Any, None, None]:
         until = self.clock.now() + seconds

@@ -68,7 +68,7 @@ def model_folder(given: Path, cache: Path) -> Path:
         return given
     try:
         return kept(model, cache) or adopt(model, cache) or place(model, cache)
-    except ModelDamaged:
+    except (ModelDamaged, ModelUnavailable):  # the latter: the cache can't be written
         return carrier_folder(model) or place(model, cache)
 
 
@@ -163,10 +163,7 @@ def _write_receipt(model: Known, folder: Path, revision: str, files: Mapping[str
 
 
 def fetch(
-    model: Known,
-    cache: Path,
-    hub: str,
-    report: Report = lambda file, done, total: None,
+    model: Known, cache: Path, hub: str, report: Report = lambda file, done, total: None
 ) -> Path:
     """The model's folder; takes the model from its carrier, or downloads it, if it isn't here
     yet."""

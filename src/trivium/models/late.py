@@ -84,8 +84,8 @@ def _highest(bits: NDArray[Any], query: Vectors) -> Vectors:
 
     step = max(1, _ALONE // query.size)
     slices = (bits[at : at + step].astype(np.float32) for at in range(0, len(bits), step))
-    found: Vectors = np.max([np.max(some @ query, axis=0) for some in slices], axis=0)
-    return found
+    highest: Vectors = np.max([np.max(some @ query, axis=0) for some in slices], axis=0)
+    return highest
 
 
 class LateReranker:
@@ -125,10 +125,10 @@ class LateReranker:
         folded = [words(word) for word in belonging]
         known = sorted({word for parts in folded for word in parts})
         rarity = dict(zip(known, self._rarities(known, self._where), strict=True))
-        found = np.array([sum(rarity[word] for word in parts) for parts in folded], np.float32)
-        if not found.any():
-            found = np.ones_like(found)
-        weights: Vector = found / found.sum()
+        array = np.array([sum(rarity[word] for word in parts) for parts in folded], np.float32)
+        if not array.any():
+            array = np.ones_like(array)
+        weights: Vector = array / array.sum()
         return weights
 
     def _computed(self, passages: Sequence[StoredChunk]) -> dict[ChunkId, TokenVectors]:

@@ -120,10 +120,10 @@ def read(folder: Path) -> Layout:
     encoder = modules[0]["path"] if modules else ""
     config = _json(folder / encoder / CONFIG)
     pooling, rest = _pooling(folder, modules)
-    told = _json(folder / PROMPTS, absent={})
+    payload = _json(folder / PROMPTS, absent={})
     own = _transformer_settings(folder / encoder)
     # Some models need prompts that only their description names; Trivium stores those with them.
-    prompts = {**_prompts(folder, receipt(folder)), **_prompts(folder, told)}
+    prompts = {**_prompts(folder, receipt(folder)), **_prompts(folder, payload)}
     shape = _shape(folder / encoder / CONFIG, config, _poolings(folder, pooling))
     try:
         return Layout(
@@ -136,7 +136,7 @@ def read(folder: Path) -> Layout:
             _limit(folder / encoder, own),
             prompts.get("query", ""),
             next((prompts[n] for n in ("document", "passage", "corpus") if n in prompts), ""),
-            int(told.get("truncate_dim") or 0),
+            int(payload.get("truncate_dim") or 0),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
         raise ModelDamaged(f"{folder.name} doesn't describe an encoder: {reason}.") from reason
@@ -162,10 +162,10 @@ def _shape(path: Path, config: Mapping[str, Any], poolings: list[str]) -> Shape:
 def receipt(folder: Path) -> Mapping[str, Any]:
     """Where a folder's model came from; empty if Trivium didn't download it."""
     try:
-        told = json.loads((folder / RECEIPT).read_bytes())
+        payload = json.loads((folder / RECEIPT).read_bytes())
     except (OSError, ValueError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return payload if isinstance(payload, dict) else {}
 
 
 def read_reranker(folder: Path) -> Layout:
@@ -200,7 +200,7 @@ def _modules(folder: Path) -> list[dict[str, str]]:
     """Kind and path of each, in order; empty where the folder is a bare encoder."""
     if not (folder / MODULES).is_file():
         return []
-    found = []
+    modules = []
     for told in _list(folder / MODULES):
         try:
             kind, path = str(told["type"]), str(told["path"])
@@ -209,11 +209,11 @@ def _modules(folder: Path) -> list[dict[str, str]]:
         package, _, name = kind.rpartition(".")
         if package.partition(".")[0] != "sentence_transformers" or ".." in Path(path).parts:
             raise _refused(folder, f"the module {kind}, which is code of its own")
-        found.append({"kind": name, "path": path})
-    if not found or found[0]["kind"] != "Transformer":
-        first = found[0]["kind"] if found else "none"
+        modules.append({"kind": name, "path": path})
+    if not modules or modules[0]["kind"] != "Transformer":
+        first = modules[0]["kind"] if modules else "none"
         raise _refused(folder, f"the module {first} where the Transformer should be")
-    return found
+    return modules
 
 
 def _pooling(
@@ -221,10 +221,10 @@ def _pooling(
 ) -> tuple[Mapping[str, Any], list[dict[str, str]]]:
     """The pooling module's settings, and what follows it."""
     if not modules:
-        told = receipt(folder)
-        if told and not (folder / POOLING).is_file() and not told.get("pooling"):
+        fields = receipt(folder)
+        if fields and not (folder / POOLING).is_file() and not fields.get("pooling"):
             raise _refused(folder, "no file that says how to pool its tokens")  # mean is a guess
-        return _json(folder / POOLING, absent={"pooling_mode": told.get("pooling")}), []
+        return _json(folder / POOLING, absent={"pooling_mode": fields.get("pooling")}), []
     rest = [module for module in modules[1:] if module["kind"] not in _IGNORED]
     if not rest or rest[0]["kind"] != "Pooling":
         second = rest[0]["kind"] if rest else "none"
@@ -256,10 +256,10 @@ def _module(folder: Path, module: Mapping[str, str]) -> Module:
             raise _refused(folder, f"a {kind} of {config[name]}")
     if kind != "Dense":
         return Module(kind, path if kind == "LayerNorm" else "")
-    told = str(config.get("activation_function", "torch.nn.modules.activation.Tanh"))
-    package, _, activation = told.rpartition(".")
+    text = str(config.get("activation_function", "torch.nn.modules.activation.Tanh"))
+    package, _, activation = text.rpartition(".")
     if not package.startswith("torch.nn") or activation not in ACTIVATIONS:
-        raise _refused(folder, f"a Dense with {told}")
+        raise _refused(folder, f"a Dense with {text}")
     return Module(
         kind, path, activation, int(config["out_features"]), bool(config.get("use_residual"))
     )
@@ -281,10 +281,10 @@ def _transformer_settings(folder: Path) -> Mapping[str, Any]:
 
 
 def _limit(encoder: Path, own: Mapping[str, Any]) -> int:
-    told = own.get("max_seq_length")
-    if told is None:
-        told = _json(encoder / TOKENIZER_CONFIG, absent={}).get("model_max_length")
-    return int(told) if told is not None and told < _LARGE else 0
+    payload = own.get("max_seq_length")
+    if payload is None:
+        payload = _json(encoder / TOKENIZER_CONFIG, absent={}).get("model_max_length")
+    return int(payload) if payload is not None and payload < _LARGE else 0
 
 
 def _lowers(tokenizer: Path) -> bool:
@@ -294,8 +294,8 @@ def _lowers(tokenizer: Path) -> bool:
     return any(part.get("type") == "Lowercase" or part.get("lowercase") for part in parts)
 
 
-def _prompts(folder: Path, told: Mapping[str, Any]) -> Mapping[str, str]:
-    prompts = told.get("prompts") or {}
+def _prompts(folder: Path, fields: Mapping[str, Any]) -> Mapping[str, str]:
+    prompts = fields.get("prompts") or {}
     if not isinstance(prompts, dict) or not all(isinstance(text, str) for text in prompts.values()):
         raise ModelDamaged(f"{folder / PROMPTS} has prompts that are not texts.")
     return {name: text for name, text in prompts.items() if text}  # empty ones are written unasked

@@ -22,18 +22,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from trivium.core.errors import BadSetting, ModelDamaged, ModelUnavailable, ModelUnsupported
 from trivium.models import cuda, weights
 from trivium.models.late import pack
-from trivium.models.layout import TOKENIZER, WEIGHTS, Layout, given_graph
+from trivium.models.layout import CONFIG, TOKENIZER, WEIGHTS, Layout, given_graph
 from trivium.models.token_processes import TokenProcesses, usual_count
-from trivium.models.tokenising import LocalTokens, Tokeniser, WordTokens, batches
+from trivium.models.tokenising import LocalTokens, Tokeniser, WordTokens, batches, check_vocabulary
 
 if TYPE_CHECKING:
     from trivium.core.types import TokenVectors, Vector, Vectors
     from trivium.models.cuda import TorchEngine
     from trivium.models.head import Head
+    from trivium.models.reader import Reader
+    from trivium.ports import Reading
 
 GRAPH = "model.onnx"
 # Of what graph.py builds: bump the first when its output changes, the second too when vectors do.
-GRAPH_VERSION = 3
+GRAPH_VERSION = 4
 VECTORS_VERSION = 1
 # For one text at a time. A query of 12 tokens takes 5.0 ms of processor time with one thread, 5.3
 # with two, and 13.5 instead of 7.4 on a machine where sixteen shared it (docs/log.md).
@@ -80,6 +82,7 @@ class LocalEmbedder:
         if self._document_prefix:  # a query's prefix changes no stored vector
             told = hashlib.sha256(self._document_prefix.encode()).hexdigest()
             self.fingerprint += f"-{told[:6]}"
+        self._is_builtin = model.name == weights.NAME
         self._folder = folder
         self._cache = cache
         exact = "" if quantised else "-float"
@@ -239,6 +242,20 @@ class LocalEmbedder:
         """Whether the model has a token for the whole word. Raises ModelUnavailable."""
         return self.load().tokeniser.has_token(word)
 
+    def read(self, question: str, passages: Sequence[str]) -> Sequence[Reading]:
+        return self._reader.read(question, passages) if self._reader is not None else ()
+
+    @cached_property
+    def _reader(self) -> Reader | None:
+        """Its differences are to the weights of the built-in model, and not part of every copy of
+        this package that people pass on."""
+        from trivium.models.reader import DIFFERENCES, Reader
+
+        if not self._is_builtin or not DIFFERENCES.is_file():
+            return None
+        encoder = self._folder or weights.locate_builtin(self._cache)
+        return Reader(encoder, self._layout, self._cache, self._for_one)
+
     def load(self) -> _Engine:
         """Load the model now. Raises ModelUnavailable if there is none."""
         if self._loaded is None:
@@ -251,6 +268,9 @@ class LocalEmbedder:
         from trivium.models.head import Head
 
         graph, tokenizer = self._files()
+        if self._folder is not None:
+            encoder = self._folder / self._layout.encoder
+            check_vocabulary(self._words.tokenizer, encoder / CONFIG)
         tokeniser = Tokeniser(tokenizer, self._words, self.max_tokens)
         head = Head(self._folder or Path(), self._layout)
         return _Engine(graph, tokeniser, head, self._layout, self._for_one)
@@ -395,7 +415,11 @@ def open_session(graph: Path, threads: int) -> Any:
     try:
         return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     except Exception as reason:  # onnxruntime has a dozen kinds, without a common root
-        raise ModelDamaged(f"Couldn't load the model {graph}: {reason}.") from reason
+        raise ModelDamaged(
+            f"Couldn't load the model {graph}: {str(reason).rstrip('.')}.",
+            fix="Copy the model there again. If Trivium downloaded it, delete the folder, and"
+            " Trivium downloads it again.",
+        ) from reason
 
 
 def run_session(session: Any, outputs: list[str] | None, feed: Any, graph: Path) -> Any:

@@ -201,10 +201,10 @@ def _find(program: str) -> tuple[str, str]:
     return str(TESSERACT_PATH), str(TESSDATA_PREFIX)
 
 
-def parse_script(told: str) -> str:
+def parse_script(text: str) -> str:
     """The script in what tesseract prints of orientation and script."""
-    found = re.search(r"^Script: (\w+)", told, re.MULTILINE)
-    return found[1] if found else ""
+    match = re.search(r"^Script: (\w+)", text, re.MULTILINE)
+    return match[1] if match else ""
 
 
 def parse(table: str) -> list[RecognisedWord]:

@@ -51,17 +51,17 @@ def _scores(answer: Any) -> dict[int, float] | None:
     listed = answer.get("results") if isinstance(answer, dict) else answer
     if not isinstance(listed, list):
         return None
-    found: dict[int, float] = {}
+    scores: dict[int, float] = {}
     for one in listed:
         if not isinstance(one, dict):
             return None
         place, score = one.get("index"), one.get("relevance_score", one.get("score"))
-        if type(place) is not int or place in found:
+        if type(place) is not int or place in scores:
             return None
         if not isinstance(score, int | float) or not math.isfinite(score):
             return None
-        found[place] = float(score)
-    return found
+        scores[place] = float(score)
+    return scores
 
 
 def in_order(found: dict[int, float] | None, count: int, endpoint: Endpoint) -> list[float]:

@@ -4,6 +4,7 @@ vectors. Imports tokenizers when a tokeniser is opened.
 
 from __future__ import annotations
 
+import json
 import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,6 +28,8 @@ BATCH_TOKENS = 512
 # That are remembered, and as many of those before: 32 MB. 10,000 documents with 202,459 words hold
 # 2.6 million; 277,223 of them had to be read, 451,266 if all were forgotten at once.
 MOST_WORDS = 1 << 16
+_APART = 0.1  # of a model's tokens, by which those of its own tokeniser may differ
+_COPY_AGAIN = "Copy the model there again."
 LONGEST_WORD = 32  # characters: longer ones don't come back
 _BETWEEN_BLANKS = re.compile(r"[^ \t\n\r]+")
 # str.split parts words at these; tokenisers leave them out.
@@ -51,7 +54,10 @@ class WordTokens:
         self._tokenise = self.tokenizer.model.tokenize
         normal = self.tokenizer.normalizer
         self._lowers = normal is not None and normal.normalize_str(_LETTERS) == _LETTERS.lower()
-        added = [one.content for one in self.tokenizer.get_added_tokens_decoder().values()]
+        added = [
+            added_token.content
+            for added_token in self.tokenizer.get_added_tokens_decoder().values()
+        ]
         self._marks = re.compile("|".join(re.escape(mark.lower()) for mark in added) or "(?!)")
 
     def ids(self, text: str) -> list[int]:
@@ -139,7 +145,7 @@ class Tokeniser:
             read = self._tokenizer.encode_batch_fast(
                 [encodable(text) for text in texts], add_special_tokens=False
             )
-            bare = [np.array(one.ids, np.int32) for one in read]
+            bare = [np.array(encoding.ids, np.int32) for encoding in read]
         before, behind = (np.array(m, np.int32) for m in (self._before, self._behind))
         return [
             np.concatenate((before, row, behind))
@@ -217,8 +223,11 @@ def _is_by_word(tokenizer: Tokenizer) -> bool:
         isinstance(tokenizer.pre_tokenizer, BertPreTokenizer)
         and all(isinstance(step, plain) for step in steps)
         and not any(
-            one.lstrip or one.rstrip or one.single_word or len(one.content.split()) != 1
-            for one in added
+            added_token.lstrip
+            or added_token.rstrip
+            or added_token.single_word
+            or len(added_token.content.split()) != 1
+            for added_token in added
         )
     )
 
@@ -242,7 +251,10 @@ def open_tokenizer(path: Path, *, lower: bool = False) -> Tokenizer:
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as reason:  # the library raises bare Exception
-        raise ModelDamaged(f"Couldn't load the tokeniser {path}: {reason}.") from reason
+        raise ModelDamaged(
+            f"Couldn't load the tokeniser {path}: {str(reason).rstrip('.')}.", fix=_COPY_AGAIN
+        ) from reason
+    check_vocabulary(tokenizer, path.with_name("config.json"))
     tokenizer.no_truncation()  # the file of the built-in model fixes both at 128
     tokenizer.no_padding()
     if lower:
@@ -250,6 +262,24 @@ def open_tokenizer(path: Path, *, lower: bool = False) -> Tokenizer:
         small = normalizers.Lowercase()
         tokenizer.normalizer = normalizers.Sequence([small, own]) if own else small
     return tokenizer
+
+
+def check_vocabulary(tokenizer: Tokenizer, config: Path) -> None:
+    """That a tokeniser is that of the model with this config.json: another model's has another
+    number of tokens, and would find nonsense without an error. Some models have a few more numbers
+    than tokens. Raises ModelDamaged."""
+    try:
+        wanted = int(json.loads(config.read_bytes())["vocab_size"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return  # nothing to compare with
+    there = tokenizer.get_vocab_size()
+    if abs(there - wanted) > _APART * wanted:
+        raise ModelDamaged(
+            f"The tokenizer.json of the model {config.parent} belongs to another model: it has"
+            f" {there:,} tokens, the model {wanted:,}.",
+            fix="Put the model's own tokenizer.json into its folder.",
+            on_page="Ask the person who runs this server to install the model again.",
+        )
 
 
 def encodable(text: str) -> str:

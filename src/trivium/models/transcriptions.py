@@ -39,15 +39,15 @@ class Transcriptions:
             raise endpoint.nonsense("returned a transcript without times") from reason
 
 
-def _segments(told: dict[str, Any]) -> list[Segment]:
+def _segments(fields: dict[str, Any]) -> list[Segment]:
     """Words go to the segment that they begin in; without words, a segment is one."""
-    words = [(_second(one["start"]), str(one["word"])) for one in told.get("words") or ()]
+    words = [(_second(one["start"]), str(one["word"])) for one in fields.get("words") or ()]
     found: list[Segment] = []
-    segments = told.get("segments") or ()
-    if not segments and not words and told["text"].strip():
+    segments = fields.get("segments") or ()
+    if not segments and not words and fields["text"].strip():
         raise ValueError("neither segments nor words")
     if not segments and words:
-        last = _second(told["words"][-1]["end"])
+        last = _second(fields["words"][-1]["end"])
         return [(words[0][0], last, tuple((at, f" {word.strip()}") for at, word in words))]
     for number, one in enumerate(segments):
         start, end = _second(one["start"]), _second(one["end"])

@@ -104,13 +104,13 @@ def _weight_files(folder: Path) -> list[Path]:
 def check(folder: Path) -> None:
     """That a folder holds all an encoder needs."""
     if not folder.is_dir():
-        raise _unavailable(f"There is no model folder {folder.name}.")
+        raise _no_model(f"There is no model folder {folder.name}.")
     encoder = encoder_folder(folder)
     missing = [name for name in (CONFIG, TOKENIZER) if not (encoder / name).is_file()]
     if not (encoder / WEIGHTS).is_file() and given_graph(encoder) is None:
         missing.append(f"{WEIGHTS} or {GRAPHS[0]}")
     if missing:
-        raise _unavailable(f"The model folder {folder.name} lacks {', '.join(missing)}.")
+        raise _no_model(f"The model folder {folder.name} lacks {', '.join(missing)}.")
 
 
 def verify(folder: Path) -> None:
@@ -191,4 +191,13 @@ def _nowhere(reason: str) -> ModelUnavailable:
 def _unavailable(message: str) -> ModelUnavailable:
     return ModelUnavailable(
         message, fix=FIX, on_page="Ask the person who runs this server to install the model."
+    )
+
+
+def _no_model(message: str) -> ModelUnavailable:
+    return ModelUnavailable(
+        message,
+        fix="Name a folder with a sentence-transformers model, or a model that `trivium models`"
+        " lists.",
+        on_page="Ask the person who runs this server to choose another model.",
     )

@@ -139,4 +139,4 @@ _COMMANDS = {
     "tune": "Fit the fusion to judged queries and test whether it helps.",
 }
 # Of each command, its line in `trivium --help`, which is read without loading anything.
-LINES = {one.command: one.says for one in OPERATIONS.values()} | _COMMANDS
+LINES = {operation.command: operation.says for operation in OPERATIONS.values()} | _COMMANDS

@@ -222,5 +222,6 @@ def faults(errors: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
         "model_attributes_type": "Input should be a JSON object",
     }
     return [
-        (".".join(map(str, one["loc"])), said.get(one["type"], str(one["msg"]))) for one in errors
+        (".".join(map(str, error["loc"])), said.get(error["type"], str(error["msg"])))
+        for error in errors
     ]

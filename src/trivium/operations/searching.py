@@ -37,11 +37,7 @@ When: TypeAlias = int | str | date | datetime
 OneOrMore: TypeAlias = str | Sequence[str] | None
 
 Name = Annotated[str, Carried(str, min_length=1, max_length=1000)]
-Names = Annotated[
-    OneOrMore,
-    Carried(list[Name], or_none=True, max_length=MOST_NAMES),
-    OneIsAList(),
-]
+Names = Annotated[OneOrMore, Carried(list[Name], or_none=True, max_length=MOST_NAMES), OneIsAList()]
 Number = Annotated[float, Carried(float, allow_inf_nan=False)]
 Switch = Annotated[bool, Carried(bool, strict=True)]
 Query = Annotated[str, Carried(str, max_length=LONGEST_QUERY)]
@@ -199,8 +195,7 @@ class Filters:
     values of a field, any of them may match."""
 
     audiences: Annotated[
-        Iterable[str] | None,
-        Carried(list[Name], or_none=True, max_length=MOST_NAMES),
+        Iterable[str] | None, Carried(list[Name], or_none=True, max_length=MOST_NAMES)
     ] = option(
         "Only what someone with these access labels may see. Default: everything you may see.",
         flags=("--audience",),
@@ -216,9 +211,7 @@ class Filters:
         Mapping[str, MetaScalar] | None,
         Carried(dict[Name, MetaScalar], or_none=True, max_length=MOST_NAMES),
     ] = option(
-        "Only documents with these values in their metadata.",
-        metavar="KEY=VALUE",
-        assistants=False,
+        "Only documents with these values in their metadata.", metavar="KEY=VALUE", assistants=False
     )
     where: FilterText = option(
         "Any other filter, e.g. `year>=2020 type:pdf -language:de`.",
@@ -245,9 +238,7 @@ class Search(SearchOptions, Filters):
     )
 
     query: Annotated[
-        Sequence[str],
-        Carried(list[Query], min_length=1, max_length=MOST_QUERIES),
-        OneIsAList(),
+        Sequence[str], Carried(list[Query], min_length=1, max_length=MOST_QUERIES), OneIsAList()
     ] = option(
         'One query, or two to four. Use "a phrase", a OR b, +required and -not.', required=True
     )

@@ -62,6 +62,8 @@ from trivium.ports.models import (
     Lexicon as Lexicon,
     Message as Message,
     NotingEmbedder as NotingEmbedder,
+    Reading as Reading,
+    ReadingEmbedder as ReadingEmbedder,
     Reranker as Reranker,
     TimedReranker as TimedReranker,
     TokenEmbedder as TokenEmbedder,

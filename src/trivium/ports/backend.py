@@ -95,12 +95,7 @@ class Documents(Protocol):
     """The registry: documents, their names, their texts and their history."""
 
     def all(
-        self,
-        where: Where,
-        *,
-        after: DocumentId = 0,
-        limit: int | None = None,
-        listed: bool = False,
+        self, where: Where, *, after: DocumentId = 0, limit: int | None = None, listed: bool = False
     ) -> list[Document]:
         """Sorted by id, only ids above `after`. `listed`: without those that have no text of their
         own, such as a file of references; `collections` and `counts` never count these."""
@@ -326,11 +321,11 @@ class Models(Protocol):
         """Record how to load the vectors' model, for the manifest. No secrets."""
         ...
 
-    def grasp(self) -> str:
-        """What `keep_grasp` stored last; empty: nothing yet."""
+    def separation(self) -> str:
+        """What `keep_separation` stored last; empty: nothing yet."""
         ...
 
-    def keep_grasp(self, found: str) -> None:
+    def keep_separation(self, text: str) -> None:
         """Store how well the model tells the passages apart. Any process may."""
         ...
 

@@ -7,13 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 from trivium.core.errors import ReadError
-from trivium.core.types import (
-    Chunk,
-    Chunked,
-    Enclosed,
-    Extraction,
-    Metadata,
-)
+from trivium.core.types import Chunk, Chunked, Enclosed, Extraction, Metadata
 
 
 @dataclass(frozen=True, slots=True)

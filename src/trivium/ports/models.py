@@ -4,6 +4,7 @@ import re
 from collections.abc import Generator as Pieces
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
@@ -78,6 +79,31 @@ class TokenEmbedder(Embedder, Protocol):
     def embed_query_tokens(self, text: str) -> tuple[Vectors, Sequence[str]]:
         """A unit vector for each token of a query, and the word it belongs to; empty for marks.
         Raises ModelUnavailable if the model only returns vectors of whole texts."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader thinks of a passage: of each token its place in the text, and the chances that
+    it begins and that it ends the answer. What is missing to 1 is the chance of no answer."""
+
+    spans: tuple[tuple[int, int], ...]
+    begins: tuple[float, ...]
+    ends: tuple[float, ...]
+
+    def within(self, start: int, end: int) -> float:
+        """The chance that the answer is between two characters."""
+        inside = [at for at, (a, b) in enumerate(self.spans) if start <= a and b <= end]
+        begins, ends = (sum(one[at] for at in inside) for one in (self.begins, self.ends))
+        return sqrt(begins * ends)
+
+
+@runtime_checkable
+class ReadingEmbedder(Embedder, Protocol):
+    """An embedder that comes with a reader of the same size, for its language."""
+
+    def read(self, question: str, passages: Sequence[str]) -> Sequence[Reading]:
+        """One for each passage; none if this model has no reader. Raises ModelError."""
         ...
 
 

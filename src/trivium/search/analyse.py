@@ -90,8 +90,8 @@ def _signs(text: str) -> Iterator[tuple[str, str]]:
         ("phrase", _PHRASE),
         ("special characters", _SPECIAL),
     ):
-        if found := pattern.search(text):
-            yield name, found.group()
+        if match := pattern.search(text):
+            yield name, match.group()
     if question := _question(text):
         yield "question", question
     count = sum(1 for part in text.split() if _WORD.search(part))
@@ -100,8 +100,8 @@ def _signs(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _author(text: str) -> str:
-    if found := _ET_AL.search(text):
-        return found.group()
+    if match := _ET_AL.search(text):
+        return match.group()
     for pair in _JOINED.finditer(text):
         if all(name[0].isupper() and not name.isupper() for name in pair.groups()):
             return pair.group()

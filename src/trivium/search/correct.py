@@ -75,10 +75,7 @@ class Corrected:
     def as_typed(self, query: Query) -> Corrected:
         """Keeps the unknown words, but corrects nothing."""
         return Corrected(
-            query,
-            unknown=self.unknown,
-            unknown_share=self.unknown_share,
-            missing=self.missing,
+            query, unknown=self.unknown, unknown_share=self.unknown_share, missing=self.missing
         )
 
     def only_suggested(self, query: Query) -> Corrected:

@@ -3,16 +3,19 @@ rare words are."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
-from trivium.core.types import Phrase, Query, StoredChunk, Term
+from trivium.core.types import ChunkId, Figure, Part, Query, StoredChunk, Term
 from trivium.text.dictionary import in_dictionary
+from trivium.text.figures import is_in
 from trivium.text.known import known_text
-from trivium.text.normalise import LONGEST_WORD, spaced, words
+from trivium.text.lexicon.questions import measuring
+from trivium.text.normalise import LONGEST_WORD, spaced, split
 from trivium.text.stems import DEFAULT_LANGUAGE, beginning, content_words, stem
 from trivium.text.trigrams import trigram_set
 
@@ -41,7 +44,7 @@ def coverage(
     known of its document. Rare words count more, and words that no document has count most. 1 if
     the query has no content words. `missing`: words that no document has; a similar spelling in the
     passage counts in part. `others`: metadata fields that count beside the usual ones."""
-    asked = list(dict.fromkeys(query.words))
+    asked = list(dict.fromkeys([*query.words, *map(_as_one, query.figures)]))
     rarity = dict(zip(asked, rarities(asked), strict=True))
     by_language: dict[str, _Asked] = {}
     found = []
@@ -53,6 +56,22 @@ def coverage(
     return found
 
 
+def lacking_codes(
+    query: Query, chunks: Sequence[StoredChunk], others: Sequence[str] = ()
+) -> dict[ChunkId, str]:
+    """The passages without a code of the query, and which one, as typed."""
+    codes = [figure for figure in query.figures if figure.is_code]
+    found: dict[ChunkId, str] = {}
+    for chunk in chunks if codes else ():
+        texts = (known_text(chunk.document, others), *chunk.chunk.headings, chunk.chunk.text)
+        passage = _Passage(texts, chunk.document.language)
+        for code in codes:
+            if not passage.has(code):
+                typed = re.search(r"\W*".join(code.words), query.text, re.I)
+                found[chunk.id] = typed[0] if typed else "-".join(code.words)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
     """One alternative of a clause: its content words and how much each counts."""
@@ -60,8 +79,11 @@ class _Part:
     words: Sequence[str]
     weights: Sequence[float]
     whole: float
+    figure: Figure | None = None  # which a passage has whole or not at all
 
-    def held(self, shares: Mapping[str, float]) -> float:
+    def held(self, shares: Mapping[str, float], figures: Set[Figure]) -> float:
+        if self.figure is not None:
+            return float(self.figure in figures)
         if len(self.words) == 1:
             return shares[self.words[0]]
         there = [shares[word] for word in self.words]
@@ -79,15 +101,16 @@ class _Asked:
     ) -> None:
         typed = query.words
         content = set(content_words(typed, {language, DEFAULT_LANGUAGE}))
+        content = content - measuring(typed) or content
         self._clauses: list[tuple[float, list[_Part]]] = []
         for clause in query.clauses:
-            kept = [[w for w in _words(part) if w in content] for part in clause]
-            weights = [[rarity[w] for w in part] for part in kept if part]
-            parts = [_Part(p, w, sum(w)) for p, w in zip(filter(None, kept), weights, strict=True)]
+            parts = [part for one in clause if (part := _part(one, content, rarity)).words]
             if parts:
                 self._clauses.append((max(part.whole for part in parts), parts))
         self._whole = sum(weight for weight, _ in self._clauses)
-        asked = list(dict.fromkeys(w for _, parts in self._clauses for p in parts for w in p.words))
+        every = [part for _, parts in self._clauses for part in parts]
+        self._figures = {part.figure for part in every if part.figure is not None}
+        asked = list(dict.fromkeys(w for part in every if not part.figure for w in part.words))
         # A passage may write two words of the query as one: short sword, shortsword.
         joined: dict[str, set[str]] = {word: set() for word in typed}
         for pair in pairwise(typed):
@@ -99,7 +122,7 @@ class _Asked:
         self._spellings = {
             word: (_Spelling(word), _REAL if any(in_dictionary(word, o) for o in languages) else 1)
             for word in missing
-            if word in content
+            if word in content and word.isalpha()  # 20417 isn't 20419 misspelled
         }
 
     def share(self, found: StoredChunk, others: Sequence[str]) -> float:
@@ -108,10 +131,15 @@ class _Asked:
         document, chunk = found.document, found.chunk
         names = known_text(document, others, labels=False)
         passage = _Passage((names, *chunk.headings, chunk.text), document.language)
-        shares = {wanted.text: 1.0 for wanted in self._wanted if wanted.is_in(passage)}
-        absent = [wanted for wanted in self._wanted if wanted.text not in shares]
-        if absent:
+        text = passage.spaced
+        shares = dict.fromkeys([w.text for w in self._wanted if w.exact in text], 1.0)
+        missing = [w for w in self._wanted if w.text not in shares]
+        absent = [wanted for wanted in missing if not wanted.is_otherwise_in(passage)]
+        shares |= dict.fromkeys([w.text for w in missing], 1.0)
+        figures = {one for one in self._figures if passage.has(one)}
+        if absent or len(figures) < len(self._figures):
             about = _Passage((known_text(document, others),), document.language)
+            figures |= {one for one in self._figures if about.has(one)}
             # A label beside words of the text says what kind of document it is, not what the
             # passage says; if labels have the whole query, they are what somebody remembers.
             label = 1.0 if all(wanted.is_in(about) for wanted in self._wanted) else _LABEL
@@ -128,9 +156,9 @@ class _Asked:
         covered = 0.0
         for weight, parts in self._clauses:
             # Count the alternative that the passage covers best.
-            most = parts[0].held(shares)
+            most = parts[0].held(shares, figures)
             for part in parts[1:]:
-                most = max(most, part.held(shares))
+                most = max(most, part.held(shares, figures))
             covered += weight * most
         return covered / self._whole
 
@@ -148,9 +176,12 @@ class _Passage:
         """Whether it has this word. Very long words are compared by their beginning."""
         return f" {word} " in self.spaced if len(word) < LONGEST_WORD else word in self.words
 
+    def has(self, figure: Figure) -> bool:
+        return is_in(figure, self._text, f" {' '.join(self.words)} ", self._language)
+
     @cached_property
     def words(self) -> list[str]:
-        return words(self._text)
+        return split(self.spaced)
 
     @cached_property
     def stems(self) -> set[str]:
@@ -172,7 +203,7 @@ class _Word:
         """`joined`: the word and a neighbour, written as one."""
         self.text = text
         self._language = language
-        self._exact = f" {text} "
+        self.exact = f" {text} "
         self._joined = joined
         self._forms = {text, stemmed}
         self._encoded = [(form, form.encode()) for form in self._forms]
@@ -185,8 +216,10 @@ class _Word:
         self._least = least.encode() if shared else b""
 
     def is_in(self, passage: _Passage) -> bool:
-        if self._exact in passage.spaced:
-            return True
+        return self.exact in passage.spaced or self.is_otherwise_in(passage)
+
+    def is_otherwise_in(self, passage: _Passage) -> bool:
+        """Whether the passage has it in another form."""
         # In whatever form a passage writes the word, it has these letters. So most words that it
         # lacks take two lookups instead of seven.
         if self._least not in passage.run_together:
@@ -249,16 +282,17 @@ class _Spelling:
 
     def likeness(self, passage: _Passage) -> float:
         """The square root of the best similarity, as in the trigram signal; 0 if none is alike."""
-        shared, wanted, read = self._sharing(passage.spaced), self._wanted, passage.words
+        shared, wanted = self._sharing(passage.spaced), self._wanted
         least = _ALIKE * len(wanted)
+        # Where two words meet there are two more trigrams.
+        if 2 * max(shared.values(), default=0) + 2 < least:
+            return 0.0
         alike = {word for word, count in shared.items() if count >= least}
-        # Where the two words meet there are two more trigrams. One of the words must have at least
-        # half of the rest.
-        half = (least - 2) / 2
-        near = None if half <= 0 else {word for word, count in shared.items() if count >= half}
-        for a, b in _neighbours(read, near):
-            both = shared.get(a, 0) + shared.get(b, 0)
-            if both + 2 >= least:
+        read = passage.words
+        counts = [shared.get(word, 0) for word in read]
+        for at, (left, right) in enumerate(pairwise(counts)):
+            if left + right + 2 >= least:
+                a, b, both = read[at], read[at + 1], left + right
                 both += f" {a}"[-2:] + b[0] in wanted
                 both += a[-1] + f"{b} "[:2] in wanted
                 if both >= least:
@@ -281,19 +315,15 @@ class _Spelling:
         return common / (len(self._wanted) + len(found) - common)
 
 
-def _neighbours(read: Sequence[str], near: Set[str] | None) -> Iterator[tuple[str, str]]:
-    """Pairs of neighbouring words with at least one in `near`; None: all pairs."""
-    if near is None:
-        yield from pairwise(read)
-        return
-    last = len(read) - 1
-    for at, word in enumerate(read):
-        if word in near:
-            if at and read[at - 1] not in near:
-                yield read[at - 1], word
-            if at < last:
-                yield word, read[at + 1]
+def _part(part: Part, content: Set[str], rarity: Mapping[str, float]) -> _Part:
+    typed = (part.text,) if isinstance(part, Term) else part.words
+    figure = part if isinstance(part, Figure) else None
+    kept = [word for word in typed if figure or word in content]
+    weights = [rarity[word] for word in kept]
+    whole = max(sum(weights), rarity[_as_one(figure)]) if figure else sum(weights)
+    return _Part(kept, weights, whole, figure)
 
 
-def _words(part: Term | Phrase) -> Sequence[str]:
-    return part.words if isinstance(part, Phrase) else (part.text,)
+def _as_one(figure: Figure) -> str:
+    """7july2026: a day is rarer than its words."""
+    return "".join(figure.words)

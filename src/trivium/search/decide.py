@@ -30,7 +30,7 @@ class Heard:
     lists: Mapping[Signal, Sequence[Hit]]
     documents: Mapping[ChunkId, str]  # the uri of each chunk in the lists
     notes: tuple[str, ...] = ()  # signals that couldn't run, and why
-    grasp: float | None = None  # how well the model tells the library's passages apart
+    separation: float | None = None  # how well the model tells the library's passages apart
     span: float | None = None  # how far the reranker's scores lie apart
 
 
@@ -71,9 +71,9 @@ def join(
         why = "a document is known by these words"
         analysis = replace(analysis, weights=_worded(before), by_answers=True)
     elif request.evidence is not None:
-        weights, told, why = weigh(before, lists, request.evidence)
-        notes += [told] if told else []
-        analysis = replace(analysis, weights=weights, by_answers=bool(told))
+        weights, text, why = weigh(before, lists, request.evidence)
+        notes += [text] if text else []
+        analysis = replace(analysis, weights=weights, by_answers=bool(text))
     silent = tuple(signal for signal in analysis.weights if not lists.get(signal))
     analysis = replace(analysis, notes=tuple(notes), silent=silent)
     analysis = replace(analysis, decided=_decided(analysis, before, why))
@@ -101,8 +101,8 @@ def _decided(analysis: Analysis, before: Mapping[Signal, float], why: str) -> st
         by = f"equally by {', '.join(alike[:-1])} and {alike[-1]}"
     else:
         by = f"{most} by {first.told}"
-    told = ", ".join(f"{signal.told} {share:.0%}" for signal, share in shares.items())
-    ranked = f"Ranked {by} ({told})"
+    text = ", ".join(f"{signal.told} {share:.0%}" for signal, share in shares.items())
+    ranked = f"Ranked {by} ({text})"
     if analysis.silent:
         return f"{ranked}: {nothing}."
     moved = shares.get(Signal.VECTOR, 0.0) - _shares(before).get(Signal.VECTOR, 0.0)
@@ -142,7 +142,7 @@ def _shares(weights: Mapping[Signal, float]) -> dict[Signal, float]:
 def decide_anew(request: SearchRequest, heard: Heard, depth: int, most: int) -> list[Fused]:
     """What a search with this request would fuse if it asked each signal for `depth` chunks."""
     if request.evidence is not None:
-        request = replace(request, evidence=request.evidence.in_library(heard.grasp))
+        request = replace(request, evidence=request.evidence.in_library(heard.separation))
     analysis = decide(request, heard.query, heard.corrected)
     lists: dict[Signal, Sequence[Hit]] = {}
     for signal in analysis.weights:

@@ -9,8 +9,8 @@ time, and better than all of it (alone, mean of eleven sets .654 instead of .646
 
 nDCG@10 on eleven sets, with the share fitted on the others (`docs/log.md`): .699 with
 all-MiniLM-L6-v2, fused .672, reranked .684, and no set below its fused order; .696 with bge-small,
-fused .678. How far the two orders agree, and the grasp of the embedding model, say no more once
-language and length are known.
+fused .678. How far the two orders agree, and how well the model tells passages apart, say no more
+once language and length are known.
 
 Knows nothing of models and stores.
 """

@@ -18,7 +18,7 @@ MESSAGES = 5  # on each side: a chat message has about 20 words, so more wouldn'
 
 def surrounding(
     documents: Documents,
-    found: Sequence[StoredChunk],
+    passages: Sequence[StoredChunk],
     where: Where,
     *,
     before: int = 1,
@@ -29,13 +29,18 @@ def surrounding(
     up to `messages` other messages."""
     near = {
         id_: Neighbours(_intact(around.before), _intact(around.after))
-        for id_, around in documents.around([one.id for one in found], before, after, where).items()
+        for id_, around in documents.around(
+            [passage.id for passage in passages], before, after, where
+        ).items()
     }
-    for one in found:
-        own, prefix = near.get(one.id), conversation(one.document.uri, one.document.media_type)
+    for passage in passages:
+        own, prefix = (
+            near.get(passage.id),
+            conversation(passage.document.uri, passage.document.media_type),
+        )
         if prefix and own is not None and not (own.before and own.after):
-            said = documents.beside(one.document, prefix, messages, where)
-            near[one.id] = Neighbours(own.before or said.before, own.after or said.after)
+            said = documents.beside(passage.document, prefix, messages, where)
+            near[passage.id] = Neighbours(own.before or said.before, own.after or said.after)
     return near
 
 
@@ -44,19 +49,19 @@ def _intact(chunks: tuple[StoredChunk, ...]) -> tuple[StoredChunk, ...]:
     return chunks if all(chunk.is_intact for chunk in chunks) else ()
 
 
-def context(found: StoredChunk, around: Neighbours) -> tuple[str, str]:
+def context(passage: StoredChunk, around: Neighbours) -> tuple[str, str]:
     """The text before and after a passage."""
-    chunk = found.chunk
+    chunk = passage.chunk
     before = after = ""
     if around.before:
         near = around.before[-1]
-        if near.document.id == found.document.id:
+        if near.document.id == passage.document.id:
             before = near.chunk.text[: max(0, chunk.start - near.chunk.start)][-CHARACTERS:]
         else:
             before = "\n".join(map(_said, around.before))[-CHARACTERS:]
     if around.after:
         near = around.after[0]
-        if near.document.id == found.document.id:
+        if near.document.id == passage.document.id:
             after = near.chunk.text[max(0, chunk.end - near.chunk.start) :][:CHARACTERS]
         else:
             after = "\n".join(map(_said, around.after))[:CHARACTERS]

@@ -94,18 +94,18 @@ def _of_one_query(
     request: SearchRequest, fused: Sequence[Fused], fetch: Fetch
 ) -> dict[Key, Candidate] | None:
     """In the order of the list, by score. So the first chunk of a document is its best."""
-    found: dict[Key, Candidate] = {}
+    candidates: dict[Key, Candidate] = {}
     chunks = {chunk.id: chunk for chunk in fetch([one.chunk_id for one in fused])}
     if len(chunks) < len(fused):
         return None
     for one in fused:
         chunk = chunks[one.chunk_id]
         key = _key(chunk, request.by)
-        if key in found:
-            found[key] = replace(found[key], passages=found[key].passages + 1)
+        if key in candidates:
+            candidates[key] = replace(candidates[key], passages=candidates[key].passages + 1)
         else:
-            found[key] = Candidate(chunk, one.score, one.parts)
-    return found
+            candidates[key] = Candidate(chunk, one.score, one.parts)
+    return candidates
 
 
 def _key(chunk: StoredChunk, by: Granularity) -> Key:
@@ -131,14 +131,14 @@ _NOTHING = QueryPart(0.0, 0.0, {})
 
 
 def _combined(key: Key, found: Sequence[Mapping[Key, Candidate]], combine: Combine) -> Candidate:
-    held = [one[key] for one in found if key in one]
+    candidates = [one[key] for one in found if key in one]
     parts = tuple(
         QueryPart(one[key].match, one[key].score, one[key].signals) if key in one else _NOTHING
         for one in found
     )
     score = combined([part.match for part in parts], combine)
-    best = max(held, key=lambda c: (c.match, c.score, -c.found.id))
-    passages = max(c.passages for c in held)
+    best = max(candidates, key=lambda c: (c.match, c.score, -c.found.id))
+    passages = max(c.passages for c in candidates)
     return Candidate(
         best.found, score, best_signals(parts), score, queries=parts, passages=passages
     )

@@ -15,8 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from trivium.core.types import ChunkId, Probe, Query, Signal, StoredChunk, Where
+from trivium.core.types import ChunkId, Figure, Probe, Query, Signal, StoredChunk, Where
 from trivium.ports import Backend
+from trivium.text.figures import runs
 from trivium.text.known import known_in_order
 from trivium.text.normalise import words
 from trivium.text.stems import DEFAULT_LANGUAGE, content_words, stem
@@ -87,12 +88,16 @@ def known_items(
 
 def is_known_by(query: Query, passages: Sequence[StoredChunk], others: Sequence[str]) -> bool:
     """Whether authors, year, tags, file and so on of one of these have every word; the title may
-    have some."""
+    have some. With a number, a date or a code, its text may have them too: meaning knows nothing
+    of those."""
     asked = _Languages(query)
     for found in passages:
         wanted = asked[found.document.language]
-        few = 1 <= wanted.count <= MOST_WORDS
-        if few and wanted.is_known(found, others) and not wanted.is_titled(found):
+        if not 1 <= wanted.count <= MOST_WORDS:
+            continue
+        if wanted.figures and wanted.standing(found, others) != "apart":
+            return True
+        if wanted.is_known(found, others) and not wanted.is_titled(found):
             return True
     return False
 
@@ -122,15 +127,19 @@ class _Wanted:
     """The content words of a query, in one language."""
 
     def __init__(self, query: Query, language: str) -> None:
-        typed = list(dict.fromkeys(query.words))
+        self.figures = query.figures
+        parts = [part for clause in query.clauses for part in clause]
+        plain = [part for part in parts if not isinstance(part, Figure)]
+        typed = list(dict.fromkeys(replace(query, clauses=((*plain,),)).words))
         content = set(content_words(typed, {language, DEFAULT_LANGUAGE}))
         kept = [word for word in typed if word in content]
         self._language = language
+        self._runs = [set(runs(figure, (language,))) for figure in self.figures]
         self._forms = [
             {word, stemmed} for word, stemmed in zip(kept, self._stems(kept), strict=True)
         ]
         self._joined = [{a + b for a, b in pairwise(typed) if word in (a, b)} for word in kept]
-        self.count = len(kept)
+        self.count = len(kept) + len(self._runs)
 
     def _stems(self, tokens: list[str]) -> list[str]:
         return stem(tokens, self._language)
@@ -154,6 +163,11 @@ class _Wanted:
     def _span(self, read: list[str]) -> int | None:
         """Words in the shortest stretch with every word of the query; None: there is none."""
         places: list[tuple[int, int]] = []
+        for number, ways in enumerate(self._runs, len(self._forms)):
+            there_at = [at for run in ways for at in _starts(run, read)]
+            if not there_at:
+                return None
+            places += [(at, number) for at in there_at]
         stems = self._stems(read)
         there, spelled, pairs = {*read, *stems}, {*read}, {a + b for a, b in pairwise(read)}
         for forms, joined in zip(self._forms, self._joined, strict=True):
@@ -167,9 +181,19 @@ class _Wanted:
                     places.append((at, number))
         last: dict[int, int] = {}
         best: int | None = None
-        for at, number in places:
+        for at, number in sorted(places):
             last[number] = at
             if len(last) == self.count:
                 span = at - min(last.values()) + 1
                 best = span if best is None else min(best, span)
         return best
+
+
+def _starts(run: Sequence[str], read: list[str]) -> list[int]:
+    """Where these words stand side by side."""
+    wanted, found, at = list(run), [], -1
+    while wanted[0] in read[at + 1 :]:
+        at = read.index(wanted[0], at + 1)
+        if read[at : at + len(wanted)] == wanted:
+            found.append(at)
+    return found

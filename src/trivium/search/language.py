@@ -24,7 +24,7 @@ def weak_language(
     """A sentence, if most of the best results are in one language that isn't `known`; else empty.
     So it is without the vector signal, and where nobody could tell the language."""
     share = weights.get(Signal.VECTOR, 0.0) / (sum(weights.values()) or 1.0)
-    languages = Counter(one.document.language for one in results[:LOOKED_AT])
+    languages = Counter(result.document.language for result in results[:LOOKED_AT])
     if not known or not share or not languages:
         return ""
     language, count = languages.most_common(1)[0]

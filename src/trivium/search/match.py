@@ -17,8 +17,8 @@ from math import exp, log2
 
 from trivium.core.results import PreferencePart, QueryPart, RerankPart, SignalPart
 from trivium.core.types import Document, Query, Signal, StoredChunk
-from trivium.search.grasp import Passages
-from trivium.search.scale import Scale, scale_of
+from trivium.search.scale import BUILT_IN, Scale
+from trivium.search.separation import Passages
 from trivium.text.normalise import words
 
 # Log odds (a match of .15) above which the library decides how much more evidence counts. Below, a
@@ -47,6 +47,10 @@ _FEW_KNEE, _FEW = -2.25, 1.25
 # floor, before or after.
 _LEAD, _USUAL_LEAD = 8.0, 0.15
 
+# Who types the number of an order means that one: another number, however near, is no good match.
+# Below every usual floor (`search.floor`). Of 7,683 judged queries one has a code (rs647161).
+LACKING = 0.08
+
 
 @dataclass(frozen=True, slots=True)
 class Signs:
@@ -59,6 +63,7 @@ class Signs:
     passages: Passages = Passages()  # how long and how alike the library's passages are
     known: float = 0.0  # at least this likely, as a known item
     reason: str = ""  # why it is one, for people
+    lacks: str = ""  # a code of the query that is neither in it nor known of its document
     lead: float | None = None  # how much more similar it is than the usual passage; None: unknown
 
 
@@ -95,6 +100,8 @@ def explained(signs: Signs) -> str:
     """Where a match comes from, for people."""
     if signs.reason:
         return signs.reason
+    if signs.lacks:
+        return f"It doesn't have {signs.lacks}."
     part = "all" if signs.share >= 1 else "none" if signs.share <= 0 else f"{signs.share:.0%}"
     said = f"The passage has {part} of the query's words (rare ones count more)"
     if signs.similarity is not None:
@@ -165,6 +172,8 @@ class Fits:
             fit = self.meaning
             if self.judged is not None and signs.judged is not None:
                 fit = self.judged
+        if signs.lacks:
+            return min(LACKING, fit.probability(signs))
         return max(signs.known, fit.probability(signs))
 
 
@@ -186,12 +195,12 @@ MINILM = Fits(
 OTHER = Fits(WORDS)  # for models whose cosines mean something else
 
 
-def fits_for(model: str) -> Fits:
-    """By a model's fingerprint. The reranker's scores are those of the built-in model only."""
-    scale = scale_of(model)
+def fits_for(scale: Scale | None) -> Fits:
+    """By a model's scale; None if it has none. The reranker's scores are those of the built-in
+    model only."""
     if scale is None or MINILM.meaning is None:
         return OTHER
-    return MINILM if scale.slope == 1 else Fits(WORDS, MINILM.meaning.on(scale))
+    return MINILM if scale == BUILT_IN else Fits(WORDS, MINILM.meaning.on(scale))
 
 
 # With fused scores, each doubling of the rank falls this far behind on average. Reciprocal ranks

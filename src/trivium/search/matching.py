@@ -14,13 +14,13 @@ import numpy as np
 from trivium.core.errors import ModelUnavailable
 from trivium.core.types import ChunkId, Signal
 from trivium.ports import Backend, Embedder
-from trivium.search.coverage import coverage
+from trivium.search.coverage import coverage, lacking_codes
 from trivium.search.fuse import Fusion
-from trivium.search.grasp import Passages
 from trivium.search.known import UNKNOWN, known_items
 from trivium.search.match import Candidate, Fits, Signs, behind, falling
 from trivium.search.progress import Progress
 from trivium.search.request import SearchRequest
+from trivium.search.separation import Passages
 from trivium.search.signals import ReadyQuery
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class Matching:
         rarities = partial(self._backend.signals.rarities, where=self._request.where)
         shares = coverage(asked.words, chunks, rarities, asked.missing, self._request.fields)
         where = self._request.where
+        lacking = lacking_codes(asked.words, chunks, self._request.fields)
         known = known_items(self._backend, asked.words, chunks, shares, where, self._request.fields)
         similar = self._similar(asked, candidates)
         by_ranks = self._request.fusion is Fusion.RANKS
@@ -65,6 +66,7 @@ class Matching:
                     passages=self._passages,
                     known=item.probability,
                     reason=item.reason,
+                    lacks=lacking.get(id_, ""),
                 )
             )
         matches = falling(map(self._fits.probability, signs))

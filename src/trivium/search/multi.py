@@ -33,9 +33,9 @@ def shown(score: float, parts: Sequence[float]) -> str:
 
 def best_signals(parts: Sequence[QueryPart]) -> dict[Signal, SignalPart]:
     """For each signal that found the result, its best part over all queries."""
-    found: dict[Signal, SignalPart] = {}
+    signal_parts: dict[Signal, SignalPart] = {}
     for signal in Signal:
         ranked = [part.signals[signal] for part in parts if signal in part.signals]
         if ranked:
-            found[signal] = min(ranked, key=lambda part: part.rank)
-    return found
+            signal_parts[signal] = min(ranked, key=lambda part: part.rank)
+    return signal_parts

@@ -38,12 +38,12 @@ class Boost:
     condition: Condition | None = None
     section: str = ""  # a kind of section, or a heading; folded
 
-    def holds(self, found: StoredChunk) -> bool:
+    def holds(self, passage: StoredChunk) -> bool:
         if self.condition is not None:
             return matches(
-                found.document, OWNER.narrowed(self.condition), lambda: (found.chunk.place,)
+                passage.document, OWNER.narrowed(self.condition), lambda: (passage.chunk.place,)
             )
-        return self.section in map(fold, (found.chunk.section, *found.chunk.headings))
+        return self.section in map(fold, (passage.chunk.section, *passage.chunk.headings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +70,12 @@ class Preference:
             score += part.contribution
         return replace(candidate, score=score, preferences=tuple(parts))
 
-    def _factors(self, found: StoredChunk) -> Iterator[tuple[str, float]]:
+    def _factors(self, passage: StoredChunk) -> Iterator[tuple[str, float]]:
         if self.half_life is not None:
-            days = ((self.today or datetime.now(UTC).date()) - day_of(found)).days
+            days = ((self.today or datetime.now(UTC).date()) - day_of(passage)).days
             yield f"recent ({_age(days)})", 1 + 0.5 ** (max(0, days) / self.half_life)
         for boost in self.boosts:
-            if boost.holds(found):
+            if boost.holds(passage):
                 yield boost.told, boost.weight
 
 
@@ -85,12 +85,12 @@ def plain(candidate: Candidate) -> Candidate:
     return replace(candidate, score=candidate.score - added, preferences=())
 
 
-def day_of(found: StoredChunk) -> date:
+def day_of(passage: StoredChunk) -> date:
     """When a passage was written, as far as we know: the time of the message, or a date or year of
     its document, or else the day when the document was added."""
-    metadata = found.document.metadata
-    dated = (found.chunk.place.time, *(metadata.get(name) for name in _DATED))
-    for value in (*dated, metadata.get("year"), found.document.added_at):
+    metadata = passage.document.metadata
+    dated = (passage.chunk.place.time, *(metadata.get(name) for name in _DATED))
+    for value in (*dated, metadata.get("year"), passage.document.added_at):
         day = _day(value)
         if day is not None:
             return day
@@ -120,24 +120,24 @@ def boosts_of(given: Mapping[str, float]) -> tuple[Boost, ...]:
     """From filters, or `section:NAME`, and weights. Raises BadSetting and BadFilter."""
     if len(given) > MOST_BOOSTS:
         raise BadSetting(f"`boosts` has {len(given)} entries.", fix=f"Give {MOST_BOOSTS} at most.")
-    return tuple(_boost(told, weight) for told, weight in given.items())
+    return tuple(_boost(text, weight) for text, weight in given.items())
 
 
-def _boost(told: str, weight: float) -> Boost:
-    if not isinstance(told, str) or not told.strip():
+def _boost(text: str, weight: float) -> Boost:
+    if not isinstance(text, str) or not text.strip():
         raise BadSetting("`boosts` has an entry without a filter.", fix="Write `collection:rules`.")
     sensible = isinstance(weight, int | float) and isfinite(weight) and 0 < weight <= _LARGEST
     if not sensible or isinstance(weight, bool):
         raise BadSetting(
-            f"`boosts` gives {told} the weight {weight!r}.",
+            f"`boosts` gives {text} the weight {weight!r}.",
             fix=f"Give a number above 0, {_LARGEST:g} at most.",
         )
-    section = _SECTION.fullmatch(told.strip())
+    section = _SECTION.fullmatch(text.strip())
     if section:
-        return Boost(told, float(weight), section=fold(section[1] or section[2]))
-    condition = parse_filter(told)
+        return Boost(text, float(weight), section=fold(section[1] or section[2]))
+    condition = parse_filter(text)
     check_filter(condition)
-    return Boost(told, float(weight), condition)
+    return Boost(text, float(weight), condition)
 
 
 def boosts_written(texts: Iterable[str]) -> dict[str, float]:

@@ -16,11 +16,7 @@ from trivium.search.rerank import SECONDS, Shares
 from trivium.search.weigh import Evidence
 
 # .5/.3/.2 as in the best of the prototypes; docs/log.md has what else was tried.
-WEIGHTS: Mapping[Signal, float] = {
-    Signal.VECTOR: 0.5,
-    Signal.KEYWORD: 0.3,
-    Signal.TRIGRAM: 0.2,
-}
+WEIGHTS: Mapping[Signal, float] = {Signal.VECTOR: 0.5, Signal.KEYWORD: 0.3, Signal.TRIGRAM: 0.2}
 K = 10.0  # small candidate lists need sharp ranks; 60 cost .007 nDCG@10 as a mean over 13 sets
 MOST_RESULTS = 1000
 # Mean nDCG@10 over six sets with 20, 50, 100 and 200 hits per signal: .6949 .6960 .6967 .6970. With

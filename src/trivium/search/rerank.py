@@ -97,7 +97,7 @@ def blend(
             deep=0.0,
         )
         blended.append(Reranked(at, part.rerank + part.hybrid + part.position, part))
-    return sorted(blended, key=lambda one: (-one.score, one.at))
+    return sorted(blended, key=lambda reranked: (-reranked.score, reranked.at))
 
 
 def deepen(ordered: Sequence[Reranked], read: Sequence[float], share: float) -> list[Reranked]:
@@ -105,8 +105,8 @@ def deepen(ordered: Sequence[Reranked], read: Sequence[float], share: float) -> 
     found = []
     probabilities = [*read, *[None] * (len(ordered) - len(read))]
     scores = scaled(read, len(ordered))
-    for one, score, probability in zip(ordered, scores, probabilities, strict=True):
-        rest, p = 1 - share, one.part
+    for reranked, score, probability in zip(ordered, scores, probabilities, strict=True):
+        rest, p = 1 - share, reranked.part
         part = RerankPart(
             judged=p.judged,
             before=p.before,
@@ -116,8 +116,8 @@ def deepen(ordered: Sequence[Reranked], read: Sequence[float], share: float) -> 
             deep=share * score,
             read=probability,
         )
-        found.append(Reranked(one.at, part.total, part))
-    return sorted(found, key=lambda one: -one.score)  # stable: ties keep their order
+        found.append(Reranked(reranked.at, part.total, part))
+    return sorted(found, key=lambda reranked: -reranked.score)  # stable: ties keep their order
 
 
 @dataclass(frozen=True, slots=True)

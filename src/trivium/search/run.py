@@ -29,7 +29,7 @@ from trivium.core.types import (
     Granularity,
     Hit,
     Neighbours,
-    Phrase,
+    Part,
     Query,
     Signal,
     StoredChunk,
@@ -52,7 +52,6 @@ from trivium.search.deep import best_stretches, share_of
 from trivium.search.expand import context, surrounding
 from trivium.search.fuse import Fused, Fusion, by_document
 from trivium.search.gather import Matcher, by_rule, gather
-from trivium.search.grasp import Passages
 from trivium.search.hyde import hypothesise
 from trivium.search.known import is_known_by
 from trivium.search.language import weak_language
@@ -62,6 +61,7 @@ from trivium.search.prefer import plain
 from trivium.search.progress import Progress
 from trivium.search.request import LEAST_CANDIDATES, Rerank, SearchRequest
 from trivium.search.rerank import Reranked, blend, deepen, judge
+from trivium.search.separation import Passages
 from trivium.search.signals import ReadyQuery, Signals
 from trivium.search.similar import similar
 from trivium.search.suggest import suggest
@@ -126,18 +126,19 @@ class Searcher:
         embedder: Embedder,
         generator: Generator | None = None,
         reranker: Reranker | None = None,
-        grasp: Callable[[Where], float | None] = lambda where: None,
+        separation: Callable[[Where], float | None] = lambda where: None,
         passages: Callable[[Where], Passages] = lambda where: Passages(),
         deep: Reranker | None = None,
     ) -> None:
-        """`grasp`: how well the model tells the passages that a caller may see apart, if known;
-        `passages`: how long and how alike they are; `deep`: a cross-encoder for English prose."""
+        """`separation`: how well the model tells the passages that a caller may see apart, if
+        known; `passages`: how long and how alike they are; `deep`: a cross-encoder for English
+        prose."""
         self._backend = backend
         self._embedder = embedder
         self._generator = generator
         self._reranker = reranker
         self._deep = deep
-        self._grasp = grasp
+        self._separation = separation
         self._passages = passages
         # A database computes elsewhere: a search that waits for it doesn't use our cores.
         at_once = sys.maxsize if backend.is_elsewhere else turns_for(os.cpu_count() or 2)
@@ -163,8 +164,8 @@ class Searcher:
 
     def _searched(self, request: SearchRequest) -> Results:
         if request.evidence is not None:
-            grasp = self._grasp(request.where)
-            request = replace(request, evidence=request.evidence.in_library(grasp))
+            separation = self._separation(request.where)
+            request = replace(request, evidence=request.evidence.in_library(separation))
         progress = Progress()
         self._backend.signals.refresh()
         progress.clock.lap("refresh")
@@ -179,7 +180,8 @@ class Searcher:
         shown = [candidate.found for candidate in candidates]
         if note := weak_language(shown, request.languages, answers[0].analysis.weights):
             progress.tell(note)
-        items = self._results(request, candidates, progress)
+        words = tuple(word for asked, _ in prepared for word in asked.query.words)
+        items = self._results(request, candidates, words, progress)
         return Results(
             queries=request.queries,
             analyses=tuple(answer.analysis for answer in answers),
@@ -225,8 +227,8 @@ class Searcher:
         documents = {chunk.id: chunk.document.uri for chunk in held}
         for signal, hits in lists.items():  # leave out what has been removed since
             lists[signal] = [hit for hit in hits if hit.chunk_id in documents]
-        grasp, notes = self._grasp(request.where), tuple(progress.notes)
-        return Heard(query, corrected, lists, documents, notes, grasp, self._span)
+        separation, notes = self._separation(request.where), tuple(progress.notes)
+        return Heard(query, corrected, lists, documents, notes, separation, self._span)
 
     @property
     def _span(self) -> float | None:
@@ -519,14 +521,17 @@ class Searcher:
         return intact
 
     def _results(
-        self, request: SearchRequest, candidates: Sequence[Candidate], progress: Progress
+        self,
+        request: SearchRequest,
+        candidates: Sequence[Candidate],
+        words: tuple[str, ...],
+        progress: Progress,
     ) -> tuple[Result, ...]:
         around: Mapping[ChunkId, Neighbours] = {}
         if request.expand:
             found = [candidate.found for candidate in candidates]
             around = surrounding(self._backend.documents, found, request.where)
             progress.clock.lap("expand")
-        words = tuple(word for text in request.queries for word in parse(text).words)
         return tuple(
             _result(
                 rank,
@@ -586,10 +591,10 @@ def _parsed(text: str) -> Query:
     return query
 
 
-def _listed(clauses: Sequence[Sequence[Term | Phrase]]) -> str:
+def _listed(clauses: Sequence[Sequence[Part]]) -> str:
     """Words and phrases as a person would write them: `crown, "old harbour" or port`."""
     texts = (
-        [f'"{" ".join(p.words)}"' if isinstance(p, Phrase) else p.text for p in parts]
+        [p.text if isinstance(p, Term) else f'"{" ".join(p.words)}"' for p in parts]
         for parts in clauses
     )
     return ", ".join(" or ".join(alternatives) for alternatives in texts)

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias
 
 from trivium.core.errors import IndexDamaged, ModelUnavailable
-from trivium.core.types import Hit, Probe, Query, Signal, Where
+from trivium.core.types import Hit, Probe, Query, Signal, Where, hits_in
 from trivium.ports import Backend, Embedder
 from trivium.search.progress import Progress
 from trivium.search.turns import Turns
@@ -105,8 +105,8 @@ class _Beside:
 def settled(hits: list[Hit]) -> list[Hit]:
     """With cosines of five places, equal ones by chunk: stores sum in different orders, which moves
     the seventh place and must not decide who comes first."""
-    rounded = [Hit(hit.chunk_id, round(hit.score, _PLACES)) for hit in hits]
-    return sorted(rounded, key=lambda hit: (-hit.score, hit.chunk_id))
+    ordered = sorted([(-round(score, _PLACES), chunk) for chunk, score in hits])
+    return hits_in([(chunk, -below) for below, chunk in ordered])
 
 
 class Signals:

@@ -52,11 +52,11 @@ def similar(
     depth = max(_FIRST_DEPTH, 2 * limit)
     for _ in range(_ATTEMPTS):
         backend.signals.refresh()
-        found = _nearest(backend, vector, model, within, depth, request)
+        nearest = _nearest(backend, vector, model, within, depth, request)
         progress.clock.lap("vector")
         own = like.id if isinstance(like, StoredChunk) else None
-        candidates = [c for c in found or () if c.found.id != own]
-        if found is not None and (len(candidates) >= limit or depth >= MOST_RESULTS):
+        candidates = [c for c in nearest or () if c.found.id != own]
+        if nearest is not None and (len(candidates) >= limit or depth >= MOST_RESULTS):
             return candidates[:limit], progress
         depth = min(MOST_RESULTS, depth * 4)
     raise LibraryBusy("Documents kept changing during the comparison.", fix="Try again.")

@@ -35,12 +35,12 @@ def suggest(
 ) -> tuple[Suggestion, ...]:
     """The typed text with its last word completed, or, if there is no completion, with the likely
     spelling. Empty if no passage has such a word together with one typed before it."""
-    found = _LAST.search(typed[-LONGEST_TYPED:])
-    split = words(found[0]) if found else []
-    if not found or not split:
+    match = _LAST.search(typed[-LONGEST_TYPED:])
+    split = words(match[0]) if match else []
+    if not match or not split:
         return ()
-    word, before = split[-1], typed[: len(typed) - len(found[0])]
-    begun = found[0][0] if found[0].startswith(("-", "+")) else ""
+    word, before = split[-1], typed[: len(typed) - len(match[0])]
+    begun = match[0][0] if match[0].startswith(("-", "+")) else ""
     backend.signals.refresh()
     proposed: Sequence[Spelled] = backend.signals.completions(word, where, _CONSIDERED * limit)
     kind: Literal["completion", "spelling"] = "completion" if proposed else "spelling"
@@ -51,7 +51,7 @@ def suggest(
         if kind == "completion" and typed[-1].isalnum():
             # The index has folded words, so keep the capitals and accents that were typed.
             rest = one.words[0][len(word) :]
-            return typed + (rest.upper() if found[0].isupper() else rest)
+            return typed + (rest.upper() if match[0].isupper() else rest)
         return f"{before}{begun}{' '.join(one.words)}"
 
     other = (one for one in fitting if one.words != (word,))
@@ -65,7 +65,7 @@ def _meant(
     spellings = partial(backend.signals.spellings, where=where.access)
     languages = partial(backend.documents.counts, "language", where.access)
     corrected = correct(parse(word), spellings, lexicon, languages)
-    meant = {tuple(words(one.meant)) for one in corrected.corrections}
+    meant = {tuple(words(correction.meant)) for correction in corrected.corrections}
     near = backend.signals.spellings([word], where)[word]
     held = {one.words for one in near[:1] if one.inflected or len(one.words) > 1}
     return [one for one in near if one.words in meant | held]

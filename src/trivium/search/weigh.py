@@ -8,8 +8,8 @@ six judged sets. nDCG@10 on each set when fitted on the other five (in brackets:
     xquad_en .982 (.983)  xquad_de .967 (.948)     mlquestions .573 (.547)
 
 The share and its bounds also depend on how well the model tells the library's passages apart
-(`grasp`). Fitted on eleven sets; nDCG@10 on each when fitted on the others (without both xquad sets
-for xquad). In brackets: without grasp, and the best signal alone:
+(`separation`). Fitted on eleven sets; nDCG@10 on each when fitted on the others (without both xquad
+sets for xquad). In brackets: without separation, and the best signal alone:
 
     cosqa .608 (.572, .603)         dbpedia_5k .521 (.476, .521)   legalquad_de .921 (.892, .923)
     anthropic_codebase .747 (.748, .714)   cranfield .561 (.561, .533)   locomo10 .535 (.564, .511)
@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from trivium.core.types import Hit, Signal
-from trivium.search.scale import Scale, scale_of
+from trivium.search.scale import Scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,15 @@ class Evidence:
     usual_similarity: float
     usual_lead: float
     usual_word_lead: float
-    grasp: float = 0.0  # for each unit that the model tells passages apart better than usual
-    usual_grasp: float = 0.0
+    separation: float = 0.0  # for each unit that the model tells passages apart better than usual
+    usual_separation: float = 0.0
     library: float = 0.0  # the shift in this library
 
-    def in_library(self, grasp: float | None) -> Evidence:
-        """The same for a library with this grasp; None: unknown."""
-        if grasp is None:
+    def in_library(self, separation: float | None) -> Evidence:
+        """The same for a library with this separation; None: unknown."""
+        if separation is None:
             return self
-        return replace(self, library=self.grasp * (grasp - self.usual_grasp))
+        return replace(self, library=self.separation * (separation - self.usual_separation))
 
     def on(self, scale: Scale) -> Evidence:
         """The same for a model with other cosines."""
@@ -57,14 +57,15 @@ class Evidence:
             lead=self.lead * scale.slope,
             usual_similarity=(self.usual_similarity - scale.offset) / scale.slope,
             usual_lead=self.usual_lead / scale.slope,
-            grasp=self.grasp * scale.slope,
-            usual_grasp=self.usual_grasp / scale.slope,
+            separation=self.separation * scale.slope,
+            usual_separation=self.usual_separation / scale.slope,
         )
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Bounds of the share. They are wider if the model's grasp is low or high. But every signal
-        keeps a trace of weight, so a passage that only one signal finds is still a result."""
+        """Bounds of the share. They are wider if the model's separation is low or high. But every
+        signal keeps a trace of weight, so a passage that only one signal finds is still a
+        result."""
         least, most = LEAST + min(0.0, self.library), MOST + max(0.0, self.library)
         return max(TRACE, least), min(1 - TRACE, most)
 
@@ -85,14 +86,13 @@ MINILM = Evidence(
     usual_similarity=0.607,
     usual_lead=0.197,
     usual_word_lead=0.495,
-    grasp=2.25,
-    usual_grasp=0.02,
+    separation=2.25,
+    usual_separation=0.02,
 )
 
 
-def evidence_for(model: str) -> Evidence | None:
-    """By a model's fingerprint; None: its cosines are unknown, so weights stay."""
-    scale = scale_of(model)
+def evidence_for(scale: Scale | None) -> Evidence | None:
+    """By a model's scale; None: its cosines are unknown, so weights stay."""
     return None if scale is None else MINILM.on(scale)
 
 

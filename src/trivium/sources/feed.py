@@ -227,17 +227,17 @@ class SitemapSource:
     def _collect(self, url: str, found: dict[str, str], failed: list[Failed], depth: int) -> None:
         root = _tree(self._pages, url)
         if root.tag == "sitemapindex" and depth < _DEEPEST:
-            for one in root.findall("sitemap"):
-                if place := urljoin(url, (one.findtext("loc") or "").strip()):
+            for element in root.findall("sitemap"):
+                if place := urljoin(url, (element.findtext("loc") or "").strip()):
                     try:
                         self._collect(place, found, failed, depth + 1)
                     except SourceError as reason:  # one sitemap of several
                         failed.append(Failed(place, reason.message, reason.code, partial=True))
         elif root.tag == "urlset":
-            for one in root.findall("url"):
-                place = (one.findtext("loc") or "").strip()
+            for element in root.findall("url"):
+                place = (element.findtext("loc") or "").strip()
                 if place and len(found) < _MOST_PAGES:
-                    found[urljoin(url, place)] = (one.findtext("lastmod") or "").strip()
+                    found[urljoin(url, place)] = (element.findtext("lastmod") or "").strip()
         else:
             raise SourceNonsense(f"{url} isn't a sitemap.", fix="Check its address.")
 
@@ -290,12 +290,12 @@ def _unpacked(data: bytes, url: str) -> bytes:
         return data
     unpacking = zlib.decompressobj(wbits=31)
     try:
-        found = unpacking.decompress(data, _MOST_BYTES)
+        unpacked = unpacking.decompress(data, _MOST_BYTES)
     except zlib.error as reason:
         raise FileDamaged(f"{url} is a damaged gzip file.") from reason
     if unpacking.unconsumed_tail:
         raise FileTooLarge(f"{url} unpacks to more than {_MOST_BYTES:,} bytes.")
-    return found
+    return unpacked
 
 
 def _feed(asked: SourceAsked) -> FeedSource:

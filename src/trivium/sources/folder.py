@@ -117,6 +117,9 @@ def _files(path: str, ignore: Sequence[str], without: Sequence[Path]) -> Iterato
     else:
         matches = sorted(glob.glob(str(found), recursive=True)) if glob.has_magic(path) else []
         if not matches:
+            if path.startswith(("http://", "https://")):
+                fix = "Type its address on the page, under Add, or save it and add the file."
+                raise PathNotFound(f"{path} is a web address, not a file.", fix=fix)
             raise PathNotFound(f"There is no file or folder {path}.")
         rules = Rules(_start(found), ignore, without)
         for match in map(Path, matches):

@@ -151,15 +151,15 @@ class GitHubSource:
             if isinstance(page, Wait):
                 yield page
                 continue
-            for told in page:
+            for fields in page:
                 try:
-                    yield repository.put(part, told)
+                    yield repository.put(part, fields)
                 except (KeyError, TypeError, ValueError, AttributeError):
-                    id_ = f"{repository.name}/{part}/{told.get('number') or told.get('id')}"
+                    id_ = f"{repository.name}/{part}/{fields.get('number') or fields.get('id')}"
                     yield Failed(id_, "GitHub returned an incomplete item.", "source.nonsense")
-                if part == "issues" and told.get("pull_request") and self._reviews:
-                    yield from self._reviewed(repository, str(told["number"]))
-                known[part] = max(known.get(part, ""), str(told.get("updated_at") or ""))
+                if part == "issues" and fields.get("pull_request") and self._reviews:
+                    yield from self._reviewed(repository, str(fields["number"]))
+                known[part] = max(known.get(part, ""), str(fields.get("updated_at") or ""))
             yield None
 
     def _reviewed(self, repository: _Repository, number: str) -> Iterator[Change]:
@@ -222,7 +222,7 @@ class GitHubSource:
         elif rest[1:2] == ["reviews"]:  # one of a pull request, or all that couldn't be read
             changes = list(self._reviewed(repository, rest[0]))
             yield from changes
-            if not any(isinstance(one, Put | Failed) and one.id == id_ for one in changes):
+            if not any(isinstance(change, Put | Failed) and change.id == id_ for change in changes):
                 yield Gone(id_)
         else:
             part = "issues" if len(rest) == 1 else {"pulls": "reviews"}.get(kind, "comments")
@@ -234,8 +234,8 @@ class GitHubSource:
 
     def _about(self, name: str) -> Generator[Wait, None, Told]:
         answer = yield from self._service.get(f"repos/{name}")
-        told: Told = answer.json("GitHub")
-        return told
+        payload: Told = answer.json("GitHub")
+        return payload
 
     def _pages(self, name: str, part: str, since: str | None) -> Iterator[Wait | list[Told]]:
         """By time of change, the oldest first. Asks for the next page by the time of the last item,
@@ -245,13 +245,13 @@ class GitHubSource:
         path: str | None = f"{first}&since={since}" if since else first
         while path:
             answer = yield from self._service.get(path)
-            told = answer.json("GitHub")
-            if not isinstance(told, list):
+            payload = answer.json("GitHub")
+            if not isinstance(payload, list):
                 raise Refused("GitHub returned something other than a list.")
-            page: list[Told] = [one for one in told if isinstance(one, dict)]
+            page: list[Told] = [one for one in payload if isinstance(one, dict)]
             yield page
             following = _next(answer.headers.get("link", ""))
-            last = max((str(one.get("updated_at") or "") for one in page), default="")
+            last = max((str(fields.get("updated_at") or "") for fields in page), default="")
             if following and last > (since or ""):
                 since, path = last, f"{first}&since={last}"
             else:  # a whole page within one second
@@ -261,8 +261,8 @@ class GitHubSource:
         """The newest first, down to what was reported before."""
         since, newest, after = known.get("discussions", ""), "", None
         while True:
-            found = yield from self._query(repository, _DISCUSSIONS, {"after": after})
-            nodes, page = found["nodes"], found["pageInfo"]
+            fields = yield from self._query(repository, _DISCUSSIONS, {"after": after})
+            nodes, page = fields["nodes"], fields["pageInfo"]
             for node in nodes:
                 newest = max(newest, str(node["updatedAt"]))
                 if str(node["updatedAt"]) >= since:
@@ -275,16 +275,16 @@ class GitHubSource:
 
     def _comments(self, repository: _Repository, node: Told) -> Generator[Wait, None, list[Told]]:
         """On a discussion, with their replies."""
-        held, found = node.get("comments") or {}, []
+        held, comments = node.get("comments") or {}, []
         while True:
             for one in held.get("nodes") or ():
-                found += [one, *((one.get("replies") or {}).get("nodes") or ())]
+                comments += [one, *((one.get("replies") or {}).get("nodes") or ())]
             page = held.get("pageInfo") or {}
             if not page.get("hasNextPage"):
-                return found
+                return comments
             asked = {"number": node["number"], "after": page["endCursor"]}
-            told = yield from self._query(repository, _MORE_COMMENTS, asked)
-            held = told["comments"]
+            fields = yield from self._query(repository, _MORE_COMMENTS, asked)
+            held = fields["comments"]
 
     def _query(
         self, repository: _Repository, query: str, variables: Told
@@ -295,23 +295,23 @@ class GitHubSource:
         path = "../graphql" if self._service.url.endswith("/api/v3/") else "graphql"
         while True:
             answer = yield from self._service.ask("POST", path, body=body)
-            told = answer.json("GitHub")
-            errors = told.get("errors") if isinstance(told, dict) else None
+            payload = answer.json("GitHub")
+            errors = payload.get("errors") if isinstance(payload, dict) else None
             kinds = [one.get("type") for one in errors or () if isinstance(one, dict)]
             if "RATE_LIMITED" not in kinds:
                 break
             seconds = budget(answer.headers) or 60.0
             yield Wait(seconds, f"GitHub allows no more queries for {seconds:.0f} s.")
         try:
-            found: dict[str, Any] = told["data"]["repository"]["found"]
-            found.items()
+            fields: dict[str, Any] = payload["data"]["repository"]["found"]
+            fields.items()
         except (KeyError, TypeError, AttributeError) as reason:
-            raise Refused(f"GitHub refuses discussions: {str(errors or told)[:200]}") from reason
-        return found
+            raise Refused(f"GitHub refuses discussions: {str(errors or payload)[:200]}") from reason
+        return fields
 
     def _listed(self, repository: _Repository) -> Generator[Wait, None, dict[str, str]]:
         """The files that you want, with the hash of each."""
-        found: dict[str, str] = {}
+        listed: dict[str, str] = {}
         folders = [("", self._ref or repository.branch)]
         while folders:
             above, tree = folders.pop()
@@ -319,26 +319,26 @@ class GitHubSource:
             answer = yield from self._service.get(path, {"recursive": "1"}, fine=(409,))
             if answer.status == 409:  # an empty repository
                 break
-            told = answer.json("GitHub")
-            if told.get("truncated"):  # too many files for one answer: folder by folder
+            payload = answer.json("GitHub")
+            if payload.get("truncated"):  # too many files for one answer: folder by folder
                 answer = yield from self._service.get(path)
-                told = answer.json("GitHub")
-                if told.get("truncated"):
+                payload = answer.json("GitHub")
+                if payload.get("truncated"):
                     raise Refused(f"GitHub lists only a part of the folder {above or '/'}.")
-                for one in told.get("tree", ()):
+                for one in payload.get("tree", ()):
                     if one.get("type") == "tree" and self._may_hold(f"{above}{one['path']}/"):
                         folders.append((f"{above}{one['path']}/", str(one["sha"])))
-            for one in told.get("tree", ()):
+            for one in payload.get("tree", ()):
                 name = f"{above}{one.get('path')}"
                 is_wanted = any(fnmatch(name, pattern) for pattern in self._files)
                 if one.get("type") == "blob" and is_wanted and one.get("size", 0) <= _MOST_FILE:
-                    found[name] = str(one["sha"])
-        return found
+                    listed[name] = str(one["sha"])
+        return listed
 
     def _may_hold(self, folder: str) -> bool:
         """Whether a file that you want may lie in it, by what its patterns begin with."""
         starts = (re.split(r"[*?\[]", pattern)[0] for pattern in self._files)
-        return any(one.startswith(folder) or folder.startswith(one) for one in starts)
+        return any(start.startswith(folder) or folder.startswith(start) for start in starts)
 
     def _tree(self, repository: _Repository, known: dict[str, Any]) -> Iterator[Change]:
         listed = yield from self._listed(repository)
@@ -374,44 +374,44 @@ class GitHubSource:
 
 
 class _Repository:
-    def __init__(self, name: str, told: Told) -> None:
+    def __init__(self, name: str, fields: Told) -> None:
         self.name = name
-        self.private = bool(told.get("private", True))
-        self.branch = str(told.get("default_branch") or "HEAD")
-        self.link = str(told.get("html_url") or f"https://github.com/{name}")
+        self.private = bool(fields.get("private", True))
+        self.branch = str(fields.get("default_branch") or "HEAD")
+        self.link = str(fields.get("html_url") or f"https://github.com/{name}")
 
     @property
     def audience(self) -> str | None:
         """Public items are for everyone; GitHub doesn't say who may read a private repository."""
         return None if self.private else EVERYONE
 
-    def put(self, part: str, told: Told) -> Put:
+    def put(self, part: str, fields: Told) -> Put:
         if part == "issues":
-            return self._issue(told)
+            return self._issue(fields)
         # An address such as https://api.github.com/repos/OWNER/NAME/issues/7
-        if part == "reviews" and not told.get("id"):
+        if part == "reviews" and not fields.get("id"):
             raise KeyError("id")
-        above = str(told.get("issue_url") or told.get("pull_request_url") or "").split("/")[-1]
+        above = str(fields.get("issue_url") or fields.get("pull_request_url") or "").split("/")[-1]
         kind = "pulls" if part == "reviews" else "issues"
-        about = {"number": int(above) if above.isdecimal() else 0, "path": told.get("path")}
+        about = {"number": int(above) if above.isdecimal() else 0, "path": fields.get("path")}
         return self._said(
-            f"{self.name}/{kind}/{above}/comments/{told['id']}", told, f"#{above}", about
+            f"{self.name}/{kind}/{above}/comments/{fields['id']}", fields, f"#{above}", about
         )
 
-    def _issue(self, told: Told) -> Put:
-        number = told["number"]
+    def _issue(self, fields: Told) -> Put:
+        number = fields["number"]
         about = {
             "number": number,
-            "kind": "pull request" if told.get("pull_request") else "issue",
-            "state": told.get("state"),
+            "kind": "pull request" if fields.get("pull_request") else "issue",
+            "state": fields.get("state"),
             "labels": [
-                one.get("name") for one in told.get("labels") or () if isinstance(one, dict)
+                one.get("name") for one in fields.get("labels") or () if isinstance(one, dict)
             ],
-            "assignees": [one.get("login") for one in told.get("assignees") or ()],
-            "milestone": (told.get("milestone") or {}).get("title"),
+            "assignees": [one.get("login") for one in fields.get("assignees") or ()],
+            "milestone": (fields.get("milestone") or {}).get("title"),
         }
-        title = str(told.get("title") or "")
-        return self._said(f"{self.name}/issues/{number}", told, f"#{number} {title}", about)
+        title = str(fields.get("title") or "")
+        return self._said(f"{self.name}/issues/{number}", fields, f"#{number} {title}", about)
 
     def reviews(self, number: str, told: object) -> list[Put]:
         """Those with words."""
@@ -427,41 +427,41 @@ class _Repository:
                 found.append(self._said(id_, said, f"#{number}", about))
         return found
 
-    def discussion(self, told: Told, comments: Sequence[Told]) -> Iterator[Change]:
-        number = told["number"]
+    def discussion(self, fields: Told, comments: Sequence[Told]) -> Iterator[Change]:
+        number = fields["number"]
         id_ = f"{self.name}/discussions/{number}"
-        labels = [one["name"] for one in (told.get("labels") or {}).get("nodes") or ()]
+        labels = [one["name"] for one in (fields.get("labels") or {}).get("nodes") or ()]
         about = {
             "number": number,
             "kind": "discussion",
-            "state": "closed" if told.get("closed") else "open",
+            "state": "closed" if fields.get("closed") else "open",
             "labels": labels,
-            "category": (told.get("category") or {}).get("name"),
+            "category": (fields.get("category") or {}).get("name"),
         }
-        title = f"#{number} {told.get('title') or ''}"
-        yield self._said(id_, told, title, about)
+        title = f"#{number} {fields.get('title') or ''}"
+        yield self._said(id_, fields, title, about)
         ids = [f"{id_}/comments/{one['databaseId']}" for one in comments]
         for one_id, one in zip(ids, comments, strict=True):
             yield self._said(
-                one_id, one, f"#{number} {told.get('title') or ''}", {"number": number}
+                one_id, one, f"#{number} {fields.get('title') or ''}", {"number": number}
             )
         yield Only(f"{id_}/", frozenset(ids))
 
-    def _said(self, id_: str, told: Told, title: str, about: Told) -> Put:
-        author = told.get("user") or told.get("author") or {}
+    def _said(self, id_: str, fields: Told, title: str, about: Told) -> Put:
+        author = fields.get("user") or fields.get("author") or {}
         return text_put(
             id_,
-            str(told.get("body") or ""),
+            str(fields.get("body") or ""),
             title=title,
             media_type=MEDIA_TYPE,
             headings=(self.name, title),
             author=str(author.get("login") or ""),
-            time=str(told.get("created_at") or told.get("createdAt") or ""),
-            link=str(told.get("html_url") or told.get("url") or ""),
+            time=str(fields.get("created_at") or fields.get("createdAt") or ""),
+            link=str(fields.get("html_url") or fields.get("url") or ""),
             metadata={
                 "repository": self.name,
                 "project": self.name,
-                "edited": told.get("updated_at") or told.get("updatedAt"),
+                "edited": fields.get("updated_at") or fields.get("updatedAt"),
                 **about,
             },
             audience=self.audience,

@@ -185,19 +185,19 @@ class ImapSource:
 
     def _listed(self, server: imaplib.IMAP4) -> list[_Folder]:
         if self._folders:
-            return [_Folder(_encoded(one)) for one in self._folders]
+            return [_Folder(_encoded(folder)) for folder in self._folders]
         status, listed = server.list()
         if status != "OK":
             raise SourceNonsense(f"{self._account.host} lists no folders.")
-        found = []
+        folders = []
         for line in _responses(listed):
-            if told := _LISTED.match(line):
-                flags = told["flags"].lower().split()
-                name = _unquoted(told["name"].strip()).decode("ascii", "replace")
+            if match := _LISTED.match(line):
+                flags = match["flags"].lower().split()
+                name = _unquoted(match["name"].strip()).decode("ascii", "replace")
                 if not any(flag in flags for flag in _LEFT_OUT):
-                    found.append(_Folder(name, rb"\all" in flags))
-        every = [one for one in found if one.holds_all]
-        return every[:1] or sorted(found, key=lambda one: one.name)
+                    folders.append(_Folder(name, rb"\all" in flags))
+        every = [folder for folder in folders if folder.holds_all]
+        return every[:1] or sorted(folders, key=lambda folder: folder.name)
 
     def _uids(self, server: imaplib.IMAP4, folder: _Folder) -> tuple[str, set[int]]:
         """Every number once; again if mail went while they were listed. Without drafts, which a
@@ -208,10 +208,10 @@ class ImapSource:
             if _can(server, b"ESEARCH"):
                 server.response("ESEARCH")
                 _answered(server.uid("SEARCH", "RETURN", "(ALL)", key), folder)
-                told = _SET.search(b" ".join(_responses(server.response("ESEARCH")[1])))
+                match = _SET.search(b" ".join(_responses(server.response("ESEARCH")[1])))
                 return validity, _uids_of(
-                    told[1].decode().replace(":", "-"), count
-                ) if told else set()
+                    match[1].decode().replace(":", "-"), count
+                ) if match else set()
             server.response("EXPUNGE")
             found: set[int] = set()
             for start in range(1, count + 1, _SEARCHED):
@@ -369,10 +369,10 @@ def _responses(data: Sequence[Any] | None) -> Iterator[bytes]:
 
 def _labels(line: bytes) -> list[str]:
     """Gmail's: `\\Inbox` is one of its own."""
-    told = _LABELS.search(line)
-    found = (one[1] or one[2] for one in _LABEL.finditer(told[1])) if told else ()
+    match = _LABELS.search(line)
+    found = (one[1] or one[2] for one in _LABEL.finditer(match[1])) if match else ()
     names = (re.sub(rb"\\(.)", rb"\1", one).decode("ascii", "replace") for one in found)
-    return [_decoded(one.lstrip("\\")) for one in names]
+    return [_decoded(name.lstrip("\\")) for name in names]
 
 
 def _quoted(name: str) -> str:
@@ -399,35 +399,35 @@ def _ranges(uids: set[int]) -> str:
 
 def _uids_of(ranges: str, most: int | None = None) -> set[int]:
     """`most`: how many there can be; a server may say anything. Raises SourceNonsense."""
-    found: set[int] = set()
+    uids: set[int] = set()
     for part in ranges.split(",") if ranges else ():
         first, last = int(part.partition("-")[0]), int(part.rpartition("-")[2])
         first, last = min(first, last), max(first, last)
         if most is not None and last - first >= most:
             raise SourceNonsense("The mail server lists more mails than there are.")
-        found |= set(range(first, last + 1))
-    return found
+        uids |= set(range(first, last + 1))
+    return uids
 
 
 def _encoded(name: str) -> str:
     """As IMAP writes folder names: UTF-7 with & for +."""
 
-    def part(found: re.Match[str]) -> str:
-        held = base64.b64encode(found[0].encode("utf-16-be")).decode().rstrip("=")
+    def part(match: re.Match[str]) -> str:
+        held = base64.b64encode(match[0].encode("utf-16-be")).decode().rstrip("=")
         return f"&{held.replace('/', ',')}-"
 
     return re.sub(r"[^\x20-\x7e]+", part, name.replace("&", "&-"))
 
 
 def _decoded(name: str) -> str:
-    def part(found: re.Match[str]) -> str:
-        if not found[1]:
+    def part(match: re.Match[str]) -> str:
+        if not match[1]:
             return "&"
-        held = found[1].replace(",", "/")
+        held = match[1].replace(",", "/")
         try:
             data = base64.b64decode(held + "=" * (-len(held) % 4), validate=True)
         except ValueError:  # a name that isn't written as it should be: as it is
-            return found[0]
+            return match[0]
         return data.decode("utf-16-be", "replace")
 
     return re.sub(r"&([^-]*)-", part, name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from difflib import get_close_matches
 from importlib.metadata import EntryPoint
 
 from trivium.core.errors import BadSetting, SourceNotFound, TriviumError
@@ -42,11 +43,14 @@ def kind_of(name: str) -> SourceKind:
     """Raises SourceNotFound, BadSetting."""
     known = entries()
     if name not in known:
-        raise SourceNotFound(f"Unknown kind of source {name!r}.", fix=f"Known: {', '.join(known)}.")
+        near = get_close_matches(name, known, n=1)
+        hint = f"Did you mean `{near[0]}`? " if near else ""
+        fix = f"{hint}Known: {', '.join(known)}."
+        raise SourceNotFound(f"Unknown kind of source {name!r}.", fix=fix)
     entry = known[name]
     try:
-        found = entry.load()
-        if not isinstance(found, SourceKind):
+        kind = entry.load()
+        if not isinstance(kind, SourceKind):
             raise TypeError("it isn't a SourceKind")
     except TriviumError:
         raise
@@ -56,7 +60,7 @@ def kind_of(name: str) -> SourceKind:
             f"Couldn't load the source {name} of {owner} ({type(reason).__name__}: {reason}).",
             fix=f"Update or uninstall {owner}.",
         ) from reason
-    return found
+    return kind
 
 
 def absolute(kind: str, options: Mapping[str, str]) -> dict[str, str]:

@@ -79,10 +79,10 @@ class LinearSource:
 
     def ids(self) -> Iterator[str | Wait]:
         for part in QUERIES:
-            for told in self._nodes(part, ""):
-                if isinstance(told, Wait):
-                    yield told
-                elif isinstance(change := self._told(part, told), Put):
+            for node in self._nodes(part, ""):
+                if isinstance(node, Wait):
+                    yield node
+                elif isinstance(change := self._told(part, node), Put):
                     yield change.id
 
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
@@ -90,11 +90,11 @@ class LinearSource:
             part = "comments" if "/" in id_ else "issues"
             asked = {"id": id_.rpartition("/")[2]}
             try:
-                told = yield from self._ask(_ONE[part], asked, missing=True)
+                fields = yield from self._ask(_ONE[part], asked, missing=True)
             except SourceError as reason:
                 yield self._service.failed(id_, reason)
                 continue
-            found = told.get("found") if told else None
+            found = fields.get("found") if fields else None
             yield self._told(part, found) if found else Gone(id_)
 
     def _nodes(self, part: str, since: str) -> Iterator[Told | Wait]:
@@ -106,9 +106,9 @@ class LinearSource:
             wanted |= team if part == "issues" else {"issue": team}
         after = None
         while True:
-            told = yield from self._ask(QUERIES[part], {"after": after, "filter": wanted})
+            fields = yield from self._ask(QUERIES[part], {"after": after, "filter": wanted})
             try:
-                found = told["found"]
+                found = fields["found"]
                 nodes, page = found["nodes"], found["pageInfo"]
             except (KeyError, TypeError) as reason:
                 raise SourceNonsense("Linear returned an incomplete answer.") from reason
@@ -124,13 +124,13 @@ class LinearSource:
         while True:
             body = {"query": query, "variables": variables}
             answer = yield from self._service.ask("POST", "graphql", body=body, fine=(400,))
-            told = answer.json("Linear")
-            errors = told.get("errors") or ()
+            payload = answer.json("Linear")
+            errors = payload.get("errors") or ()
             if not errors and answer.status < 300:
-                data: dict[str, Any] = told.get("data") or {}
+                data: dict[str, Any] = payload.get("data") or {}
                 return data
-            codes = {str((one.get("extensions") or {}).get("code", "")) for one in errors}
-            said = "; ".join(str(one.get("message", "")) for one in errors)[:200]
+            codes = {str((error.get("extensions") or {}).get("code", "")) for error in errors}
+            said = "; ".join(str(error.get("message", "")) for error in errors)[:200]
             if "RATELIMITED" in codes:
                 seconds = budget(answer.headers, spent=True)
                 yield Wait(seconds, f"Linear asks to wait {seconds:.0f} s before the next request.")
@@ -141,56 +141,56 @@ class LinearSource:
                 return {}
             raise SourceNonsense(f"Linear answered: {said.rstrip('.')}.")
 
-    def _told(self, part: str, told: Told) -> Change:
-        return _issue(told) if part == "issues" else _comment(told)
+    def _told(self, part: str, fields: Told) -> Change:
+        return _issue(fields) if part == "issues" else _comment(fields)
 
 
-def _issue(told: Told) -> Change:
-    id_ = str(told["id"])
-    if told.get("trashed"):
+def _issue(fields: Told) -> Change:
+    id_ = str(fields["id"])
+    if fields.get("trashed"):
         return Gone(id_, below=True)
-    name = f"{told.get('identifier')} {told.get('title') or ''}".strip()
+    name = f"{fields.get('identifier')} {fields.get('title') or ''}".strip()
     return text_put(
         id_,
-        str(told.get("description") or ""),
+        str(fields.get("description") or ""),
         title=name,
         media_type=MEDIA_TYPE,
-        headings=(_named(told.get("project")), name),
-        author=_author(told, "creator", "externalUserCreator"),
-        time=str(told.get("createdAt") or ""),
-        link=str(told.get("url") or ""),
+        headings=(_named(fields.get("project")), name),
+        author=_author(fields, "creator", "externalUserCreator"),
+        time=str(fields.get("createdAt") or ""),
+        link=str(fields.get("url") or ""),
         metadata={
-            **_about(told),
-            "linearIssueId": [told.get("identifier"), id_],
-            "state": _named(told.get("state")),
-            "labels": [_named(one) for one in (told.get("labels") or {}).get("nodes") or ()],
-            "assignees": [_named(told.get("assignee"))],
-            "priority": told.get("priorityLabel"),
-            "due": told.get("dueDate"),
-            "cycle": _named(told.get("cycle")),
+            **_about(fields),
+            "linearIssueId": [fields.get("identifier"), id_],
+            "state": _named(fields.get("state")),
+            "labels": [_named(one) for one in (fields.get("labels") or {}).get("nodes") or ()],
+            "assignees": [_named(fields.get("assignee"))],
+            "priority": fields.get("priorityLabel"),
+            "due": fields.get("dueDate"),
+            "cycle": _named(fields.get("cycle")),
         },
     )
 
 
-def _comment(told: Told) -> Change:
+def _comment(fields: Told) -> Change:
     """Names only fields of its issue that never change: a comment isn't reported again with its
     issue."""
-    issue = told.get("issue") or {}
-    id_ = f"{issue.get('id')}/{told['id']}"
+    issue = fields.get("issue") or {}
+    id_ = f"{issue.get('id')}/{fields['id']}"
     if not issue or issue.get("trashed"):
         return Gone(id_)
     name = str(issue.get("identifier") or "")
     return text_put(
         id_,
-        str(told.get("body") or ""),
+        str(fields.get("body") or ""),
         title=f"Comment on {name}",
         media_type=MEDIA_TYPE,
         headings=(name,),
-        author=_author(told, "user", "externalUser"),
-        time=str(told.get("createdAt") or ""),
-        link=str(told.get("url") or ""),
+        author=_author(fields, "user", "externalUser"),
+        time=str(fields.get("createdAt") or ""),
+        link=str(fields.get("url") or ""),
         metadata={
-            "edited": told.get("updatedAt"),
+            "edited": fields.get("updatedAt"),
             "issue": name,
             "linearIssueId": [name, issue.get("id")],
         },
@@ -211,12 +211,16 @@ def _named(told: object) -> str:
     return str(told.get("name") or "") if isinstance(told, dict) else ""
 
 
-def _author(told: Told, *people: str) -> str:
+def _author(fields: Told, *people: str) -> str:
     """A person, or whoever wrote through an integration."""
-    bot = told.get("botActor")
+    bot = fields.get("botActor")
     bot = bot if isinstance(bot, dict) else {}
-    names = (*(_named(told.get(one)) for one in people), bot.get("userDisplayName"), _named(bot))
-    return next((str(one) for one in names if one), "")
+    names = (
+        *(_named(fields.get(person)) for person in people),
+        bot.get("userDisplayName"),
+        _named(bot),
+    )
+    return next((str(name) for name in names if name), "")
 
 
 def budget(headers: Mapping[str, str], *, spent: bool = False) -> float:

@@ -79,8 +79,8 @@ def ids_of(changes: Iterable[Change]) -> Iterator[str | Wait | Failed]:
 def picked(items: Iterable[Put | Failed], ids: Sequence[str]) -> Iterator[Change]:
     """Of all items those that are wanted; the others are gone."""
     wanted = dict.fromkeys(sorted(ids))
-    for one in items:
-        if one.id in wanted:
-            del wanted[one.id]
-            yield one
+    for item in items:
+        if item.id in wanted:
+            del wanted[item.id]
+            yield item
     yield from map(Gone, wanted)

@@ -103,10 +103,10 @@ class MboxSource:
             raise SourceUnreachable(
                 f"{self._place} doesn't exist.", fix="Check that its disk is connected."
             )
-        found = sorted(self._place.rglob("*"))
+        paths = sorted(self._place.rglob("*"))
         return {
             path.relative_to(self._place).as_posix(): path
-            for path in found
+            for path in paths
             if path.is_file() and path.suffix.lower() in _SUFFIXES and not path.name.startswith(".")
         }
 

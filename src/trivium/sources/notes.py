@@ -65,11 +65,11 @@ class NotesSource:
             raise SourceUnreachable(
                 f"The folder {self.folder} doesn't exist.", fix="Check that its disk is connected."
             )
-        found = {}
+        files = {}
         for path in Rules(self.folder, self._ignore, self._without).walk():
             if (stamp := stamp_of(path)) is not None:
-                found[path.relative_to(self.folder).as_posix()] = stamp
-        return found
+                files[path.relative_to(self.folder).as_posix()] = stamp
+        return files
 
     def _told(self, name: str) -> Change:
         path = self.folder / name
@@ -108,16 +108,16 @@ class NotesSource:
 def _note(front: Metadata, body: str) -> Metadata:
     """Tags, aliases and links, from the front matter and the text."""
     tags = _values(front.get("tags", front.get("tag", ())))
-    tags += tuple(found["tag"] for found in _TAG.finditer(body) if found["tag"])
+    tags += tuple(match["tag"] for match in _TAG.finditer(body) if match["tag"])
     aliases = _values(front.get("aliases", front.get("alias", ())))
     links = tuple(
-        PurePosixPath(found["target"].partition("#")[0].strip()).name
-        for found in _WIKI.finditer(body)
-        if found["target"]
+        PurePosixPath(match["target"].partition("#")[0].strip()).name
+        for match in _WIKI.finditer(body)
+        if match["target"]
     )
     told = {"tags": tuple(tag.lstrip("#") for tag in tags), "aliases": aliases, "links": links}
     return {
-        name: tuple(dict.fromkeys(one for one in values if one))[:_MOST]
+        name: tuple(dict.fromkeys(value for value in values if value))[:_MOST]
         for name, values in told.items()
         if any(values)
     }
@@ -129,12 +129,12 @@ def readable(body: str) -> str:
     shown]]` becomes shown, `[[Target#Part]]` becomes Target.
     """
 
-    def show(found: re.Match[str]) -> str:
-        if found["code"] is not None:
-            return found[0]
-        target = found["target"].partition("#")[0].strip() or found["target"].strip("# ")
-        shown = (found["shown"] or "").strip()
-        if found["embed"] and _SIZE.fullmatch(shown):  # ![[picture.png|300]]: how wide it is
+    def show(match: re.Match[str]) -> str:
+        if match["code"] is not None:
+            return match[0]
+        target = match["target"].partition("#")[0].strip() or match["target"].strip("# ")
+        shown = (match["shown"] or "").strip()
+        if match["embed"] and _SIZE.fullmatch(shown):  # ![[picture.png|300]]: how wide it is
             shown = ""
         return shown or PurePosixPath(target).name
 

@@ -138,7 +138,9 @@ class NotionSource:
                 yield self._service.failed(id_, reason, "the page")
             else:
                 changes = list(self._page(answer.json("Notion")))
-                if id_.endswith(_REST) and not any(isinstance(one, Failed) for one in changes):
+                if id_.endswith(_REST) and not any(
+                    isinstance(change, Failed) for change in changes
+                ):
                     yield Gone(id_)
                 yield from changes
 
@@ -150,19 +152,19 @@ class NotionSource:
         if known.people or known.sources:
             return
         try:
-            for found in self._pages("GET", "users", {}):
-                if isinstance(found, Wait):
-                    yield found
+            for page in self._pages("GET", "users", {}):
+                if isinstance(page, Wait):
+                    yield page
                 else:
-                    known.people[str(found.get("id"))] = str(found.get("name") or "")
+                    known.people[str(page.get("id"))] = str(page.get("name") or "")
         except _NOT_GIVEN:
             self._is_nameless = True
         wanted = {"filter": {"property": "object", "value": "data_source"}}
-        for found in self._pages("POST", "search", wanted):
-            if isinstance(found, Wait):
-                yield found
-            elif not is_gone(found) and "id" in found:
-                known.sources[str(found["id"])] = plain(found.get("title"))
+        for page in self._pages("POST", "search", wanted):
+            if isinstance(page, Wait):
+                yield page
+            elif not is_gone(page) and "id" in page:
+                known.sources[str(page["id"])] = plain(page.get("title"))
 
     def _listed(self, listing: str, since: str) -> Iterator[Told | Wait | Failed]:
         """Pages edited since then, from the search (empty) or from a data source, the newest first:
@@ -170,13 +172,13 @@ class NotionSource:
         sort = {"direction": "descending", "timestamp": "last_edited_time"}
         if not listing:
             search = {"filter": {"property": "object", "value": "page"}, "sort": sort}
-            for found in self._pages("POST", "search", search):
-                if not isinstance(found, Wait):
-                    if "id" not in found:
+            for page in self._pages("POST", "search", search):
+                if not isinstance(page, Wait):
+                    if "id" not in page:
                         continue
-                    if "" < str(found.get("last_edited_time", "")) < since:
+                    if "" < str(page.get("last_edited_time", "")) < since:
                         return
-                yield found
+                yield page
             return
         try:
             yield from self._rows(listing, since, sort)
@@ -198,13 +200,13 @@ class NotionSource:
             if bounds:
                 query["filter"] = bounds[0] if len(bounds) == 1 else {"and": bounds}
             last, is_whole = until, True
-            for found in self._pages("POST", f"data_sources/{listing}/query", query):
-                if isinstance(found, Wait):
-                    yield found
-                elif "id" in found:
-                    last = str(found.get("last_edited_time") or last)
-                    yield found
-                elif found.get("type") == "incomplete":
+            for page in self._pages("POST", f"data_sources/{listing}/query", query):
+                if isinstance(page, Wait):
+                    yield page
+                elif "id" in page:
+                    last = str(page.get("last_edited_time") or last)
+                    yield page
+                elif page.get("type") == "incomplete":
                     is_whole = False
             if is_whole:
                 return
@@ -237,13 +239,13 @@ class NotionSource:
             else:
                 sent = {**body, "page_size": _PAGE, **({"start_cursor": after} if after else {})}
                 answer = yield from self._service.ask("POST", path, body=sent)
-            told = answer.json("Notion")
-            if not isinstance(told, dict) or not isinstance(told.get("results"), list):
+            payload = answer.json("Notion")
+            if not isinstance(payload, dict) or not isinstance(payload.get("results"), list):
                 raise Refused("Notion returned something other than a list.")
-            yield from (one for one in told["results"] if isinstance(one, dict))
-            after = told.get("next_cursor")
-            if not told.get("has_more") or not after:
-                status = told.get("request_status")
+            yield from (one for one in payload["results"] if isinstance(one, dict))
+            after = payload.get("next_cursor")
+            if not payload.get("has_more") or not after:
+                status = payload.get("request_status")
                 if isinstance(status, dict) and status.get("type") == "incomplete":
                     yield {"type": "incomplete"}
                 return
@@ -269,7 +271,7 @@ class NotionSource:
             yield self._service.failed(id_, reason, what)
             return
         parts = [lines_of_properties(page, self._known), *lines, *comments]
-        yield self._put(page, "\n\n".join(one for one in parts if one), not_read)
+        yield self._put(page, "\n\n".join(part for part in parts if part), not_read)
         refused = [what for what in not_read if what.startswith(_CONTENTS)]
         if refused:  # may be given another time
             said = f"Notion doesn't give all of {title_of(page) or 'a page'}: {', '.join(refused)}."

@@ -39,8 +39,10 @@ def properties(page: Told) -> dict[str, Told]:
 
 
 def title_of(page: Told) -> str:
-    titles = (one for one in properties(page).values() if one.get("type") == "title")
-    return next((plain(one.get("title")) for one in titles), "")
+    titles = (
+        property_ for property_ in properties(page).values() if property_.get("type") == "title"
+    )
+    return next((plain(title.get("title")) for title in titles), "")
 
 
 def is_gone(told: Told) -> bool:
@@ -78,7 +80,7 @@ def values(told: Told, known: Known) -> list[Any]:
 
 def _unique_id(value: Any, _: Known) -> list[str]:
     parts = (value.get("prefix"), value.get("number")) if isinstance(value, dict) else ()
-    return ["-".join(str(one) for one in parts if one is not None)]
+    return ["-".join(str(part) for part in parts if part is not None)]
 
 
 def _yes_or_no(value: Any, _: Known) -> list[str]:
@@ -86,7 +88,7 @@ def _yes_or_no(value: Any, _: Known) -> list[str]:
 
 
 def _part(*names: str) -> Callable[[Any, Known], list[Any]]:
-    return lambda value, _: [value.get(one) for one in names] if isinstance(value, dict) else []
+    return lambda value, _: [value.get(name) for name in names] if isinstance(value, dict) else []
 
 
 _VALUES: Mapping[str, Callable[[Any, Known], Iterable[Any]]] = {
@@ -130,7 +132,7 @@ def lines_of_properties(page: Told, known: Known) -> str:
     for name, told in properties(page).items():
         if told.get("type") == "title":
             continue
-        said = ", ".join(str(one) for one in values(told, known))
+        said = ", ".join(str(value) for value in values(told, known))
         date = told.get("date")
         if told.get("type") == "date" and isinstance(date, dict) and date.get("end"):
             said = f"{said} – {date['end']}"

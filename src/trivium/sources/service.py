@@ -45,11 +45,11 @@ _QUOTED = 120  # characters quoted from a service's message
 _MOST_REDIRECTS = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
 
-Asking = Generator[Wait, None, "Answer"]
+Asking = Generator[Wait, None, "ServiceReply"]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ServiceReply:
     status: int
     headers: Mapping[str, str]  # names in lower case
     data: bytes
@@ -66,13 +66,13 @@ class Answer:
     def said(self) -> str:
         """Its message, in a line that a sentence can quote; empty if it is a web page."""
         try:
-            told = json.loads(self.data)
+            payload = json.loads(self.data)
         except (ValueError, RecursionError):
-            told = "" if is_whole_page(self.data) else self.data.decode("utf-8", "replace")
-        if isinstance(told, dict):
-            named = (told.get(one) for one in ("message", "error", "code", "title"))
-            told = next((one for one in named if one), "")
-        said = " ".join(str(told).split())[:_QUOTED].rstrip(".")
+            payload = "" if is_whole_page(self.data) else self.data.decode("utf-8", "replace")
+        if isinstance(payload, dict):
+            named = (payload.get(one) for one in ("message", "error", "code", "title"))
+            payload = next((one for one in named if one), "")
+        said = " ".join(str(payload).split())[:_QUOTED].rstrip(".")
         return f": {said}" if said else ""
 
 
@@ -168,14 +168,14 @@ class Service:
                 self._given_up += 1
             raise self.refusal(answer)
 
-    def _moved(self, answer: Answer, path: str) -> str:
+    def _moved(self, answer: ServiceReply, path: str) -> str:
         """Where a redirect leads, as with a renamed repository; empty: to nowhere of its own."""
         if answer.status not in _REDIRECTS:
             return ""
         target = urljoin(urljoin(self.url, path), answer.headers.get("location", ""))
         return target if self.is_own(target) else ""
 
-    def _asks_to_wait(self, answer: Answer) -> float:
+    def _asks_to_wait(self, answer: ServiceReply) -> float:
         told = retry_after(answer.headers.get("retry-after", ""))
         if answer.status == 429:
             return told or self._pause or 30.0
@@ -184,7 +184,7 @@ class Service:
             return told or self._pause or (60.0 if is_limit else 0.0)
         return told if answer.status == 503 else 0.0
 
-    def refusal(self, answer: Answer) -> SourceError:
+    def refusal(self, answer: ServiceReply) -> SourceError:
         why = f"({answer.status}{answer.said})"
         if answer.status == 403:
             return Forbidden(f"{self.name} says that the token may not read this {why}.")
@@ -268,7 +268,7 @@ class Service:
             return (
                 there.scheme == "https"
                 and there.port in (None, 443)
-                and any(host == one or host.endswith(f".{one}") for one in self._domains)
+                and any(host == domain or host.endswith(f".{domain}") for domain in self._domains)
             )
         except ValueError:  # a port that isn't a number, a broken IPv6 address
             return False
@@ -282,7 +282,7 @@ class Service:
         headers: Mapping[str, str] | None,
         base: Mapping[str, str] | None = None,
         max_bytes: int = MAX_BYTES,
-    ) -> Answer:
+    ) -> ServiceReply:
         import httpx2
 
         sent = {**(self._headers if base is None else base), **(headers or {})}
@@ -298,7 +298,7 @@ class Service:
                     if len(data) > max_bytes:
                         raise Refused(f"{self.name} sent more than {max_bytes:,} bytes.")
                 told = {name.lower(): value for name, value in response.headers.items()}
-                return Answer(response.status_code, told, bytes(data))
+                return ServiceReply(response.status_code, told, bytes(data))
         except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as reason:
             what = str(reason) or type(reason).__name__
             raise SourceUnreachable(f"Couldn't connect to {self.name} ({what}).") from reason
@@ -350,9 +350,9 @@ def is_whole_page(data: bytes) -> bool:
     return data[:200].lstrip().lower().startswith(_PAGE_STARTS)
 
 
-def _is_page(answer: Answer) -> bool:
-    told = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return told in _PAGES if told else is_whole_page(answer.data)
+def _is_page(answer: ServiceReply) -> bool:
+    text = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return text in _PAGES if text else is_whole_page(answer.data)
 
 
 def _may_be_page(media_type: str) -> bool:

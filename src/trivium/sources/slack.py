@@ -30,24 +30,17 @@ from trivium.ports.sync import Deletions
 from trivium.sources.kinds import needed_secret
 from trivium.sources.listed import ids_of
 from trivium.sources.service import (
-    Answer,
     Asking,
     Forbidden,
     NotThere,
     Refused,
     Service,
+    ServiceReply,
     retry_after,
     seconds_within,
     whole_number,
 )
-from trivium.sources.slack_messages import (
-    Channel,
-    Names,
-    channel_of,
-    item_id,
-    opener_of,
-    put_of,
-)
+from trivium.sources.slack_messages import Channel, Names, channel_of, item_id, opener_of, put_of
 
 URL = "https://slack.com/api/"
 # Files lie on files.slack.com, on a workspace's own host, or on those of GovSlack.
@@ -93,7 +86,7 @@ class SlackSource:
     ) -> None:
         """`channels`: names or ids; empty: all that the app may read. `lookback`: days."""
         self._service = service
-        self._wanted = frozenset(one.lstrip("#") for one in channels)
+        self._wanted = frozenset(channel.lstrip("#") for channel in channels)
         self._direct = direct
         self._files = files
         self._lookback = lookback * _DAY
@@ -125,8 +118,8 @@ class SlackSource:
             try:
                 yield from self._channel(channel, names, state, done, len(channels))
             except _Closed as reason:
-                told = f"{channel.title} can't be read: {reason}."
-                yield Failed(id_, told, "source.refused", hides=f"{id_}/")
+                text = f"{channel.title} can't be read: {reason}."
+                yield Failed(id_, text, "source.refused", hides=f"{id_}/")
             except SourceError as reason:
                 yield self._service.failed(id_, reason, channel.title, hides=f"{id_}/")
             done.add(id_)
@@ -164,10 +157,10 @@ class SlackSource:
     def _ask(self, method: str, **params: Any) -> Generator[Wait, None, dict[str, Any]]:
         while True:
             answer = yield from self._explained(self._service.get(method, params))
-            told: dict[str, Any] = answer.json("Slack")
-            if told.get("ok"):
-                return told
-            error = str(told.get("error", "unknown_error"))
+            payload: dict[str, Any] = answer.json("Slack")
+            if payload.get("ok"):
+                return payload
+            error = str(payload.get("error", "unknown_error"))
             if error in ("ratelimited", "rate_limited"):
                 yield Wait(
                     retry_after(answer.headers.get("retry-after", "")) or 60.0,
@@ -175,7 +168,7 @@ class SlackSource:
                 )
                 continue
             if error in _CLOSED:
-                needed = f" (the app needs {told['needed']})" if told.get("needed") else ""
+                needed = f" (the app needs {payload['needed']})" if payload.get("needed") else ""
                 raise _Closed(f"{error}{needed}")
             if error in _EXPIRED:
                 raise SourceRefused(f"Slack doesn't accept the token ({error}).")
@@ -187,21 +180,21 @@ class SlackSource:
             try:
                 wait = next(asking)
             except StopIteration as done:
-                answer: Answer = done.value
+                answer: ServiceReply = done.value
                 return answer
             yield replace(wait, reason=f"{wait.reason} {_SLOW}") if self._is_slow else wait
 
     def _pages(
         self, method: str, part: str, **params: Any
     ) -> Generator[Wait, None, list[dict[str, Any]]]:
-        found: list[dict[str, Any]] = []
+        pages: list[dict[str, Any]] = []
         cursor = None
         while True:
-            told = yield from self._ask(method, cursor=cursor, **params)
-            found += [one for one in told.get(part, ()) if isinstance(one, dict)]
-            cursor = (told.get("response_metadata") or {}).get("next_cursor")
+            fields = yield from self._ask(method, cursor=cursor, **params)
+            pages += [one for one in fields.get(part, ()) if isinstance(one, dict)]
+            cursor = (fields.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
-                return found
+                return pages
 
     def _names(self) -> Generator[Wait, None, Names]:
         try:
@@ -220,26 +213,21 @@ class SlackSource:
             )
         except _Closed as reason:
             raise SourceRefused(f"Slack refuses the list of channels: {reason}.") from reason
-        found = {}
-        for told in listed:
-            channel = channel_of(told, names.people)
+        channels = {}
+        for fields in listed:
+            channel = channel_of(fields, names.people)
             names.channels[channel.id] = channel.name or channel.title
             named = not self._wanted or {channel.id, channel.name} & self._wanted
             # Slack lists only those private channels that the app was invited to. Members can read
             # public ones, unless the token is a person's.
-            if named and (channel.private or told.get("is_member", True) or self._wanted):
-                found[channel.id] = channel
-        return found
+            if named and (channel.private or fields.get("is_member", True) or self._wanted):
+                channels[channel.id] = channel
+        return channels
 
     # --- one channel
 
     def _channel(
-        self,
-        channel: Channel,
-        names: Names,
-        state: dict[str, Any],
-        done: set[str],
-        of: int,
+        self, channel: Channel, names: Names, state: dict[str, Any], done: set[str], of: int
     ) -> Iterator[Change]:
         """Newest first, as Slack lists it, down to the lookback; the first time to the end. A later
         run notices what is deleted meanwhile, so a cursor needn't hold all ids."""
@@ -253,7 +241,7 @@ class SlackSource:
         heads: _Heads = dict(before.get("threads", {}))
         seen, bare = (list(at["seen"]), list(at["bare"])) if at else ([], [])
         while True:
-            told = yield from self._ask(
+            fields = yield from self._ask(
                 "conversations.history",
                 channel=channel.id,
                 latest=down or self._later(),
@@ -261,7 +249,7 @@ class SlackSource:
                 inclusive="false",
                 limit=_PAGE,
             )
-            messages = [one for one in told.get("messages", ()) if isinstance(one, dict)]
+            messages = [one for one in fields.get("messages", ()) if isinstance(one, dict)]
             messages.sort(key=lambda one: str(one.get("ts", "")), reverse=True)
             for message in messages:
                 stamp = str(message.get("ts", ""))
@@ -274,7 +262,7 @@ class SlackSource:
                     yield from self._thread(channel, message, names, heads)
             if messages:
                 down = str(messages[-1].get("ts", ""))
-            if not told.get("has_more") or not messages:
+            if not fields.get("has_more") or not messages:
                 break
             self._is_slow = len(messages) <= _SLOW_PAGE < _PAGE
             place = {"top": top, "down": down, "oldest": oldest, "seen": seen, "bare": bare}
@@ -322,7 +310,9 @@ class SlackSource:
         if not at[0]:  # what is in no channel any more: a killed run may have left it
             yield Only("", frozenset(channels))
         for _ in range(_SWEEP):
-            readable = (one for one in sorted(channels) if known.get(one, {}).get("latest"))
+            readable = (
+                channel for channel in sorted(channels) if known.get(channel, {}).get("latest")
+            )
             id_ = next((one for one in readable if one >= at[0]), None)
             if id_ is None:
                 at = ["", ""]
@@ -341,7 +331,7 @@ class SlackSource:
         """Where the next page begins; empty: there is none."""
         edge = down or self._oldest(known["latest"]) or ""
         try:
-            told = yield from self._ask(
+            fields = yield from self._ask(
                 "conversations.history", channel=channel.id, latest=edge, oldest="0",
                 inclusive="false" if down else "true", limit=_PAGE,
             )  # fmt: skip
@@ -350,14 +340,14 @@ class SlackSource:
         except SourceError as reason:
             yield self._service.failed(channel.id, reason, channel.title, hides=f"{channel.id}/")
             return ""
-        messages = [one for one in told.get("messages", ()) if isinstance(one, dict)]
+        messages = [one for one in fields.get("messages", ()) if isinstance(one, dict)]
         messages.sort(key=lambda one: str(one.get("ts", "")), reverse=True)
         heads = [one for one in messages if _is_head(one)]
-        ids = {item_id(channel.id, str(one.get("ts", ""))): one for one in heads}
+        ids = {item_id(channel.id, str(head.get("ts", ""))): head for head in heads}
         for message in heads:
             yield from self._message(channel, message, names)
             yield from self._thread(channel, message, names, known["threads"])
-        bottom = str(messages[-1].get("ts", "")) if told.get("has_more") and messages else ""
+        bottom = str(messages[-1].get("ts", "")) if fields.get("has_more") and messages else ""
         there = Only(
             f"{channel.id}/",
             frozenset(ids),
@@ -381,7 +371,7 @@ class SlackSource:
         files = yield from self._file_puts(id_, message, put)
         yield from files
         if not message.get("reply_count") and (files or message.get("edited")):
-            yield Only(f"{id_}/", frozenset(one.id for one in files))
+            yield Only(f"{id_}/", frozenset(file.id for file in files))
 
     def _thread(
         self, channel: Channel, head: Message, names: Names, heads: _Heads
@@ -421,7 +411,7 @@ class SlackSource:
             oldest="0", latest=self._later(),
         )  # fmt: skip
         above = item_id(channel.id, thread)
-        first = next((one for one in messages if str(one.get("ts")) == thread), None)
+        first = next((fields for fields in messages if str(fields.get("ts")) == thread), None)
         if first is not None:
             names.openers[above] = opener_of(first, names)
         found: list[Put | Failed] = []
@@ -448,13 +438,13 @@ class SlackSource:
             file, id_ = listed, f"{above}/{listed['id']}"
             if file.get("file_access") == "check_file_info":  # shared by another organisation
                 try:
-                    told = yield from self._ask("files.info", file=file["id"])
+                    fields = yield from self._ask("files.info", file=file["id"])
                 except (_Closed, SourceError) as reason:
                     what = f"the file {file.get('name') or file['id']}"
                     error = reason if isinstance(reason, SourceError) else Forbidden(str(reason))
                     found.append(self._service.failed(id_, error, what))
                     continue
-                file = {**file, **told.get("file", {})}
+                file = {**file, **fields.get("file", {})}
             url = file.get("url_private_download") or file.get("url_private")
             if not url or file.get("is_external") or file.get("mode") in _UNREAD:
                 continue
@@ -482,12 +472,12 @@ class SlackSource:
     ) -> Generator[Wait, None, list[Put | Failed]]:
         """The message that an id begins with, and everything below it."""
         try:
-            told = yield from self._ask(
+            fields = yield from self._ask(
                 "conversations.history", channel=channel.id, latest=rest[0], oldest=rest[0],
                 inclusive="true", limit=1,
             )  # fmt: skip
             found: list[Put | Failed] = []
-            for message in told.get("messages", ()):
+            for message in fields.get("messages", ()):
                 yield from self._learn_author(message, names)
                 put = put_of(message, channel, names, self._workspace)
                 if put is not None:
@@ -506,10 +496,10 @@ class SlackSource:
             if not id_ or author_of(message, names.people) not in (id_, ""):
                 continue
             try:
-                told = yield from self._ask(f"{kind}s.info", **{kind: id_})
+                fields = yield from self._ask(f"{kind}s.info", **{kind: id_})
             except (_Closed, Refused, NotThere):
-                told = {}
-            about = told.get(kind)
+                fields = {}
+            about = fields.get(kind)
             named = person(about) if isinstance(about, dict) else ""
             names.people[str(id_)] = named or str(id_)
 
@@ -521,8 +511,8 @@ class SlackSource:
         self, state: Mapping[str, Any], done: set[str], of: int, count: float | None = None
     ) -> Checkpoint:
         """Counts in hundredths of a channel: one alone may take days."""
-        told = json.dumps({**state, "done": sorted(done)})
-        return Checkpoint(told, int(100 * (len(done) if count is None else count)), 100 * of)
+        text = json.dumps({**state, "done": sorted(done)})
+        return Checkpoint(text, int(100 * (len(done) if count is None else count)), 100 * of)
 
 
 def _is_head(message: Message) -> bool:

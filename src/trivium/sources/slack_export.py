@@ -16,14 +16,7 @@ from trivium.extract.slack_message import person
 from trivium.ports import Change, Checkpoint, Failed, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.listed import Stamp, existing, picked, stamp_of
-from trivium.sources.slack_messages import (
-    Channel,
-    Names,
-    channel_of,
-    item_id,
-    opener_of,
-    put_of,
-)
+from trivium.sources.slack_messages import Channel, Names, channel_of, item_id, opener_of, put_of
 
 _LISTS = ("channels.json", "groups.json", "dms.json", "mpims.json")
 _PRIVATE = _LISTS[1:]
@@ -130,13 +123,15 @@ class _Archive:
             except (OSError, zipfile.BadZipFile) as reason:
                 raise SourceUnreachable(f"{self._place} can't be read: {reason}.") from reason
             members = [one for one in self._zip.namelist() if one.endswith(".json")]
-        first = min((one for one in members if one.endswith("users.json")), key=len, default=None)
+        first = min(
+            (member for member in members if member.endswith("users.json")), key=len, default=None
+        )
         if first is None or not members:
             raise SourceNonsense(
                 f"{self._place} isn't a Slack export: it has no users.json.", fix=""
             )
         self._root = first.removesuffix("users.json")
-        self._members = sorted(one for one in members if one.startswith(self._root))
+        self._members = sorted(member for member in members if member.startswith(self._root))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -150,16 +145,16 @@ class _Archive:
     def channels(self, names: Names) -> dict[str, Channel]:
         """By folder: channels with messages. A channel that no list names is private."""
         folders = dict.fromkeys(
-            one.removeprefix(self._root).split("/")[0] for one in self._members if "/" in
-            one.removeprefix(self._root)
+            member.removeprefix(self._root).split("/")[0] for member in self._members if "/" in
+            member.removeprefix(self._root)
         )  # fmt: skip
         listed: dict[str, Channel] = {}
         for name in _LISTS:
-            for told in self._list(name):
+            for fields in self._list(name):
                 private = {"is_private": True} if name in _PRIVATE else {}
-                channel = channel_of({**told, **private}, names.people)
+                channel = channel_of({**fields, **private}, names.people)
                 names.channels[channel.id] = channel.name or channel.title
-                for folder in (str(told.get("name") or ""), channel.id):
+                for folder in (str(fields.get("name") or ""), channel.id):
                     if folder in folders:
                         listed[folder] = channel
         return {
@@ -169,7 +164,7 @@ class _Archive:
 
     def days(self, folder: str) -> list[str]:
         begin = f"{self._root}{folder}/"
-        return [one for one in self._members if one.startswith(begin)]
+        return [member for member in self._members if member.startswith(begin)]
 
     def items(self, member: str) -> list[dict[str, Any]] | None:
         """None: it is damaged."""

@@ -62,17 +62,17 @@ def channel_label(channel: str) -> str:
     return f"slack/{channel}"
 
 
-def channel_of(told: Message, people: Mapping[str, str]) -> Channel:
+def channel_of(fields: Message, people: Mapping[str, str]) -> Channel:
     """From a list of an export or of the Web API."""
-    id_, name = str(told.get("id", "")), str(told.get("name") or "")
-    direct = bool(told.get("is_im") or told.get("is_mpim")) or not name
+    id_, name = str(fields.get("id", "")), str(fields.get("name") or "")
+    direct = bool(fields.get("is_im") or fields.get("is_mpim")) or not name
     members = [
-        str(one) for one in told.get("members") or ([told["user"]] if "user" in told else [])
+        str(one) for one in fields.get("members") or ([fields["user"]] if "user" in fields else [])
     ]
-    others = ", ".join(people.get(one, one) for one in members)
-    private = direct or bool(told.get("is_private") or told.get("is_group"))
+    others = ", ".join(people.get(member, member) for member in members)
+    private = direct or bool(fields.get("is_private") or fields.get("is_group"))
     title = others or name or id_ if direct else f"#{name}"
-    created = told.get("created")
+    created = fields.get("created")
     since = float(created) if isinstance(created, int | float) else 0.0
     return Channel(id_, title, private, "" if direct else name, members, since)
 
@@ -109,7 +109,7 @@ def put_of(message: Message, channel: Channel, names: Names, workspace: str = ""
             "slackChannelId": channel.id,
             "slackAuthor": [author, user],
             "files": [
-                file_name(one) for one in dicts(message.get("files") or [message.get("file")])
+                file_name(fields) for fields in dicts(message.get("files") or [message.get("file")])
             ],
         }
     )
@@ -131,7 +131,7 @@ def put_of(message: Message, channel: Channel, names: Names, workspace: str = ""
 
 def opener_of(message: Message, names: Names) -> str:
     """The first words of a thread's first message."""
-    first = next((one for one in texts(message, names.all) if one.strip()), "")
+    first = next((text for text in texts(message, names.all) if text.strip()), "")
     words = " ".join(clean(first).split())
     return words if len(words) <= _OPENER else f"{words[: _OPENER - 1].rstrip()}…"
 

@@ -35,13 +35,13 @@ def text_put(
     """Without any text, the title can be found."""
     body = clean(text).strip() or title or id_
     place = Place(authors=(author,) if author else (), time=time, link=link)
-    above = tuple(dict.fromkeys(one for one in headings if one))
+    above = tuple(dict.fromkeys(heading for heading in headings if heading))
     about: Metadata = describe(
         {"authors": [author], "date": time, "link": link, **(metadata or {})}
     )
     what: ElementKind = "message" if kind is Kind.MESSAGES else "paragraph"
     elements = []
-    edges = [0, *(found.end() for found in _BLANK.finditer(body)), len(body)]
+    edges = [0, *(match.end() for match in _BLANK.finditer(body)), len(body)]
     for number, (start, stop) in enumerate(pairwise(edges), start=1):
         end = start + len(body[start:stop].rstrip())
         if start < end:

@@ -59,10 +59,10 @@ class TriliumSource:
         answer = yield from self._service.get(
             "notes", {"search": wanted, "includeArchivedNotes": "true", "fastSearch": "false"}
         )
-        found = answer.json("Trilium").get("results")
-        if not isinstance(found, list):
+        payload = answer.json("Trilium").get("results")
+        if not isinstance(payload, list):
             raise SourceNonsense("Trilium returned no list of notes.")
-        kept = [one for one in found if not one.get("isProtected") and not one.get("isDeleted")]
+        kept = [one for one in payload if not one.get("isProtected") and not one.get("isDeleted")]
         titles = {str(one["noteId"]): str(one.get("title") or "") for one in kept}
         return {
             str(one["noteId"]): {

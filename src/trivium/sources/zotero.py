@@ -105,9 +105,9 @@ class ZoteroSource:
             yield next((put for put in puts if put.id == id_), None) or Gone(id_)
 
     def _state(self, entry: Entry) -> str:
-        marks = [self._reading.file(one) for one in entry.children if _is_file(one)]
+        marks = [self._reading.file(child) for child in entry.children if _is_file(child)]
         # "one": since notes are part of their paper. What was told before that is told again.
-        said = ["one", entry.data, entry.children, [one[1] if one else "" for one in marks]]
+        said = ["one", entry.data, entry.children, [mark[1] if mark else "" for mark in marks]]
         return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
     def _told(self, entry: Entry) -> Iterator[Change]:
@@ -123,8 +123,8 @@ class ZoteroSource:
     def _puts(self, entry: Entry) -> list[Put]:
         """A paper as one: its file, or else its entry, and with it everything that belongs to
         it."""
-        files = [(one, found) for one in entry.children if _is_file(one)
-                 and (found := self._reading.file(one)) is not None]  # fmt: skip
+        files = [(one, file) for one in entry.children if _is_file(one)
+                 and (file := self._reading.file(one)) is not None]  # fmt: skip
         files.sort(key=lambda one: (one[0].get("contentType") != "application/pdf", one[0]["key"]))
         data, key = entry.data, entry.key
         title = str(data.get("title") or "") or "Untitled"
@@ -152,8 +152,8 @@ class ZoteroSource:
         return [Put(key, put.name, put.content, "", about, EVERYONE, parts=tuple(parts))]
 
 
-def _is_file(told: Told) -> bool:
-    return told.get("itemType") == "attachment"
+def _is_file(fields: Told) -> bool:
+    return fields.get("itemType") == "attachment"
 
 
 def _about(entry: Entry) -> dict[str, Any]:
@@ -186,22 +186,22 @@ def _about(entry: Entry) -> dict[str, Any]:
 
 def _citation_key(extra: object) -> str:
     """As Better BibTeX writes it into `extra`."""
-    found = re.search(r"^Citation Key:\s*(\S+)", str(extra or ""), re.MULTILINE | re.IGNORECASE)
-    return found[1] if found else ""
+    match = re.search(r"^Citation Key:\s*(\S+)", str(extra or ""), re.MULTILINE | re.IGNORECASE)
+    return match[1] if match else ""
 
 
-def _remark(id_: str, told: Told) -> list[Put]:
+def _remark(id_: str, fields: Told) -> list[Put]:
     """A note, or an annotation with the page that it is on."""
-    if told.get("itemType") == "note" and str(told.get("note") or "").strip():
-        page = f'<!doctype html><meta charset="utf-8"><body>{told["note"]}</body>'
+    if fields.get("itemType") == "note" and str(fields.get("note") or "").strip():
+        page = f'<!doctype html><meta charset="utf-8"><body>{fields["note"]}</body>'
         data = page.encode("utf-8", "replace")
         return [Put(id_, "note.html", partial(bytes, data), size=len(data))]
-    if told.get("itemType") != "annotation":
+    if fields.get("itemType") != "annotation":
         return []
-    said = [str(told.get("annotationText") or ""), str(told.get("annotationComment") or "")]
+    said = [str(fields.get("annotationText") or ""), str(fields.get("annotationComment") or "")]
     text = "\n\n".join(html.unescape(one) for one in said if one.strip())
     with suppress(ValueError, TypeError):
-        at = json.loads(told.get("annotationPosition") or "{}")["pageIndex"]
+        at = json.loads(fields.get("annotationPosition") or "{}")["pageIndex"]
         return _text(id_, text, "Annotation", (int(at) + 1,))
     return _text(id_, text, "Annotation")
 
@@ -211,7 +211,7 @@ def _text(id_: str, text: str, heading: str, pages: tuple[int, ...] = ()) -> lis
         return []
     put = text_put(id_, text, title=heading, media_type=MEDIA_TYPE, headings=(heading,))
     assert isinstance(put.content, Extraction)
-    placed = (replace(one, place=Place(pages=pages)) for one in put.content.elements)
+    placed = (replace(element, place=Place(pages=pages)) for element in put.content.elements)
     return [Put(id_, put.name, replace(put.content, elements=tuple(placed)))]
 
 
@@ -237,7 +237,7 @@ class ZoteroFile:
         return mark == self._stamps()
 
     def _stamps(self) -> str:
-        return json.dumps([stamp_of(one) for one in self._files()])
+        return json.dumps([stamp_of(file) for file in self._files()])
 
     def _files(self) -> list[Path]:
         return [self._path, self._path.with_name(self._path.name + "-wal")]
@@ -337,7 +337,7 @@ def _entries(db: sqlite3.Connection) -> dict[str, Entry]:
     each(_NOTED, lambda item, row: item.update({"note": row["note"]}))
     if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'itemAnnotations'").fetchone():
         each(_MARKED, lambda item, row: item.update(_marked(row)))
-    return _grouped({id_: (one, parents.get(id_), groups[id_]) for id_, one in items.items()})
+    return _grouped({id_: (fields, parents.get(id_), groups[id_]) for id_, fields in items.items()})
 
 
 def _named(row: sqlite3.Row) -> dict[str, str]:
@@ -368,19 +368,19 @@ def _grouped(items: Mapping[Any, tuple[dict[str, Any], Any, str]]) -> dict[str, 
             id_ = items[id_][1]
         return id_
 
-    found = {
+    entries = {
         id_: Entry(data, library=library)
         for id_, (data, parent, library) in items.items()
         if parent is None
     }
     for id_, (data, parent, _) in sorted(items.items(), key=lambda one: str(one[1][0]["key"])):
         above = top(id_) if parent is not None else None
-        if above in found:
-            found[above].children.append(data)
-    for entry in found.values():  # a file that belongs to no entry counts as one
+        if above in entries:
+            entries[above].children.append(data)
+    for entry in entries.values():  # a file that belongs to no entry counts as one
         if _is_file(entry.data):
             entry.children.insert(0, entry.data)
-    return {entry.key: entry for entry in found.values()}
+    return {entry.key: entry for entry in entries.values()}
 
 
 # --- the API
@@ -427,24 +427,24 @@ class ZoteroApi:
     def entries(self) -> Generator[Wait, None, dict[str, Entry]]:
         names = {}
         listed, _ = yield from self._all("collections")
-        for one in listed:
-            names[str(one.get("key"))] = str((one.get("data") or {}).get("name") or "")
+        for fields in listed:
+            names[str(fields.get("key"))] = str((fields.get("data") or {}).get("name") or "")
         found, version = yield from self._all("items")
         items = {}
-        for one in found:
-            if not isinstance(one.get("data"), dict) or "key" not in one:
+        for fields in found:
+            if not isinstance(fields.get("data"), dict) or "key" not in fields:
                 raise SourceNonsense("Zotero returned an incomplete item.")
-            data = {name: value for name, value in one["data"].items() if name != "version"}
+            data = {name: value for name, value in fields["data"].items() if name != "version"}
             if data.get("deleted"):
                 continue
-            enclosure = (one.get("links") or {}).get("enclosure") or {}
+            enclosure = (fields.get("links") or {}).get("enclosure") or {}
             if self._is_local and str(enclosure.get("href") or "").startswith("file:"):
                 data["place"] = enclosure["href"]
-            data["key"] = one["key"]
+            data["key"] = fields["key"]
             data["collectionNames"] = [names[c] for c in data.pop("collections", ()) if c in names]
-            library = one.get("library") or {}
+            library = fields.get("library") or {}
             group = str(library.get("name") or "") if library.get("type") == "group" else ""
-            items[str(one["key"])] = (data, data.get("parentItem") or None, group)
+            items[str(fields["key"])] = (data, data.get("parentItem") or None, group)
         self._version = version
         return _grouped(items)
 
@@ -456,14 +456,14 @@ class ZoteroApi:
             while True:
                 params = {"format": "json", "limit": _PAGE, "start": len(found)}
                 answer = yield from self._service.get(f"{self._library}/{part}", params)
-                told = answer.json("Zotero")
+                payload = answer.json("Zotero")
                 now = answer.headers.get("last-modified-version", "")
                 if version and now != version:
                     break
                 version = now
-                found += [one for one in told if isinstance(one, dict)]
+                found += [one for one in payload if isinstance(one, dict)]
                 total = whole_number(answer.headers.get("total-results", ""))
-                if not told or (total and len(found) >= total):
+                if not payload or (total and len(found) >= total):
                     return found, version
 
     def file(self, attachment: Told) -> tuple[Callable[[], bytes], str] | None:

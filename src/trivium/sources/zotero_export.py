@@ -91,8 +91,8 @@ class ZoteroExportSource:
         folder = str(item.get("file-directory") or "")
         for name in files_of(item):
             for place in (Path(name), Path(folder) / name):
-                found = (self._path.parent / place).resolve()
-                allowed = any(found.is_relative_to(root) for root in self._roots)
-                if allowed and found.suffix.lower() == ".pdf" and found.is_file():
-                    return found
+                path = (self._path.parent / place).resolve()
+                allowed = any(path.is_relative_to(root) for root in self._roots)
+                if allowed and path.suffix.lower() == ".pdf" and path.is_file():
+                    return path
         return None

@@ -185,7 +185,7 @@ def _verify(rows: Connection, target: Engine, on_progress: Progress) -> None:
     on_progress("checking", 0, 1)
     wrong = Checks(target).unsound(with_passages=True)
     if wrong:
-        held = ", ".join(sorted({one.table.name for one in wrong}))
+        held = ", ".join(sorted({finding.table.name for finding in wrong}))
         raise CopyFailed(f"Rows of {held} that differ from the source: {len(wrong):,}.")
     on_progress("checking", 1, 1)
 
@@ -195,5 +195,5 @@ def _summed(connection: Connection, table: Table) -> tuple[int, int]:
     if table not in CHECKED:
         return count(connection, table), 0
     query = select(func.count(), func.coalesce(func.sum(table.c.checksum), 0))
-    found = connection.execute(query.select_from(table)).one()
-    return int(found[0]), int(found[1])
+    row = connection.execute(query.select_from(table)).one()
+    return int(row[0]), int(row[1])

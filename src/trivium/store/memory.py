@@ -136,7 +136,8 @@ class _Postings:
         for chunk_id in self.passing:
             stems = self.entries[chunk_id].stems
             found = [
-                sum(
+                clause.weight
+                * sum(
                     rarity[run]
                     * max(
                         saturation(_count(run, stems), len(stems), average),

@@ -33,8 +33,8 @@ class ObjectBlobs:
 
     def put(self, data: bytes) -> str:
         address = self.address(data)
-        found = self._objects.head(_path(address))
-        if found is None or found.size != len(data) or found.age > _RENEWED:
+        head = self._objects.head(_path(address))
+        if head is None or head.size != len(data) or head.age > _RENEWED:
             self._objects.put(_path(address), data)
         return address
 
@@ -67,10 +67,10 @@ class ObjectBlobs:
             self._objects.delete(_path(address))
 
     def addresses(self) -> Iterator[tuple[str, float]]:
-        for found in self._objects.all():
-            name = found.path.rpartition("/")[2]
+        for object_ in self._objects.all():
+            name = object_.path.rpartition("/")[2]
             if _HASH.fullmatch(name):
-                yield _SCHEME + name, found.age
+                yield _SCHEME + name, object_.age
 
 
 def _path(address: str) -> str:

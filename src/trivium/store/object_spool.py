@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from trivium.core.errors import FileUnreadable, ServerBusy
 from trivium.store.blobs import check_room
-from trivium.store.objects import Found, Objects
+from trivium.store.objects import Objects, StoredObject
 
 _FOLDER = "incoming"
 _NAME = re.compile(r"[0-9a-f]{32}")
@@ -47,8 +47,8 @@ class ObjectSpool:
         self._objects.put_new(_path(name), data)
 
     def size(self, name: str) -> int:
-        found = self._objects.head(_path(name))
-        return found.size if found else 0
+        head = self._objects.head(_path(name))
+        return head.size if head else 0
 
     def read(self, name: str) -> bytes:
         data = self._objects.get(_path(name))
@@ -66,11 +66,11 @@ class ObjectSpool:
             self._objects.delete(_path(name))
         return len(gone)
 
-    def _all(self) -> Iterator[tuple[str, Found]]:
-        for found in self._objects.all(_FOLDER):
-            name = found.path.rpartition("/")[2]
+    def _all(self) -> Iterator[tuple[str, StoredObject]]:
+        for object_ in self._objects.all(_FOLDER):
+            name = object_.path.rpartition("/")[2]
             if _NAME.fullmatch(name):
-                yield name, found
+                yield name, object_
 
 
 def _path(name: str) -> str:

@@ -28,7 +28,7 @@ _MISSING = ("NoSuchBucket", "ContainerNotFound")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class StoredObject:
     """One object, without its bytes."""
 
     path: str
@@ -84,14 +84,14 @@ class Objects:
 
         return self._held(lambda: bytes(obstore.get_range(self._store, path, start=start, end=end)))
 
-    def head(self, path: str) -> Found | None:
+    def head(self, path: str) -> StoredObject | None:
         import obstore
 
         found = self._held(lambda: obstore.head(self._store, path))
         if found is None:
             return None
         age = (datetime.now(UTC) - found["last_modified"]).total_seconds()
-        return Found(path, int(found["size"]), age)
+        return StoredObject(path, int(found["size"]), age)
 
     def delete(self, path: str) -> None:
         """What is not there is no error."""
@@ -99,14 +99,14 @@ class Objects:
 
         self._held(lambda: obstore.delete(self._store, path))
 
-    def all(self, prefix: str | None = None) -> Iterator[Found]:
+    def all(self, prefix: str | None = None) -> Iterator[StoredObject]:
         import obstore
 
         now = datetime.now(UTC)
         for page in self._asked(lambda: list(obstore.list(self._store, prefix, chunk_size=1000))):
             for one in page:
                 age = (now - one["last_modified"]).total_seconds()
-                yield Found(one["path"], int(one["size"]), age)
+                yield StoredObject(one["path"], int(one["size"]), age)
 
     def link(self, path: str, seconds: int) -> str | None:
         """An address at which anyone can read the object for so long; None: this store has none."""

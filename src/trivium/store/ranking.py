@@ -133,12 +133,12 @@ class Part:
         self, weight: float, holders: Sequence[Holders], known: Sequence[KnownBy] = ()
     ) -> None:
         self.weight = weight
-        self.holders = [held for held in holders if len(held.ids)]
+        self.holders = [holder for holder in holders if len(holder.ids)]
         self.known = [held for held in known if len(held.ids)]
-        self.entries = sum([len(held.ids) for held in self.holders])
+        self.entries = sum([len(holder.ids) for holder in self.holders])
         self.entries += sum([len(held.ids) for held in self.known])
         # More than any chunk can get.
-        most = (K1 + 1) * max([held.factor for held in self.holders], default=0.0)
+        most = (K1 + 1) * max([holder.factor for holder in self.holders], default=0.0)
         self.most = weight * max([most, *(float(held.counts.max()) for held in self.known)])
 
 
@@ -205,8 +205,8 @@ class _Ranking:
         return self._strongest(*self._scored(len(self._read)), self._lists)
 
     def _add(self, part: Part) -> None:
-        lists = [self._those(held) for held in part.holders]
-        factors = [part.weight * held.factor for held in part.holders]
+        lists = [self._those(holder) for holder in part.holders]
+        factors = [part.weight * holder.factor for holder in part.holders]
         ids, gain = np.empty(0, np.int64), np.empty(0)
         if lists:
             ids = _joined([some for some, _ in lists]).astype(np.int64)
@@ -321,7 +321,7 @@ def _looked_up(ids: Ids, few: Ids) -> tuple[NDArray[np.int64], NDArray[np.bool_]
 
 def _distinct(ids: NDArray[np.int64]) -> Ids:
     """Rising. `np.unique` takes five times as long."""
-    found = np.sort(ids.astype(np.int32))
-    first = np.ones(len(found), dtype=bool)
-    np.not_equal(found[1:], found[:-1], out=first[1:])
-    return found[first]
+    sort = np.sort(ids.astype(np.int32))
+    first = np.ones(len(sort), dtype=bool)
+    np.not_equal(sort[1:], sort[:-1], out=first[1:])
+    return sort[first]

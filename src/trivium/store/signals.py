@@ -8,15 +8,27 @@ count; chunks that the caller may not see don't, so no score reveals them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from trivium.core.types import OWNER, ChunkId, Hit, Probe, Signal, Spelled, Where
+from trivium.core.types import (
+    OWNER,
+    ChunkId,
+    Figure,
+    Hit,
+    Probe,
+    Query,
+    Signal,
+    Spelled,
+    Where,
+)
 from trivium.text.completing import LOOKED_AT, complete
+from trivium.text.figures import runs
 from trivium.text.keywords import KeywordPlan, Run, plan_keywords
 from trivium.text.misspelling import spell
-from trivium.text.spelling import PlannedWord, plan_spellings
+from trivium.text.spelling import PlannedWord, Spelling, plan_spellings
 from trivium.text.stems import content_words
 from trivium.text.trigrams import WordList
 
@@ -91,12 +103,15 @@ class PlannedSignals:
             return seen.nearest(probe, words, k)
         if signal is Signal.KEYWORD:
             return seen.keyword(words, k)
-        typed = probe.query.words
+        typed, figures = _spelled(query)
         seen.expect(_likeliest(content_words(typed, seen.languages), seen.vocabulary))
         common = seen.rarity_of(COMMON)
         plan = plan_spellings(
             typed, seen.vocabulary, seen.languages, seen.rarity, common, seen.plans
         )
+        for figure in figures:
+            asked = tuple(Spelling(run, 1.0) for run in runs(figure, seen.languages))
+            plan.append(PlannedWord(" ".join(figure.words), seen.rarity(figure.words), asked))
         return seen.trigram(plan, words, k)
 
     def rarities(self, words: Sequence[str], where: Where) -> list[float]:
@@ -106,8 +121,10 @@ class PlannedSignals:
 
     def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
         seen = self._postings(where)
-        seen.expect([word for word in words if word in seen.vocabulary])
-        return spell(words, seen.vocabulary, seen.languages, seen.holding)
+        vocabulary = seen.vocabulary
+        there = vocabulary.among(words)
+        seen.expect([word for word in words if word in there])
+        return spell(words, vocabulary, seen.languages, seen.holding)
 
     def completions(self, beginning: str, where: Where, most: int) -> tuple[Spelled, ...]:
         seen = self._postings(where)
@@ -117,6 +134,19 @@ class PlannedSignals:
         return complete(
             beginning, seen.vocabulary, seen.held, seen.holding, most, looked_at=looked_at
         )
+
+
+def _spelled(query: Query) -> tuple[tuple[str, ...], tuple[Figure, ...]]:
+    """The words to look for in similar spellings, and the numbers, dates and codes, which are there
+    or not. The words of a code count too: another one is what comes next."""
+    figures = query.figures
+    if not figures:
+        return query.words, ()
+    kept = [
+        tuple(part for part in clause if not isinstance(part, Figure) or part.is_code)
+        for clause in query.clauses
+    ]
+    return replace(query, clauses=tuple(kept)).words, figures
 
 
 def _likeliest(words: Sequence[str], vocabulary: WordList) -> list[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from trivium.core.types import Hit, Where
+from trivium.core.types import Hit, Where, hits_in
 from trivium.store.ranking import (
     K1,
     Counts,
@@ -126,9 +126,9 @@ class Visible:
         kept = self._known_chunks.get((field, run, alike))
         if kept is None:
             documents, counts = self._known(field, run, alike=alike)
-            documents, counts = documents[counts > 0], counts[counts > 0]
             kept = _BY_NONE
-            if len(documents):
+            if len(documents) and counts.any():
+                documents, counts = documents[counts > 0], counts[counts > 0]
                 text = Holders(1.0, *self.occurrences.of(field, run))
                 kept = KnownBy(*self.known.chunks(documents, counts))
                 kept = beyond_text(kept, text, self._saturation)
@@ -139,18 +139,18 @@ class Visible:
         return kept if factor == 1 or kept is _BY_NONE else KnownBy(kept.ids, kept.counts * factor)
 
     def keyword(self, plan: KeywordPlan, allowed: Allowed, k: int) -> list[Hit]:
-        runs = [run for clause in plan.clauses for run in clause.runs]
-        self.known.expect("stems", [word for run in runs for word in run])
+        runs = [(run, clause.weight) for clause in plan.clauses for run in clause.runs]
+        self.known.expect("stems", [word for run, _ in runs for word in run])
         fits = self.fitting(
             allowed, [clause.runs for clause in plan.clauses if clause.required], plan.excluded
         )
         parts = [
             Part(
-                self.rarity(run, "stems"),
+                weight * self.rarity(run, "stems"),
                 [Holders(1.0, *self.occurrences.of("stems", run))],
                 [self._known_by("stems", run)],
             )
-            for run in runs
+            for run, weight in runs
         ]
         return best(parts, fits, self._saturation, k)
 
@@ -178,7 +178,7 @@ class Visible:
         ]
         fits = self.fitting(allowed, words.required, words.excluded)
         hits = best(parts, fits, self._saturation, k)
-        return [Hit(hit.chunk_id, hit.score / most) for hit in hits]
+        return hits_in([(chunk, score / most) for chunk, score in hits])
 
     def count(self, run: Run, allowed: Allowed, most: int) -> int:
         """How many allowed chunks hold a run of spellings, counted up to `most`."""

@@ -105,7 +105,7 @@ def _holds(document: Document, condition: Compare | Exists) -> bool:
             own_name = comparable_text(value) in {comparable_text(name_of(uri)) for uri in uris}
             return own_name or value in (*uris, f"#{document.id}") or f"{UPLOADED}{value}" in uris
         case Compare(field, op, value) if field in BUILT_IN:
-            return any(_ORDER[op](held, str(value)) for held in _labels(document, field))
+            return any(_ORDER[op](label, str(value)) for label in _labels(document, field))
         case Compare(field, op, value):
             number = as_number(value) if not isinstance(value, str) else None
             if number is not None:  # a number is compared with numbers only

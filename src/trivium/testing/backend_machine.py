@@ -154,7 +154,7 @@ class BackendMachine(RuleBasedStateMachine):
         self._put(batch)
 
     def _put(self, batch: list[Processed]) -> None:
-        batch = [embedded_by(self.embedder, one) for one in batch]
+        batch = [embedded_by(self.embedder, document) for document in batch]
         self._change(lambda writer: writer.put(batch, self.embedder.fingerprint))
 
     def _change(self, act: Callable[[Writer], object]) -> None:
@@ -265,11 +265,11 @@ class BackendMachine(RuleBasedStateMachine):
         expected = {hit.chunk_id: hit.score for hit in theirs}
         assert {h.chunk_id: h.score for h in ours} == pytest.approx(expected, abs=1e-3)
         ids = [hit.chunk_id for hit in ours]
-        found, wanted = (
+        passages, wanted = (
             self.store.documents.chunks(ids, where),
             self.reference.documents.chunks(ids, where),
         )
-        assert [(c.id, c.chunk) for c in found] == [(c.id, c.chunk) for c in wanted]
+        assert [(c.id, c.chunk) for c in passages] == [(c.id, c.chunk) for c in wanted]
 
     @rule(labels=_HELD, collections=_MEMBER, revoked=st.booleans())
     def let_in(
@@ -321,11 +321,11 @@ class BackendMachine(RuleBasedStateMachine):
         for document in theirs:
             past = self.reference.documents.history(document.id, OWNER)
             assert list(map(_named, self.store.documents.history(document.id, OWNER))) == [
-                _named(one) for one in past
+                _named(version) for version in past
             ]
-            for number in (None, *(one.number for one in past)):
-                found = self.store.documents.text(document.id, OWNER, number)
-                assert found == self.reference.documents.text(document.id, OWNER, number)
+            for number in (None, *(version.number for version in past)):
+                text = self.store.documents.text(document.id, OWNER, number)
+                assert text == self.reference.documents.text(document.id, OWNER, number)
 
     def teardown(self) -> None:
         for store in (*self.stores, self.reference):

@@ -10,18 +10,9 @@ import pytest
 
 from trivium.core.access import mint
 from trivium.core.answers import KeptTurn, Turn
-from trivium.core.errors import (
-    FileUnreadable,
-    LibraryBusy,
-    ServerBusy,
-)
+from trivium.core.errors import FileUnreadable, LibraryBusy, ServerBusy
 from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery, LogPage
-from trivium.core.types import (
-    OWNER,
-    Compare,
-    Signal,
-    Where,
-)
+from trivium.core.types import OWNER, Compare, Signal, Where
 from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun, WatchedFolder
 from trivium.ports import Backend
 from trivium.testing.samples import PartContract, found, put, sample, writer
@@ -35,7 +26,7 @@ def kept(question: str, audiences: set[str] | None = None, *documents: int) -> K
 
 
 def asked(backend: Backend, where: Where, name: str = "talk") -> list[str]:
-    return [one.turn.question for one in backend.conversations.turns(name, where)]
+    return [turn.turn.question for turn in backend.conversations.turns(name, where)]
 
 
 class TokensContract(PartContract):
@@ -86,9 +77,9 @@ class SourcesContract(PartContract):
             backend.sources.advance(SyncPoint(unknown, "there"))
             backend.sources.record(unknown, SyncRun())
             backend.sources.settle(unknown, [SyncFailure("a", "b", "c")], [])
-        found = backend.sources.get("work")
-        assert found is not None
-        assert (found.cursor, found.paused, found.run.counts) == ("here", True, {"added": 1})
+        source = backend.sources.get("work")
+        assert source is not None
+        assert (source.cursor, source.paused, source.run.counts) == ("here", True, {"added": 1})
         assert [one.name for one in backend.sources.all()] == ["work"]
 
     def test_failures_stay_until_they_are_settled(self, backend: Backend) -> None:
@@ -144,7 +135,7 @@ class QueriesContract(PartContract):
         log.note([LoggedQuery("2026-11-02T10:00:00.000Z", "axe", 1, 0, 1.0, "abc")] * 2)
         log.count([])
         log.note([])
-        assert [(one.at[:10], one.text, one.asked) for one in log.all()] == [
+        assert [(logged.at[:10], logged.text, logged.asked) for logged in log.all()] == [
             ("2026-11-02", "axe", 1),
             ("2026-11-02", "axe", 1),
             ("2026-11-02", "crown", 1),
@@ -161,15 +152,17 @@ class QueriesContract(PartContract):
         backend.queries.note([LoggedQuery(days[0], text) for text in ("b", "Zebra", "ä")])
         totals = backend.queries.totals()
         assert totals[0] == Asked("crown", 6, 3, 7.5, days[2])
-        assert [one.text for one in totals] == ["crown", "Zebra", "b", "ä"]
+        assert [total.text for total in totals] == ["crown", "Zebra", "b", "ä"]
         assert backend.queries.totals(page=LogPage(2, 1)) == totals[1:3]
         unfound, slow = LogPage(unfound=True), LogPage(slower_than=7.5)
-        assert backend.queries.totals(page=unfound) == [one for one in totals if one.empty]
-        assert backend.queries.totals(page=slow) == [one for one in totals if one.took_ms >= 7.5]
+        assert backend.queries.totals(page=unfound) == [total for total in totals if total.empty]
+        assert backend.queries.totals(page=slow) == [
+            total for total in totals if total.took_ms >= 7.5
+        ]
         assert backend.queries.totals(days[1]) == [Asked("crown", 4, 2, 7.5, days[2])]
         assert backend.queries.trim(10) == 0
         assert backend.queries.trim(2) == 4
-        assert [one.at for one in backend.queries.all()] == [days[2], days[1]]
+        assert [query.at for query in backend.queries.all()] == [days[2], days[1]]
 
     def test_one_call_may_count_a_query_several_times(self, backend: Backend) -> None:
         log = backend.queries
@@ -177,7 +170,7 @@ class QueriesContract(PartContract):
             once = LoggedQuery("2026-11-01", "crown", 1, 0, took_ms)
             empty = replace(once, empty=1, took_ms=2.0)
             log.count([once, replace(once, caller="abc"), empty])
-        assert sorted(log.all(), key=lambda one: one.caller) == [
+        assert sorted(log.all(), key=lambda logged: logged.caller) == [
             LoggedQuery("2026-11-01", "crown", 4, 2, 3.0),
             LoggedQuery("2026-11-01", "crown", 2, 0, 3.0, "abc"),
         ]

@@ -40,14 +40,14 @@ class DocumentsContract(PartContract):
             sample("u3.md", "Three.", collection="used", sender="b"),
             sample("u4.md", "Four.", collection="used too", sender="a"),
         ]
-        one, two, three, four = writer(backend).put(sent, TOY.fingerprint)
-        first = Usage("a", "used", 2, one.size + two.size)
+        document, two, three, four = writer(backend).put(sent, TOY.fingerprint)
+        first = Usage("a", "used", 2, document.size + two.size)
         second, third = Usage("a", "used too", 1, four.size), Usage("b", "used", 1, three.size)
         assert backend.documents.usage(sender="a") == [first, second]
         assert backend.documents.usage(collection="used") == [first, third]
         assert [u for u in backend.documents.usage() if u.sender] == [first, second, third]
         writer(backend).remove([two.id, four.id])
-        assert backend.documents.usage(sender="a") == [Usage("a", "used", 1, one.size)]
+        assert backend.documents.usage(sender="a") == [Usage("a", "used", 1, document.size)]
 
     def test_changes_are_numbered_as_they_become_visible(self, backend: Backend) -> None:
         last, _ = backend.documents.changed(0, OWNER)
@@ -55,12 +55,12 @@ class DocumentsContract(PartContract):
             [sample("n1.md", "One."), sample("n2.md", "Two.")], TOY.fingerprint
         )
         upto, fresh = backend.documents.changed(last, OWNER)
-        assert {one.id for _, one in fresh} == {first.id, second.id}
+        assert {document.id for _, document in fresh} == {first.id, second.id}
         assert all(last < number <= upto for number, _ in fresh)
         assert backend.documents.changed(upto, OWNER) == (upto, [])
         writer(backend).put([sample("n1.md", "One, changed.")], TOY.fingerprint)
         later, changed = backend.documents.changed(upto, OWNER)
-        assert [one.id for _, one in changed] == [first.id]
+        assert [document.id for _, document in changed] == [first.id]
         assert later > upto
 
     def test_documents_are_counted_by_label_as_far_as_they_may_be_seen(
@@ -91,7 +91,7 @@ class DocumentsContract(PartContract):
         assert len(backend.documents.all(OWNER)) == 2
         (paper,) = backend.documents.all(OWNER, listed=True)
         assert paper.uri == "refs.bib!/reed.csl.json"
-        assert [one.documents for one in backend.documents.collections(OWNER)] == [1]
+        assert [collection.documents for collection in backend.documents.collections(OWNER)] == [1]
         assert backend.documents.counts("collection", OWNER) == {"default": 1}
 
     def test_what_is_called_something_below_a_folder(self, backend: Backend) -> None:
@@ -127,17 +127,19 @@ class DocumentsContract(PartContract):
         assert backend.documents.alike([], "default") == []
 
     def test_a_summary_is_known_by_its_bytes_and_its_summariser(self, backend: Backend) -> None:
-        told = replace(sample("a.md", "Amber.", "Bell."), summary="Of bells.", summarised_by="x/1")
-        (id_,) = put(backend, told)
-        assert backend.documents.summary(told.content_hash, "x/1") == "Of bells."
-        assert backend.documents.summary(told.content_hash, "x/2") is None
+        document = replace(
+            sample("a.md", "Amber.", "Bell."), summary="Of bells.", summarised_by="x/1"
+        )
+        (id_,) = put(backend, document)
+        assert backend.documents.summary(document.content_hash, "x/1") == "Of bells."
+        assert backend.documents.summary(document.content_hash, "x/2") is None
         assert backend.documents.summary("unknown", "x/1") is None
         put(backend, replace(sample("a.md", "Copper."), summarised_by="x/1"))
         assert (
-            backend.documents.summary(told.content_hash, "x/1") == "Of bells."
+            backend.documents.summary(document.content_hash, "x/1") == "Of bells."
         )  # it may be chunked again
         writer(backend).remove([id_])
-        assert backend.documents.summary(told.content_hash, "x/1") is None
+        assert backend.documents.summary(document.content_hash, "x/1") is None
 
     def test_what_a_document_is_embedded_under_is_kept(self, backend: Backend) -> None:
         first = replace(sample("a.md", "Amber.", "Bell."), summary="Of bells.")
@@ -258,10 +260,7 @@ class DocumentsContract(PartContract):
             (Not(Compare("category", "eq", "rules")), {"/b.md"}),
             (Compare("unknown", "eq", "x"), set()),
             (AllOf((Compare("category", "eq", "rules"), Compare("year", "eq", 2021))), {"c.md"}),
-            (
-                AnyOf((Compare("year", "eq", 2019), Compare("year", "eq", 2020))),
-                {"a.md", "/b.md"},
-            ),
+            (AnyOf((Compare("year", "eq", 2019), Compare("year", "eq", 2020))), {"a.md", "/b.md"}),
         ],
     )
     def test_filters(self, backend: Backend, condition: Condition, expected: set[str]) -> None:
@@ -269,10 +268,7 @@ class DocumentsContract(PartContract):
             backend,
             sample("a.md", "lamp", category="rules", metadata={"year": 2019, "authors": ("Kim",)}),
             sample(
-                "/b.md",
-                "lamp",
-                collection="lore",
-                metadata={"year": 2020, "authors": ("B", "Kim")},
+                "/b.md", "lamp", collection="lore", metadata={"year": 2020, "authors": ("B", "Kim")}
             ),
             sample("c.md", "lamp", category="rules", language="de", metadata={"year": 2021}),
         )
@@ -325,8 +321,8 @@ class DocumentsContract(PartContract):
         for signal in Signal:
             hits = backend.signals.search(signal, probe("lamp"), where, ALL)
             ids = [hit.chunk_id for hit in hits]
-            found = backend.documents.chunks(ids, where)
-            assert {c.chunk.text for c in found} == passages
+            chunks = backend.documents.chunks(ids, where)
+            assert {c.chunk.text for c in chunks} == passages
             assert backend.signals.vectors(ids, where).keys() == set(ids)
             all_ids = backend.signals.sample(ALL, OWNER)[1]
             assert {c.id for c in backend.documents.chunks(all_ids, where)} == set(ids)
@@ -370,7 +366,7 @@ class DocumentsContract(PartContract):
         put(backend, sample("upload:boat.md", "Amber."), sample("oar.md", "Bell."))
         for name in ("boat.md", "upload:boat.md"):
             where = Where(None, Compare("source", "eq", name))
-            assert [one.uri for one in backend.documents.all(where)] == ["upload:boat.md"]
+            assert [document.uri for document in backend.documents.all(where)] == ["upload:boat.md"]
 
     def test_find_knows_a_document_by_source_and_collection(self, backend: Backend) -> None:
         put(backend, sample("a.md", "x", metadata={"tags": ("red", "blue"), "year": 3}))
@@ -382,8 +378,8 @@ class DocumentsContract(PartContract):
     def test_several_are_found_at_once_by_any_of_their_names(self, backend: Backend) -> None:
         put(backend, sample("a.md", "Amber."), sample("b.md", "Silver."))
         writer(backend).add_name(1, "c.md")
-        found = backend.documents.find_all(["c.md", "b.md", "gone.md"], "default")
-        assert {uri: document.id for uri, document in found.items()} == {"c.md": 1, "b.md": 2}
+        documents = backend.documents.find_all(["c.md", "b.md", "gone.md"], "default")
+        assert {uri: document.id for uri, document in documents.items()} == {"c.md": 1, "b.md": 2}
         assert (
             backend.documents.find_all(["a.md"], "other")
             == backend.documents.find_all([], "default")

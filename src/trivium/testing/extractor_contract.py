@@ -58,12 +58,12 @@ class ExtractorContract:
         size = len(sample.data)
         for data in (sample.data[: size // 2], sample.data[: size - 1], sample.data + b"\x00"):
             try:
-                found = extractor.extract(Blob(sample.name, data))
+                extraction = extractor.extract(Blob(sample.name, data))
             except ReadError as reason:
                 if not reason.message.strip():
                     pytest.fail("It refuses a file without a word.")
             else:
-                _check(found)
+                _check(extraction)
 
     def test_the_same_bytes_give_the_same(self, extractor: Extractor, sample: Blob) -> None:
         assert extractor.extract(sample) == extractor.extract(sample)
@@ -76,10 +76,10 @@ class ExtractorContract:
     def test_it_comes_through_the_sandbox_as_it_is(
         self, extractor: Extractor, sample: Blob
     ) -> None:
-        found = extractor.extract(sample)
+        extraction = extractor.extract(sample)
         attached: list[bytes] = []
-        pieces = b"".join(frame(pack(found, attached)))
-        assert unpack(structure_of(pieces[16:]), b"".join(attached)) == found
+        pieces = b"".join(frame(pack(extraction, attached)))
+        assert unpack(structure_of(pieces[16:]), b"".join(attached)) == extraction
 
     def test_the_name_of_a_file_is_no_path_it_follows(
         self, extractor: Extractor, sample: Blob

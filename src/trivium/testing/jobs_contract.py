@@ -39,9 +39,9 @@ def failed(task: int, step: str = "", document: int | None = None) -> TaskEnd:
 
 
 def job_of(backend: Backend, number: int) -> Job:
-    found = backend.jobs.get(number)
-    assert found is not None
-    return found
+    job = backend.jobs.get(number)
+    assert job is not None
+    return job
 
 
 def counts(backend: Backend, job: int) -> tuple[int, int, int, int]:

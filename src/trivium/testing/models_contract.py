@@ -4,17 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from trivium.core.errors import (
-    ModelChanged,
-    NotEmbedded,
-    ReembedStopped,
-)
-from trivium.core.types import (
-    OWNER,
-    Signal,
-    Vector,
-    Where,
-)
+from trivium.core.errors import ModelChanged, NotEmbedded, ReembedStopped
+from trivium.core.types import OWNER, Signal, Vector, Where
 from trivium.ports import Backend
 from trivium.testing.samples import (
     OTHER,
@@ -67,10 +58,10 @@ class ModelsContract(PartContract):
         assert backend.models.manifest().settings == {"embed.folder": "toys"}
 
     def test_what_was_measured_of_the_model_is_kept(self, backend: Backend) -> None:
-        assert backend.models.grasp() == ""
-        backend.models.keep_grasp("one")
-        backend.models.keep_grasp("two")
-        assert backend.models.grasp() == "two"
+        assert backend.models.separation() == ""
+        backend.models.keep_separation("one")
+        backend.models.keep_separation("two")
+        assert backend.models.separation() == "two"
 
     def test_the_old_vectors_serve_until_the_switch_and_the_new_ones_after(
         self, backend: Backend

@@ -7,14 +7,7 @@ from math import log
 
 import pytest
 
-from trivium.core.types import (
-    OWNER,
-    Compare,
-    Metadata,
-    Signal,
-    Spelled,
-    Where,
-)
+from trivium.core.types import OWNER, Compare, Metadata, Signal, Spelled, Where
 from trivium.ports import Backend
 from trivium.testing.samples import ALL, TOY, PartContract, found, probe, put, sample, writer
 
@@ -292,13 +285,13 @@ class SignalsContract(PartContract):
 
     def test_spellings_know_a_word_or_what_was_meant(self, backend: Backend) -> None:
         put(backend, sample("a.md", "The harbour lies under fog.", "Two harbours, a battle axe."))
-        found = backend.signals.spellings(
+        spellings = backend.signals.spellings(
             ["harbour", "harbuor", "foggs", "battleaxe", "zzz"], OWNER
         )
-        assert found["harbour"] == (Spelled(("harbour",), 1),)
-        assert Spelled(("harbour",), 1) in found["harbuor"]
-        assert Spelled(("battle", "axe"), 1) in found["battleaxe"]
-        assert found["zzz"] == ()
+        assert spellings["harbour"] == (Spelled(("harbour",), 1),)
+        assert Spelled(("harbour",), 1) in spellings["harbuor"]
+        assert Spelled(("battle", "axe"), 1) in spellings["battleaxe"]
+        assert spellings["zzz"] == ()
 
     def test_spellings_say_which_are_other_endings(self, backend: Backend) -> None:
         put(backend, sample("a.md", "Die Häuser brannten.", language="de"))

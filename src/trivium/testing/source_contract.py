@@ -75,7 +75,7 @@ class SourceContract:
         return ()
 
     def test_items_can_be_kept(self, source: SyncSource) -> None:
-        found = [one for one in source.changes("") if isinstance(one, Put)]
+        found = [change for change in source.changes("") if isinstance(change, Put)]
         assert found
         for put in found:
             assert put.id
@@ -86,14 +86,14 @@ class SourceContract:
             assert told(put)
 
     def test_it_ends_with_a_cursor(self, source: SyncSource) -> None:
-        changes = [one for one in source.changes("") if not isinstance(one, Wait)]
+        changes = [change for change in source.changes("") if not isinstance(change, Wait)]
         assert isinstance(changes[-1], Checkpoint)
 
     def test_reading_twice_gives_the_same(self, source: SyncSource) -> None:
         assert everything(source) == everything(source)
 
     def test_ids_are_those_of_its_items(self, source: SyncSource) -> None:
-        listed = [one for one in source.ids() if isinstance(one, str)]
+        listed = [id_ for id_ in source.ids() if isinstance(id_, str)]
         assert sorted(set(listed)) == sorted(everything(source))
 
     def test_it_goes_on_from_every_cursor(self, source: SyncSource) -> None:

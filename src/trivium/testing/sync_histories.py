@@ -139,9 +139,9 @@ class _Mortal:
         return self._each(self._source.changes(cursor))
 
     def ids(self) -> Iterator[str | Wait | Failed]:
-        for one in self._source.ids():
+        for id_ in self._source.ids():
             self._life.maybe_die(0.02)
-            yield Wait(0.0, one.reason) if isinstance(one, Wait) else one
+            yield Wait(0.0, id_.reason) if isinstance(id_, Wait) else id_
 
     def _each(self, changes: Iterator[Change]) -> Iterator[Change]:
         for change in changes:
@@ -382,7 +382,7 @@ class ToyWorld:
         return kind(self._life, self._deletions, self._items, self._log, self._bad)
 
     def expected(self) -> Mapping[str, str | None]:
-        return {one.word: one.audience for one in self._items.values()}
+        return {item.word: item.audience for item in self._items.values()}
 
     def calm(self) -> None:
         self._bad.clear()

@@ -6,18 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from trivium.core.errors import (
-    DocumentNotFound,
-    OriginalMissing,
-)
-from trivium.core.types import (
-    OWNER,
-    Compare,
-    Enclosed,
-    Processed,
-    Signal,
-    Where,
-)
+from trivium.core.errors import DocumentNotFound, OriginalMissing
+from trivium.core.types import OWNER, Compare, Enclosed, Processed, Signal, Where
 from trivium.ports import Backend
 from trivium.testing.documents_contract import uris
 from trivium.testing.samples import TOY, PartContract, copy, found, probe, put, sample, writer
@@ -28,7 +18,7 @@ def called(backend: Backend) -> list[tuple[int, list[str]]]:
 
 
 def numbers(backend: Backend, document: int, where: Where = OWNER) -> list[int]:
-    return [one.number for one in backend.documents.history(document, where)]
+    return [version.number for version in backend.documents.history(document, where)]
 
 
 class WriterContract(PartContract):
@@ -231,7 +221,7 @@ class NamesContract(PartContract):
         (document,) = backend.documents.all(OWNER)
         assert (document.uri, document.names) == ("a.md", ("b.md",))
         assert document.fingerprint == "new"
-        assert [one.number for one in backend.documents.history(id_, OWNER)] == [1, 2]
+        assert [version.number for version in backend.documents.history(id_, OWNER)] == [1, 2]
 
     def test_a_moved_document_keeps_all_but_its_name(self, backend: Backend) -> None:
         (id_,) = put(backend, replace(copy("/x/a.md", "Amber."), metadata={"year": 2020}))
@@ -371,7 +361,7 @@ class HistoryContract(PartContract):
         dm, player, both = (
             Where(frozenset(held)) for held in ({"dm-only"}, {"player"}, {"dm-only", "player"})
         )
-        assert [one.audience for one in backend.documents.history(id_, OWNER)] == [
+        assert [version.audience for version in backend.documents.history(id_, OWNER)] == [
             "dm-only",
             "all",
             "player",
@@ -483,7 +473,9 @@ class HistoryContract(PartContract):
     def test_relabelling_reaches_the_active_interpretation(self, backend: Backend) -> None:
         (id_,) = put(backend, sample("a.md", "Amber.", metadata={"year": 2001}))
         writer(backend).relabel(id_, category="", audience="all", metadata={"year": 2002})
-        assert [one.metadata for one in backend.documents.history(id_, OWNER)] == [{"year": 2002}]
+        assert [version.metadata for version in backend.documents.history(id_, OWNER)] == [
+            {"year": 2002}
+        ]
 
 
 class OriginalsContract(PartContract):

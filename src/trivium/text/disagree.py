@@ -64,7 +64,8 @@ def claims(text: str, language: str, title: str = "", section: str = "") -> list
         if len(sentence) > _LONGEST or sentence.endswith("?") or _MACHINE.search(sentence):
             continue
         claim = _claim(sentence, language, *about, f"{title}. {section}")
-        named = claim.topic and (claim.statement.names or claim.statement.first)
+        said = claim.statement
+        named = claim.topic and (said.names or said.first or said.about)
         enough = named or len(claim.topic) >= _FEWEST_SHARED
         if enough and len(claim.numbers) <= _MOST_NUMBERS:
             found.append(claim)
@@ -132,6 +133,9 @@ def _of_one_name(one: Claim, other: Claim, named: int) -> str:
     """The names that both have are the subject, and count as words that they share."""
     shared, every = len(one.topic & other.topic), len(one.topic | other.topic)
     both = both_name_it(one.statement, other.statement)
+    certain = differing(one.statement, other.statement, certain=True)
+    if certain:
+        return certain
     if not shared or (not both and shared / every < SAME_TOPIC):
         return ""
     if one.negated != other.negated:

@@ -124,11 +124,11 @@ def _tokens(text: str) -> Iterator[re.Match[str]]:
     at = 0
     text = text.rstrip()
     while at < len(text):
-        found = _TOKEN.match(text, at)
-        if found is None:
+        match = _TOKEN.match(text, at)
+        if match is None:
             raise BadFilter(f"Couldn't understand the filter at `{text[at:].strip()}`.", fix=_HELP)
-        yield found
-        at = found.end()
+        yield match
+        at = match.end()
 
 
 def _either(tokens: list[re.Match[str]], depth: int) -> tuple[Condition, list[re.Match[str]]]:

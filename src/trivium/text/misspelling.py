@@ -71,11 +71,11 @@ def nearest(word: str, vocabulary: WordList) -> list[tuple[str, ...]]:
     """Words of the vocabulary, or pairs, that `word` may stand for, nearest first."""
     if len(word) < SHORTEST or not word.isalpha():
         return []
-    found = vocabulary.among(_edits(word))
-    found.update(vocabulary.alike(word, THRESHOLD))
-    found.discard(word)
+    among = vocabulary.among(_edits(word))
+    among.update(vocabulary.alike(word, THRESHOLD))
+    among.discard(word)
     pairs = [similar.words for similar in vocabulary.similar(word) if len(similar.words) > 1]
-    singles = [(w,) for w in found if len(w) >= SHORTEST and w.isalpha()]
+    singles = [(w,) for w in among if len(w) >= SHORTEST and w.isalpha()]
     return sorted([*singles, *pairs], key=lambda near: (distance(word, near), near))
 
 

@@ -8,8 +8,10 @@ an OR at an end are ignored. Knows nothing of what a store does with the parsed 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from trivium.core.types import Phrase, Query, Term
+from trivium.core.types import Figure, Part, Phrase, Query, Term
+from trivium.text.figures import figures
 from trivium.text.normalise import clean, words
 
 # Beyond this a query is a document: the signals look at its first so many words.
@@ -36,21 +38,21 @@ _QUOTES = str.maketrans("“”„«»", '"""""')
 def parse(text: str) -> Query:
     """The query in `text`. A text without any word gives a query without clauses."""
     text = clean(text).strip()
-    clauses: list[tuple[Term | Phrase, ...]] = []
+    clauses: list[tuple[Part, ...]] = []
     excluded: list[Term | Phrase] = []
     required: set[int] = set()  # places among the clauses
     joining = False  # an OR is between the last clause and the next
     room = MOST_WORDS
-    for token in _TOKEN.finditer(text.translate(_QUOTES)):
-        if token["either"]:
+    for sign, found in _asked(text.translate(_QUOTES)):
+        if found is None:
             joining = bool(clauses)
             continue
-        parts = _parts(token["phrase"], token["word"])[:room]
+        parts = found[:room]
         if not parts:
             continue
         room -= len(parts)
-        if token["sign"] == "-":
-            excluded += parts
+        if sign == "-":
+            excluded += [part for part in parts if not isinstance(part, Figure)]
             joining = False
             continue
         first = len(clauses)
@@ -60,7 +62,7 @@ def parse(text: str) -> Query:
             clauses += [(part,) for part in parts[1:]]
         else:
             clauses += [(part,) for part in parts]
-        if token["sign"] == "+":
+        if sign == "+":
             required.update(range(first, len(clauses)))
         joining = False
     return Query(
@@ -69,6 +71,24 @@ def parse(text: str) -> Query:
         excluded=tuple(excluded),
         required=tuple(clauses[at] for at in sorted(required)),
     )
+
+
+def _asked(text: str) -> Iterator[tuple[str, list[Part] | None]]:
+    """What is asked for, each with its sign; None is an OR. A number, a date or a code is one
+    part, unless it has a sign or stands in quotes, where every word counts as typed."""
+    there, at = list(figures(text)), 0
+    while token := _TOKEN.search(text, at):
+        at = token.end()
+        if token["either"]:
+            yield "", None
+            continue
+        begin = token.start("word")
+        inside = [one for one in there if begin <= one[0] < at] if token["word"] else []
+        if inside and not token["sign"]:
+            start, at, figure = inside[0]
+            yield "", [*_parts(None, text[begin:start]), figure]
+        else:
+            yield token["sign"] or "", [*_parts(token["phrase"], token["word"])]
 
 
 def _parts(phrase: str | None, word: str | None) -> list[Term | Phrase]:

@@ -10,18 +10,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from trivium.text.dictionary import in_dictionary
 from trivium.text.lexicon.dates import dates, times
 from trivium.text.lexicon.names import names
 from trivium.text.lexicon.quantities import Quantity, quantities
-from trivium.text.lexicon.words import is_money
+from trivium.text.lexicon.words import MONEY, is_money
 from trivium.text.lexicon.words import lexicon as lexicon_of
 from trivium.text.normalise import fold
 from trivium.text.stems import stem, stop_words
 
 _WORD = re.compile(r"[^\W_]+")
 _MOST = 0.5
+_LONGEST_NAME = 100  # characters
 _WITHIN = 8  # words between a value and the word that says its role
 _YEAR = re.compile(r"1\d{3}|20\d\d")
 _SPAN = re.compile(r"\d{4}\s*[-–]\s*\d{2,4}|\b(?:from|until|since|von|bis|seit)\b.*\d{4}", re.I)
@@ -30,22 +32,49 @@ _SPAN = re.compile(r"\d{4}\s*[-–]\s*\d{2,4}|\b(?:from|until|since|von|bis|seit
 _HOLDS = re.compile(
     r"\b(?:is|was|are|were|been|by|lives?|lived|born|belongs?|elected|headquarters|ist|war|sind|waren"
     r"|wurde|von|durch|wohnt|lebt|geboren|gehört|gewählt|est|était|fut|par|vit|née?|es|era|fue|por"
-    r"|vive|nació|è|fu|da|abita|nat[oa]|werd|door|woont|är|av|bor)\b|[’']s\b|, (?=[A-ZÀ-Þ])",
+    r"|vive|nació|è|fu|da|abita|nat[oa]|werd|door|woont|är|av|bor)\b|[’']s\b|[,:] (?=[A-ZÀ-Þ])",
     re.I,
 )
 _ADDED = re.compile(r"\([^)]*\)")
 _KIND = re.compile(r"\b(project|town|city|village|island|river|castle|Projekt|Stadt) (?=[A-ZÀ-Þ])")
+_LABEL = re.compile(r"\w+(?: \w+)?:\s*[^a-zß-ÿ\s]")
+_LAST_WORD = re.compile(r"\b[A-ZÀ-Þ][^\W\d_]+\s$")
 _HOUR = re.compile(r"(\d{1,2})(?::(\d\d))?\s?(am|pm|a\.m\.|p\.m\.)?", re.I)
+_WHEN = ("date", "day", "year")
 _TOLD = {"name": "names", "year": "dates", "date": "dates", "hour": "times", "day": "times"}
 _NO_ROLE = frozenset(
     ("have", "has", "had", "get", "got", "make", "made", "year", "people", "name", "current",
-     "haben", "hat", "hatte", "jahr", "neu")
+     "cost", "costs", "amounts", "set", "approved", "haben", "hat", "hatte", "jahr", "neu",
+     "betragt", "kostet")
 )  # fmt: skip
+_FOR = ("for", "per", "für", "fur", "je", "pro")  # 12 euros for adults
 # Function words to others, but what happened in a year, or what something does.
 _ROLES_TOO = frozenset(
     ("open", "opens", "opened", "began", "begin", "begins", "end", "ends", "ended", "took", "found",
-     "needs", "old", "part")
+     "needs", "old", "part", "long", "high", "due", "novel", "fällig", "lang", "hoch")
 )  # fmt: skip
+# Roles in which somebody or something has one value, each with the words that say it. Sentences on
+# one name that differ in such a role contradict each other, whatever else they say. The first have
+# a time as value, the next a number, all others a name.
+_ONE_VALUE = (
+    "born birth birthday birthplace geboren geburt geburtstag née nació nacido",
+    "died death dead gestorben starb tod todestag mort murió",
+    "founded founding established foundation gegründet gründung fondée fundada",
+    "deadline due frist fällig abgabe",
+    "population inhabitants einwohner einwohnerzahl habitants habitantes",
+    "budget budgeted eingeplant veranschlagt bewilligt presupuesto",
+    "married wife husband spouse verheiratet ehefrau ehemann gatte gattin",
+    "own owned owner owns belongs belonged gehört besitzer besitzerin eigentümer eigentümerin",
+    "written wrote author novel geschrieben verfasst autor autorin roman",
+    "capital hauptstadt", "mayor bürgermeister bürgermeisterin oberbürgermeister maire alcalde",
+    "king könig", "queen königin", "president präsident präsidentin",
+    "chancellor kanzler kanzlerin", "director direktor direktorin",
+    "chair chairman chairwoman chairperson vorsitzender vorsitzende",
+    "captain kapitän kapitänin", "leader leiter leiterin", "warden", "treasurer kassenwart",
+    "headmaster headmistress headteacher schulleiter schulleiterin", "landlord landlady vermieter",
+    "editor herausgeber", "publisher verlag", "ruler herrscher herrscherin",
+)  # fmt: skip
+_TIMES, _NUMBERS = 4, 2  # of these roles
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +85,10 @@ class Role:
     after: tuple[str, ...]
     next: str = ""  # the word right after it: "long" of "120 metres long"
 
+    def has_one_value(self, kind: str) -> frozenset[str]:
+        """The role nearest to it in which a value of this kind is the only one."""
+        return _of_one_value(kind) & {*self.before[:1], *self.after[:1]}
+
     def same(self, other: Role) -> bool:
         """A nearest word is the same, no other subject is named before, and nothing else is
         measured."""
@@ -65,6 +98,24 @@ class Role:
             return False
         near = {*self.before[:1], *self.after[:1]} & {*other.before[:1], *other.after[:1]}
         return bool(near) or _most((*self.before, *self.after), (*other.before, *other.after))
+
+
+@cache
+def _of_one_value(kind: str) -> frozenset[str]:
+    first = [said.split()[0] for said in _ONE_VALUE]
+    if kind in _WHEN:
+        return frozenset(first[:_TIMES])
+    return frozenset(first[_TIMES + _NUMBERS :] if kind == "name" else first[_TIMES:][:_NUMBERS])
+
+
+@cache
+def _called(language: str) -> dict[str, str]:
+    """The stem of each word for a role of one value, and how we call that role."""
+    found: dict[str, str] = {}
+    for said in _ONE_VALUE:
+        words = [fold(word) for word in said.split()]
+        found |= dict.fromkeys([*words, *stem(words, language)], words[0])
+    return found
 
 
 def _most(some: tuple[str, ...], others: tuple[str, ...]) -> bool:
@@ -115,15 +166,21 @@ class Statement:
 def statement(sentence: str, language: str, about: str = "") -> Statement:
     """`about`: the title of its document or section, whose names count as named."""
     shown = re.sub(r"[’']s\b", "", sentence)
-    own = [one for one in dict.fromkeys(names(shown, language)) if _is_name(one, language)]
+    read = (_untitled(one, language) for one in names(shown, language))
+    own = [one for one in dict.fromkeys(read) if _is_name(one, language) and one in shown]
     opening = re.match(r"[A-ZÀ-Þ][\w-]+", shown)
     if opening and opening[0] not in " ".join(own).split() and _is_no_word(opening[0], language):
         own.insert(0, opening[0])  # "Hest has a harbour"
-    said = [_folded(one) for one in own]
+    said = _names_in(own)
     first = fold(next(iter(_WORD.findall(shown)), ""))
     in_longer = any(" " in name and first in name.split() for name in said)
-    if in_longer or not first.isalpha() or first in stop_words(language or "en"):
-        first = ""  # "The", "In", or a part of "Project Falcon"
+    if (
+        _LABEL.match(shown)
+        or in_longer
+        or not first.isalpha()
+        or first in stop_words(language or "en")
+    ):
+        first = ""  # "Total:", "The", "In", or a part of "Project Falcon"
     values = [*_dated(shown, said, language), *_counted(shown, said, language)]
     for name in own:
         at = shown.find(name)
@@ -131,7 +188,7 @@ def statement(sentence: str, language: str, about: str = "") -> Statement:
     years = [value.text for value in values if value.kind == "year"]
     return Statement(
         tuple(said),
-        tuple(map(_folded, names(_ADDED.sub(" ", about), language))),
+        tuple(_names_in(names(_ADDED.sub(" ", about), language))),
         first,
         tuple(values),
         frozenset(years),
@@ -144,7 +201,10 @@ def _dated(sentence: str, said: list[str], language: str) -> Iterator[Value]:
     """Dates, hours and weekdays. Years are numbers."""
     written = [one for one in dates(sentence, language) if one.month]
     for one in written:
-        yield Value("date", one.text, _role(sentence, one.start, one.end, said, language))
+        role = _role(sentence, one.start, one.end, said, language)
+        yield Value("date", one.text, role)
+        if one.year:
+            yield Value("year", str(one.year), role)
     for when in times(sentence, language):
         if not _YEAR.fullmatch(when) and not any(when in one.text for one in written):
             kind, at = "hour" if when[0].isdigit() else "day", sentence.find(when)
@@ -161,11 +221,22 @@ def _counted(sentence: str, said: list[str], language: str) -> Iterator[Value]:
         role = _role(sentence, one.start, one.end, said, language)
         if one.unit is None and _YEAR.fullmatch(one.text):
             yield Value("year", one.text, role)
-        elif one.unit is None:
-            yield Value(f"number of {next(iter(role.after), '')}", one.text, role, one)
-        else:
+        elif one.unit is None and not _is_numbered(one.text, sentence[: one.start], language):
+            of = next(iter(role.has_one_value("number")), next(iter(role.after), ""))
+            yield Value(f"number of {of}", one.text, role, one)
+        elif one.unit is not None:
             kind = "money" if is_money(one.unit) else one.unit.dimension
             yield Value(kind, one.text, role, one)
+
+
+def _is_numbered(number: str, before: str, language: str) -> bool:
+    """Whether a number belongs to the word before it: Invoice 811, Room 12."""
+    word = _LAST_WORD.search(before)
+    return (
+        number.isdigit()
+        and word is not None
+        and fold(word[0].strip()) not in stop_words(language or "en")
+    )
 
 
 def shared_names(one: Statement, other: Statement) -> tuple[str, ...]:
@@ -192,28 +263,56 @@ def is_one(one: str, other: str) -> bool:
     return bool(mine) and bool(theirs) and (mine <= theirs or theirs <= mine)
 
 
-def differing(one: Statement, other: Statement) -> str:
+def differing(one: Statement, other: Statement, *, certain: bool = False) -> str:
     """Which values of one kind and role differ, for people; empty: none. For two statements about
-    something that both name."""
+    something that both name. `certain`: only in a role that has one value."""
     if one.is_span or other.is_span:
         return ""
     apart_in_time = bool(one.times) and bool(other.times) and not one.times & other.times
     subject = shared_names(one, other)
+    others = _others(one, subject), _others(other, subject)
+    elsewhere = bool(others[0]) and bool(others[1]) and not others[0] & others[1]
     found: dict[str, str] = {}
+    told = ""
+    for mine, theirs, alone in _of_one_role(one, other):
+        held = _can_hold(one, mine, subject) and _can_hold(other, theirs, subject)
+        if mine.kind == "name" and not held:
+            continue
+        kind = _TOLD.get(mine.kind, "numbers")
+        said = f"{kind} differ: {mine.text} and {theirs.text}"
+        if alone and (mine.kind in _WHEN or not apart_in_time):
+            return said
+        found.setdefault(mine.kind, said)
+        # Other people's day, or what happens again, is no other day of the same thing.
+        if mine.kind not in _WHEN or not (elsewhere or not (one.holds and other.holds)):
+            told = told or said
+    if "date" in found:
+        found.pop("year", None)
+    if certain or len(found) > 1 or (apart_in_time and not {"year", "date"} & {*found}):
+        return ""  # as it was at another time, or of another thing
+    return told
+
+
+def _of_one_role(one: Statement, other: Statement) -> Iterator[tuple[Value, Value, bool]]:
+    """Values of one kind that differ in one role, and that neither sentence has elsewhere; and
+    whether that role has one value."""
     for mine in one.values:
         for theirs in other.values:
-            if mine.kind != theirs.kind or not mine.role.same(theirs.role) or mine.same(theirs):
+            if mine.kind != theirs.kind or mine.same(theirs):
                 continue
-            if mine.kind == "name":
-                if not _can_hold(one, mine, subject) or not _can_hold(other, theirs, subject):
-                    continue
-            elif any(mine.kind == v.kind and mine.same(v) for v in other.values):
+            kind = mine.kind
+            alone = bool(mine.role.has_one_value(kind) & theirs.role.has_one_value(kind))
+            if not alone and not mine.role.same(theirs.role):
                 continue
-            kind = _TOLD.get(mine.kind, "numbers")
-            found.setdefault(mine.kind, f"{kind} differ: {mine.text} and {theirs.text}")
-    if len(found) > 1 or (apart_in_time and "year" not in found):
-        return ""  # as it was at another time, or of another thing
-    return next(iter(found.values()), "")
+            is_said = any(mine.kind == v.kind and mine.same(v) for v in other.values)
+            if mine.kind == "name" or not is_said:
+                yield mine, theirs, alone
+
+
+def _others(claim: Statement, subject: Iterable[str]) -> frozenset[str]:
+    """The names in a sentence that aren't its subject."""
+    named = list(subject)
+    return frozenset(n for n in claim.names if not any(is_one(n, name) for name in named))
 
 
 def _can_hold(claim: Statement, value: Value, subject: Iterable[str]) -> bool:
@@ -233,11 +332,24 @@ def _minutes(hour: str) -> int:
 
 def _is_name(name: str, language: str) -> bool:
     """In German every noun has a capital; those that the language has are no names."""
+    if fold(name) in MONEY:
+        return False
     return language != "de" or " " in name or _is_no_word(name, language)
+
+
+def _untitled(name: str, language: str) -> str:
+    """Mayor Ines Vale is Ines Vale."""
+    title, _, rest = name.partition(" ")
+    return rest if rest and stem([fold(title)], language)[0] in _called(language) else name
 
 
 def _is_no_word(word: str, language: str) -> bool:
     return not in_dictionary(fold(word), language or "en")
+
+
+def _names_in(found: Iterable[str]) -> list[str]:
+    """Folded. A letter of a formula is no name, nor is a page in capitals."""
+    return [name for name in map(_folded, found) if 0 < len(name) <= _LONGEST_NAME]
 
 
 def _folded(name: str) -> str:
@@ -252,11 +364,14 @@ def _role(sentence: str, start: int, end: int, said: list[str], language: str) -
         apart |= {fold(kind) for kind in _KIND.findall(sentence)}
     before = _stems(reversed(_WORD.findall(sentence[:start])[-_WITHIN:]), apart, language)
     after = _stems(_WORD.findall(sentence[end:])[:_WITHIN], apart, language)
-    right = _stems(_WORD.findall(sentence[end:])[:1], apart, language)
+    first, *more = _WORD.findall(sentence[end:])[:3] or [""]
+    right = _stems(more if fold(first) in _FOR else [first], apart, language)[:1]
     return Role(tuple(before), tuple(after), "".join(right))
 
 
 def _stems(words: Iterable[str], apart: set[str], language: str) -> list[str]:
     plain = (stop_words(language or "en") - _ROLES_TOO) | apart
     kept = dict.fromkeys(word for word in map(fold, words) if not word.isdigit())
-    return stem([word for word in kept if word not in plain], language)
+    called = _called(language)
+    stems = stem([word for word in kept if word not in plain], language)
+    return [called.get(word, word) for word in stems]

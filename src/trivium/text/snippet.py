@@ -49,20 +49,16 @@ class _Found:
 
 
 def snip(
-    passage: str,
-    words: tuple[str, ...],
-    language: str,
-    width: int,
-    said: Collection[str] = (),
+    passage: str, words: tuple[str, ...], language: str, width: int, said: Collection[str] = ()
 ) -> Snippet:
     """At most `width` characters of a passage, where it says most about the words. `said`: words
     that occur somewhere (`said_in`); for these, no similar word is marked."""
     text = _on_one_line(passage)
-    found = _places(text, content_words(dict.fromkeys(words), {language}), language, said)
-    start, end = _window(text, found, width)
+    places = _places(text, content_words(dict.fromkeys(words), {language}), language, said)
+    start, end = _window(text, places, width)
     before, after = "… " if start else "", " …" if end < len(text) else ""
     shift = len(before) - start
-    marks = {(f.start + shift, f.end + shift) for f in found if start <= f.start and f.end <= end}
+    marks = {(f.start + shift, f.end + shift) for f in places if start <= f.start and f.end <= end}
     return Snippet(f"{before}{text[start:end]}{after}", tuple(sorted(marks)))
 
 
@@ -117,9 +113,9 @@ def marks(
     text: str, words: tuple[str, ...], language: str, said: Collection[str] = ()
 ) -> list[tuple[int, int]]:
     """The ranges of a text to highlight, in order; none overlaps another."""
-    found = _places(text, content_words(dict.fromkeys(words), {language}), language, said)
+    places = _places(text, content_words(dict.fromkeys(words), {language}), language, said)
     ranges: list[tuple[int, int]] = []
-    for place in found:
+    for place in places:
         if not ranges or place.start >= ranges[-1][1]:
             ranges.append((place.start, place.end))
     return ranges

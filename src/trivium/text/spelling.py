@@ -94,9 +94,9 @@ def _factor(similar: Similar, best: float) -> float:
 
 
 def _joined(words: Sequence[str], vocabulary: WordList) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    joined: dict[str, list[str]] = {}
     for left, right in pairwise(words):
         if left + right in vocabulary:
-            found.setdefault(left, []).append(left + right)
-            found.setdefault(right, []).append(left + right)
-    return found
+            joined.setdefault(left, []).append(left + right)
+            joined.setdefault(right, []).append(left + right)
+    return joined

@@ -1,23 +1,20 @@
 """Reduces words to stems by the rules of a language, and knows each language's function words.
 
-Snowball's stemmers (PyStemmer) and stop-words' lists; both are loaded on first use. Knows nothing
-of how the language was found.
+Snowball's stemmers (PyStemmer), our own for Korean, and stop-words' lists; all are loaded on first
+use. Knows nothing of how the language was found.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from threading import local
-from typing import TYPE_CHECKING
 
 from trivium.text.normalise import fold, words
 
-if TYPE_CHECKING:
-    from Stemmer import Stemmer
-
+KOREAN = "ko"
 DEFAULT_LANGUAGE = "en"  # for texts whose language nobody could tell: short and mostly English
 
 SNOWBALL = {
@@ -31,7 +28,7 @@ SNOWBALL = {
 
 # Stems by algorithm and word: a text repeats its words, and looking one up takes a tenth of the
 # time. Threads share it; at worst two of them find the same stem.
-_known: dict[str, _Stems] = {}
+_known: dict[str, dict[str, str]] = {}
 _REMEMBERED = 200_000
 _UMLAUT = re.compile("[aou]")
 _stemmers = local()  # a Snowball stemmer is not safe to share between threads
@@ -40,7 +37,7 @@ _stemmers = local()  # a Snowball stemmer is not safe to share between threads
 @dataclass(frozen=True, slots=True)
 class _Stemming:
     algorithm: str
-    engine: Stemmer
+    find: Callable[[list[str]], list[str]]
 
 
 def stem(tokens: list[str], language: str) -> list[str]:
@@ -50,22 +47,13 @@ def stem(tokens: list[str], language: str) -> list[str]:
         return tokens
     known = _known.get(stemmer.algorithm)
     if known is None or len(known) > _REMEMBERED:
-        known = _known[stemmer.algorithm] = _Stems(language)
-    return list(map(known.__getitem__, tokens))
-
-
-class _Stems(dict[str, str]):
-    """Words and their stems. A missing one is found by the stemmer of the thread that asks."""
-
-    def __init__(self, language: str) -> None:
-        super().__init__()
-        self._language = language
-
-    def __missing__(self, word: str) -> str:
-        stemmer = _stemmer(self._language)
-        assert stemmer is not None
-        self[word] = found = str(stemmer.engine.stemWord(word))
-        return found
+        known = _known[stemmer.algorithm] = {}
+    try:
+        return list(map(known.__getitem__, tokens))
+    except KeyError:
+        new = [word for word in dict.fromkeys(tokens) if word not in known]
+        known.update(zip(new, stemmer.find(new), strict=True))
+        return list(map(known.__getitem__, tokens))
 
 
 def beginning(stemmed: str, language: str) -> str:
@@ -112,10 +100,17 @@ def _ignored(languages: frozenset[str]) -> frozenset[str]:
 def _stemmer(language: str) -> _Stemming | None:
     algorithm = SNOWBALL.get(language or DEFAULT_LANGUAGE)
     if algorithm is None:
-        return None
+        return _korean() if language == KOREAN else None
     loaded: dict[str, _Stemming] = _stemmers.__dict__
     if algorithm not in loaded:
         import Stemmer
 
-        loaded[algorithm] = _Stemming(algorithm, Stemmer.Stemmer(algorithm))
+        loaded[algorithm] = _Stemming(algorithm, Stemmer.Stemmer(algorithm).stemWords)
     return loaded[algorithm]
+
+
+@cache
+def _korean() -> _Stemming:
+    from trivium.text.korean import without_particles
+
+    return _Stemming(KOREAN, lambda words: list(map(without_particles, words)))

@@ -9,17 +9,15 @@ import re
 
 # "CHAPTER 1 – INTRODUCTION", "FORM 8-K": several files of one folder are called that.
 _PART = re.compile(
-    r"(?:(?:chapter|part|section|appendix|exhibit|form|item|kapitel|teil|anhang|chapitre)"
+    r"(?i)(?:(?:chapter|part|section|appendix|exhibit|form|item|kapitel|teil|anhang|chapitre)"
     r"\s+[\w.-]{1,8}[\s:.–—-]*)?"
-    r"(?:introduction|overview|preface|(?:table of )?contents|einleitung|vorwort|inhalt)?",
-    re.IGNORECASE,
+    r"(?:introduction|overview|preface|(?:table of )?contents|einleitung|vorwort|inhalt)?"
 )
 # "25.pdf", "Microsoft Word - letter": a program wrote that, about some file.
 _PROGRAM = re.compile(
-    r"microsoft (?:word|powerpoint|excel) - .*|arxiv:.*|layout \d+"
+    r"(?i)microsoft (?:word|powerpoint|excel) - .*|arxiv:.*|layout \d+"
     r"|.*\.(?:pdf|docx?|pptx?|xlsx?|xlsb|od[pst]|rtf|tex|dvi|indd|qxd|ps|eml|msg)"
-    r"|\S*\.(?:txt|html?|md|csv|tsv|json)",
-    re.IGNORECASE,
+    r"|\S*\.(?:txt|html?|md|csv|tsv|json)"
 )
 # "SUBTOTAL $863.91": a line of a receipt.
 _PRICE = re.compile(r"[$€£]\s?-?\d[\d,]*\.\d\d\b|\b\d[\d.]*,\d\d\s?€")
@@ -75,9 +73,8 @@ _WORDS = (
 MIN_SENTENCE = 7  # words with a full stop behind them; a title with one is shorter
 # An address, a field ("Source: …", "MIME-Version: 1.0"), markup, a command, a line of code.
 _NOT_PROSE = re.compile(
-    r"\w+://|(?:source|url|date|from|to|cc|re|fax|tel|phone|e-?mail|mime-version|page)\s*:"
-    r"|[<{\\@#%;|=*+~^_$/]|\.[\w.]|\[\s|\d+ (?:import|def|class|from|return|if|for)\b",
-    re.IGNORECASE,
+    r"(?i)\w+://|(?:source|url|date|from|to|cc|re|fax|tel|phone|e-?mail|mime-version|page)\s*:"
+    r"|[<{\\@#%;|=*+~^_$/]|\.[\w.]|\[\s|\d+ (?:import|def|class|from|return|if|for)\b"
 )
 _TWO_SENTENCES = re.compile(r"[a-z]{3}[.!?] [A-Z]")
 _SAY_NOTHING = frozenset(_WORDS.split())
@@ -124,7 +121,7 @@ def _is_column_header(title: str) -> bool:
 
 def first_title(*candidates: str) -> str:
     """The first candidate that identifies a document; empty if none does."""
-    return next((one for one in candidates if identifies(one)), "")
+    return next((candidate for candidate in candidates if identifies(candidate)), "")
 
 
 def placed(title: str, uri: str) -> str:

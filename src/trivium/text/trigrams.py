@@ -35,6 +35,7 @@ _SHORTEST_HALF = 3  # of a compound; shorter halves ("in", "a") match everywhere
 _REMEMBERED = 10_000  # answers kept until the vocabulary grows: people ask for the same words
 _BITS = 21  # enough for any code point
 _BLANK = 32
+_AT_ONCE = 4_096  # words whose trigrams are taken at a time
 
 # How promising a word is, from 0 to 2, and the word.
 Promising: TypeAlias = tuple[float, str]
@@ -263,9 +264,12 @@ class VisibleWords(WordList):
         super().__init__()
         self._vocabulary = vocabulary
         self._visible = visible
+        self._there: dict[str, bool] = {}  # a search asks a dozen times for each of its words
 
     def __contains__(self, word: str) -> bool:
-        return word in self._vocabulary and bool(self._visible([word]))
+        if word not in self._there and word in self._vocabulary:
+            self._there[word] = bool(self._visible([word]))
+        return self._there.get(word, False)
 
     def among(self, words: Iterable[str]) -> set[str]:
         return set(self._visible(list(self._vocabulary.among(words))))
@@ -326,18 +330,11 @@ class _Part:
     def _grams(self) -> _Grams:
         """Built when somebody asks: adding documents only needs to know which words are new."""
         count = len(self.words)
-        rows = np.arange(count)
-        lengths = np.fromiter((len(w) for w in self.words), dtype=np.int64, count=count)
-        longest = int(lengths.max())
-        letters = np.array(self.words, dtype=f"<U{longest}").view(np.int32).reshape(count, longest)
-        padded = np.zeros((count, longest + 3), dtype=np.int64)
-        padded[:, :2] = _BLANK
-        padded[:, 2:-1] = letters
-        padded[rows, lengths + 2] = _BLANK
-        keys = (padded[:, :-2] << 2 * _BITS) | (padded[:, 1:-1] << _BITS) | padded[:, 2:]
-        grams = keys[np.arange(longest + 1) < (lengths + 1)[:, None]]
-        owners = np.repeat(rows, lengths + 1)
-        order = np.lexsort((owners, grams))
+        parts = [_grams_of(self.words, first) for first in range(0, count, _AT_ONCE)]
+        grams = np.concatenate([found for found, _ in parts])
+        owners = np.concatenate([found for _, found in parts])
+        del parts
+        order = np.argsort(grams, kind="stable")  # of each trigram, the words in order
         grams, owners = grams[order], owners[order]
         once = np.ones(len(grams), dtype=bool)  # a trigram counts once in a word
         once[1:] = (grams[1:] != grams[:-1]) | (owners[1:] != owners[:-1])
@@ -382,6 +379,23 @@ class _Part:
                 return owners[:0]
             found = self._runs[gram] = owners[starts[at] : starts[at + 1]]
         return found
+
+
+def _grams_of(words: Sequence[str], first: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The trigrams of some words from this place on, word by word, and the place of each one's
+    word. Not of all at once: letters in a table take 130 MB for 110,000 words, and the process
+    keeps them."""
+    some = words[first : first + _AT_ONCE]
+    lengths = np.fromiter(map(len, some), np.int64, len(some))
+    longest = int(lengths.max())
+    letters = np.array(some, f"<U{longest}").view(np.int32).reshape(len(some), longest)
+    padded = np.zeros((len(some), longest + 3), np.int64)
+    padded[:, :2] = _BLANK
+    padded[:, 2:-1] = letters
+    padded[np.arange(len(some)), lengths + 2] = _BLANK
+    keys = (padded[:, :-2] << 2 * _BITS) | (padded[:, 1:-1] << _BITS) | padded[:, 2:]
+    grams = keys[np.arange(longest + 1) < (lengths + 1)[:, None]]
+    return grams, np.repeat(np.arange(first, first + len(some)), lengths + 1)
 
 
 def _comparable(word: str) -> bool:

@@ -48,13 +48,13 @@ def is_clean(text: str) -> bool:
 def clean_text(text: str) -> str:
     """The same text as any store can keep it: halves of surrogate pairs joined, lone ones replaced,
     NUL left out."""
-    return text if is_clean(text) else _PIECE.sub(lambda found: _kept(found[0]), text)
+    return text if is_clean(text) else _PIECE.sub(lambda match: _kept(match[0]), text)
 
 
 def shortened_at(text: str) -> list[int]:
     """The offsets of characters that `clean_text` removes."""
-    found = _PIECE.finditer(text)
-    return [one.end() - 1 for one in found if len(_kept(one[0])) < len(one[0])]
+    match = _PIECE.finditer(text)
+    return [one.end() - 1 for one in match if len(_kept(one[0])) < len(one[0])]
 
 
 def _kept(piece: str) -> str:
@@ -162,7 +162,7 @@ def _clean_value(value: object) -> tuple[MetaValue | None, bool]:
         is_whole = not isinstance(value, str) or len(value) <= LONGEST_TEXT
         return kept, kept is not None and is_whole
     scalars = [_clean_scalar(one) for one in islice(value, MOST_VALUES)]
-    found = tuple(one for one in scalars if one is not None)
+    found = tuple(scalar for scalar in scalars if scalar is not None)
     cut = any(isinstance(one, str) and len(one) > LONGEST_TEXT for one in value)
     return found if found or not value else None, len(found) == len(value) and not cut
 
@@ -193,7 +193,7 @@ def _shown(value: object) -> str:
     if isinstance(value, int) and abs(value) > LARGEST:
         return "a number of more than 64 bits"
     try:
-        told = ascii(value) if isinstance(value, str) else type(value).__name__
+        text = ascii(value) if isinstance(value, str) else type(value).__name__
     except Exception:  # whatever somebody's own type does
-        told = type(value).__name__
-    return told if len(told) <= 60 else f"{told[:57]}..."
+        text = type(value).__name__
+    return text if len(text) <= 60 else f"{text[:57]}..."

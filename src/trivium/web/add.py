@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Depends, Form, Request
 from starlette.datastructures import FormData, UploadFile
-from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from trivium.core.access import Caller
@@ -18,7 +16,7 @@ from trivium.core.errors import RequestInvalid, TriviumError
 from trivium.core.types import Labels
 from trivium.core.work import WatchedFolder
 from trivium.http.asked import Adder, Here, Owner, Server
-from trivium.http.routes.files import fetched
+from trivium.http.routes.files import fetched, form_of
 from trivium.library.uploads import Wanted
 from trivium.operations.searching import LONGEST_QUERY
 from trivium.web import jobs
@@ -29,7 +27,21 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 _MOST_FILES = 200  # of one form; a script sends each file by itself
 _MOST_RULES = 50
-Label = Annotated[str, Form(max_length=200)]
+_Label = Annotated[str, Form(max_length=200)]
+
+
+def _chosen(collection: _Label = "", category: _Label = "", audience: _Label = "") -> Wanted:
+    given = [label.strip() or None for label in (collection, category, audience)]
+    return Wanted(given[0], given[1], given[2])
+
+
+Chosen = Annotated[Wanted, Depends(_chosen)]
+
+
+def _typed(wanted: Wanted) -> dict[str, str]:
+    """The labels as their fields show them again."""
+    labels = {name: getattr(wanted, name) for name in ("collection", "category", "audience")}
+    return {name: label or "" for name, label in labels.items()}
 
 
 @router.get("/add")
@@ -40,7 +52,7 @@ async def show(request: Request, server: Here, caller: Adder) -> Response:
 @router.post("/add")
 async def upload(request: Request, server: Here, caller: Adder) -> Response:
     """The files of a form. Read here, after the caller is known, and not before."""
-    async with _form(request) as form:
+    async with form_of(request, "Couldn't read the form", _MOST_FILES) as form:
         files = [one for one in form.getlist("file") if isinstance(one, UploadFile) and one.size]
         if not files:
             raise RequestInvalid(
@@ -61,18 +73,6 @@ async def upload(request: Request, server: Here, caller: Adder) -> Response:
     return RedirectResponse("/add#jobs", 303)
 
 
-@asynccontextmanager
-async def _form(request: Request) -> AsyncIterator[FormData]:
-    try:
-        form = await request.form(max_files=_MOST_FILES, max_fields=10)
-    except HTTPException as error:
-        raise RequestInvalid(f"Couldn't read the form: {error.detail}") from error
-    try:
-        yield form
-    finally:
-        await form.close()
-
-
 def _given(form: FormData, name: str) -> str | None:
     value = form.get(name)
     if not isinstance(value, str) or not value.strip():
@@ -88,17 +88,17 @@ async def add_url(
     server: Here,
     caller: Adder,
     url: Annotated[str, Form(min_length=1, max_length=2000)],
-    collection: Label = "",
-    category: Label = "",
-    audience: Label = "",
+    wanted: Chosen,
 ) -> Response:
-    wanted = Wanted(collection.strip() or None, category.strip() or None, audience.strip() or None)
-    typed = {"url": url, "collection": collection, "category": category, "audience": audience}
+    typed = {"url": url} | _typed(wanted)
     try:
         report = await fetched(server, caller, request, url.strip(), wanted)
     except TriviumError as error:
         return await _page(request, server, caller, error, {"url": typed})
-    failed = next((one.error for one in report.outcomes if one.error and not one.enclosed), None)
+    failed = next(
+        (outcome.error for outcome in report.outcomes if outcome.error and not outcome.enclosed),
+        None,
+    )
     if failed is not None:
         return await _page(request, server, caller, failed, {"url": typed})
     return RedirectResponse("/add#jobs", 303)
@@ -126,25 +126,22 @@ async def watch_folder(
     server: Here,
     caller: Owner,
     path: Annotated[str, Form(min_length=1, max_length=4000)],
-    collection: Label = "",
-    category: Label = "",
-    audience: Label = "",
+    wanted: Chosen,
     ignore: Annotated[str, Form(max_length=10_000)] = "",
 ) -> Response:
     rules = [line.strip() for line in ignore.splitlines() if line.strip()]
     call = partial(
         server.library.folders.add,
         path.strip(),
-        collection=collection.strip() or "default",
-        category=category.strip() or None,
-        audience=audience.strip() or None,
+        collection=wanted.collection or "default",
+        category=wanted.category,
+        audience=wanted.audience,
         ignore=rules[:_MOST_RULES],
     )
     try:
         await server.read(call)
     except TriviumError as error:
-        typed = {"path": path, "collection": collection, "category": category}
-        typed |= {"audience": audience, "ignore": ignore}
+        typed = {"path": path, "ignore": ignore} | _typed(wanted)
         return await _page(request, server, caller, error, {"folder": typed})
     return RedirectResponse("/add#folders", 303)
 
@@ -166,17 +163,17 @@ async def _page(
 ) -> Response:
     """`typed`: the values of the form that failed, by form."""
     library = server.library
-    found = await server.read(jobs.views, library, caller)
+    views = await server.read(jobs.views, library, caller)
     collections = await server.read(library.documents.collections, caller.within())
     folders: list[dict[str, Any]] = []
     if caller.is_owner:
         kept = await server.read(library.folders.all)
-        folders = [_folder(server, one) for one in kept]
+        folders = [_folder(server, folder) for folder in kept]
     values = {
-        "jobs": found,
+        "jobs": views,
         "panel": await server.read(jobs.panel, library, caller),
         "folders": folders,
-        "collections": [one.name for one in collections],
+        "collections": [collection.name for collection in collections],
         "typed": {"url": {}, "folder": {}, **(typed or {})},
     }
     return page(request, caller, "add.html", values, error=error)

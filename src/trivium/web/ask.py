@@ -93,8 +93,8 @@ class Said:
     @property
     def plain(self) -> str:
         """The answer as plain text for copying, with its sources below."""
-        told = [f"[{one.number}] {_source(one)}" for one, _ in self.cited]
-        return "\n".join([self.answer.text if self.answer else "", "", *told]).strip()
+        texts = [f"[{citation.number}] {_source(citation)}" for citation, _ in self.cited]
+        return "\n".join([self.answer.text if self.answer else "", "", *texts]).strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,15 +179,15 @@ async def ask_stream(
 
     def work(tell: Tell) -> None:
         with closing(events):
-            for one in events:
-                match one:
+            for event in events:
+                match event:
                     case Step():
-                        tell("step", {"name": one.name, "line": one.line})
+                        tell("step", {"name": event.name, "line": event.line})
                     case Token():
-                        tell("token", {"text": one.text})
+                        tell("token", {"text": event.text})
                     case Done():
-                        shown = fragment("turn.html", {"turn": _said(one.answer, asked)})
-                        kind, name = one.answer.kind, asked.conversation
+                        shown = fragment("turn.html", {"turn": _said(event.answer, asked)})
+                        kind, name = event.answer.kind, asked.conversation
                         tell("done", {"html": shown, "kind": kind, "conversation": name})
 
     return await stream(server, request, server.asking, work)
@@ -207,10 +207,10 @@ def _named(server: Server, caller: Caller, asked: AskForm) -> AskForm:
     if not asked.save:
         return asked
     kept = server.library.conversations.all(caller.within())
-    taken = {caller.conversation_seen(one.name) for one in kept}
+    taken = {caller.conversation_seen(conversation.name) for conversation in kept}
     name = shorten(asked.question, _LONGEST_GIVEN, placeholder=" …")
     names = (f"{name} ({n})" if n > 1 else name for n in count(1))
-    return replace(asked, conversation=next(one for one in names if one not in taken))
+    return replace(asked, conversation=next(text for text in names if text not in taken))
 
 
 async def _begun(
@@ -257,7 +257,7 @@ def _carry(turn: Turn) -> str:
 def _said(answer: Answer, asked: AskForm) -> Said:
     answer = replace(answer, notes=tuple(note for note in answer.notes if note != NO_MODEL))
     carried = "" if asked.conversation else _carry(answer.turn)
-    cited = tuple((one, _excerpt(one, answer.asked)) for one in answer.citations)
+    cited = tuple((citation, _excerpt(citation, answer.asked)) for citation in answer.citations)
     return Said(answer.question, sentences(answer), carried, answer, cited)
 
 
@@ -278,7 +278,7 @@ def _excerpt(citation: Citation, asked: str) -> list[Piece]:
 def sentences(answer: Answer) -> tuple[Sentence, ...]:
     """The text of an answer with links to its passages and unsupported sentences marked."""
     cited = {citation.number: citation for citation in answer.citations}
-    doubts: dict[str, Statement] = {one.text: one for one in answer.unsupported}
+    doubts: dict[str, Statement] = {statement.text: statement for statement in answer.unsupported}
     shown = []
     for text, sentence in pieces(answer.text):
         doubt = doubts.get(sentence.text)
@@ -349,13 +349,13 @@ async def _page(
     questions = await server.asking.run(server.library.questions, within) if wanted else ()
     collections = await server.read(server.library.documents.collections, within)
     kept = await server.read(server.library.conversations.all, within)
-    named = [(caller.conversation_seen(one.name), one) for one in kept]
+    named = [(caller.conversation_seen(conversation.name), conversation) for conversation in kept]
     values: dict[str, Any] = {
         "asked": asked,
         "turns": turns,
         "questions": questions,
         "collections": collections,
-        "conversations": [(name, one) for name, one in named if name is not None],
+        "conversations": [(name, conversation) for name, conversation in named if name is not None],
         "has_model": bool(server.settings.generate_url),
         "seconds": round(server.settings.ask_seconds),
         "longest": LONGEST_QUERY,

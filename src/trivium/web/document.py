@@ -133,9 +133,9 @@ class View:
     @property
     def picture(self) -> str:
         """The address of the page image, with the passage marked if it is on that page."""
-        told = f"/v1/documents/{self.document.id}/pages/{self.page}?width=1400"
+        text = f"/v1/documents/{self.document.id}/pages/{self.page}?width=1400"
         here = self.current is not None and self.page in self.current.chunk.pages
-        return f"{told}&passage={self.index}" if here else told
+        return f"{text}&passage={self.index}" if here else text
 
 
 @router.get("/documents/{id}")
@@ -163,12 +163,7 @@ async def document(
 
 
 def _look(
-    server: Server,
-    id_: int,
-    within: Where,
-    origin: SearchState,
-    place: Place,
-    similar: bool,
+    server: Server, id_: int, within: Where, origin: SearchState, place: Place, similar: bool
 ) -> View:
     passage, page_ = place.passage, place.page
     library = server.library

@@ -24,10 +24,10 @@ _ON_A_PAGE = 50
 _MOST_SORTED = 10_000  # documents: .2 s; of more, those that were added first
 Order = Literal["title", "-title", "type", "-type", "passages", "-passages", "changed", "-changed"]
 _KEYS: dict[str, Callable[[Document], Any]] = {
-    "title": lambda one: one.title.casefold(),
-    "type": lambda one: type_name(one.media_type).casefold(),
-    "passages": lambda one: one.chunks,
-    "changed": lambda one: one.updated_at,
+    "title": lambda document: document.title.casefold(),
+    "type": lambda document: type_name(document.media_type).casefold(),
+    "passages": lambda document: document.chunks,
+    "changed": lambda document: document.updated_at,
 }
 
 
@@ -104,10 +104,10 @@ def _look(server: Server, within: Where, asked: Listed) -> tuple[list[Document],
     found = library.documents.all(within, where=condition, limit=_MOST_SORTED)
     slips = () if found or not parts else library.documents.slips(within.narrowed(condition))
     words = asked.find.casefold().split()
-    found = [one for one in found if all(word in _named(one) for word in words)]
+    found = [document for document in found if all(word in _named(document) for word in words)]
     key, backwards = _KEYS[asked.sort.removeprefix("-")], asked.sort.startswith("-")
     # Of equal ones the newest first, whichever way round.
-    found.sort(key=lambda one: -one.id)
+    found.sort(key=lambda document: -document.id)
     found.sort(key=key, reverse=backwards)
     return found, slips
 

@@ -73,8 +73,8 @@ def _keep(
 
 def _is_https(request: Request) -> bool:
     """Of people, whatever a proxy in front speaks with us."""
-    told: str = request.app.state.server.settings.signin_address
-    return "https" in (request.url.scheme, told.partition(":")[0])
+    text: str = request.app.state.server.settings.signin_address
+    return "https" in (request.url.scheme, text.partition(":")[0])
 
 
 @router.get("/login/start")
@@ -135,8 +135,7 @@ async def done(request: Request, server: Here) -> Response:
 
 @router.post(ENDED)
 async def ended(
-    server: Here,
-    logout_token: Annotated[str, Form(max_length=_LONGEST_LOGOUT_TOKEN)] = "",
+    server: Here, logout_token: Annotated[str, Form(max_length=_LONGEST_LOGOUT_TOKEN)] = ""
 ) -> Response:
     """The provider says that it has ended a session (OpenID Connect Back-Channel Logout 1.0)."""
     headers = {"Cache-Control": "no-store"}

@@ -62,7 +62,8 @@ async def sets(
         return RedirectResponse(f"/evaluate/{place}/judge?{query({'q': q.strip()})}", 303)
     found = await server.read(judged_sets(server).all)
     documents = sum(
-        one.documents for one in await server.read(server.library.documents.collections)
+        collection.documents
+        for collection in await server.read(server.library.documents.collections)
     )
     return page(request, caller, "evaluate.html", {"sets": found, "documents": documents})
 
@@ -91,12 +92,7 @@ def _make(server: Server, name: str, count: int) -> None:
 
 @router.get("/evaluate/{name}")
 async def show(
-    request: Request,
-    server: Here,
-    caller: Owner,
-    name: Name,
-    run: Id = "",
-    against: Id = "",
+    request: Request, server: Here, caller: Owner, name: Name, run: Id = "", against: Id = ""
 ) -> Response:
     """A set with one of its runs (by default the newest), optionally compared with another."""
     values = await server.read(_shown, judged_sets(server), name, run, against)
@@ -105,12 +101,15 @@ async def show(
 
 def _shown(kept_sets: JudgedSets, name: str, run: str, against: str) -> dict[str, object]:
     kept_sets.check(name)  # says so where there is no such set
-    (kept,) = [one for one in kept_sets.all() if one.name == name]
+    (kept,) = [set_ for set_ in kept_sets.all() if set_.name == name]
     runs = kept_sets.runs(name)
     chosen = kept_sets.run(name, run) if run else next(iter(runs), None)
     values: dict[str, object] = {
         "set": kept,
-        "runs": [(one.id, when(one.id), one.found.runs.get(FUSED)) for one in runs],
+        "runs": [
+            (saved_run.id, when(saved_run.id), saved_run.found.runs.get(FUSED))
+            for saved_run in runs
+        ],
         "main": MAIN,
         "told": told,
         "stages": {name: told(name) for name in EVERY},
@@ -134,60 +133,64 @@ def when(id_: str) -> str:
 
 
 def _figures(run: SavedRun) -> dict[str, object]:
-    found = run.found
-    measures = list(next(iter(found.runs.values())).each)
-    best = {m: max(of.means[m] for of in found.runs.values()) for m in measures}
+    evaluation = run.found
+    measures = list(next(iter(evaluation.runs.values())).each)
+    best = {m: max(of.means[m] for of in evaluation.runs.values()) for m in measures}
     by_query = "Result quality per query, worst first"
     charts = [
-        *(Picture(Markup(svg), m) for svg, m in zip(_measured(found), measures, strict=True)),
-        Picture(Markup(pictures.by_query(found, WIDTH, 240, f"{MAIN}, query by query")), by_query),
-        *(Picture(Markup(svg), "Time") for svg in pictures.latency(found, WIDTH)),
+        *(Picture(Markup(svg), m) for svg, m in zip(_measured(evaluation), measures, strict=True)),
+        Picture(
+            Markup(pictures.by_query(evaluation, WIDTH, 240, f"{MAIN}, query by query")), by_query
+        ),
+        *(Picture(Markup(svg), "Time") for svg in pictures.latency(evaluation, WIDTH)),
     ]
-    wins, losses = _rows(found)
+    wins, losses = _rows(evaluation)
     return {
-        "found": found,
+        "found": evaluation,
         "measures": measures,
         "best": best,
         "charts": charts,
-        "ahead": beside(found),
+        "ahead": beside(evaluation),
         "wins": wins,
         "losses": losses,
     }
 
 
-def _measured(found: Evaluation) -> list[str]:
-    return pictures.measured(found, WIDTH)
+def _measured(evaluation: Evaluation) -> list[str]:
+    return pictures.measured(evaluation, WIDTH)
 
 
-def _rows(found: Evaluation) -> tuple[list[Row], list[Row]]:
+def _rows(evaluation: Evaluation) -> tuple[list[Row], list[Row]]:
     """Queries where the fusion is better than every signal alone, and where it is worse."""
-    alone = [of.each[MAIN] for name, of in found.runs.items() if name not in (FUSED, RERANKED)]
-    if not alone or FUSED not in found.runs:
+    alone = [of.each[MAIN] for name, of in evaluation.runs.items() if name not in (FUSED, RERANKED)]
+    if not alone or FUSED not in evaluation.runs:
         return [], []
-    fused = found.runs[FUSED].each[MAIN]
+    fused = evaluation.runs[FUSED].each[MAIN]
     rows = []
-    for at, text in enumerate(found.queries.values()):
-        values = tuple(of.each[MAIN][at] for of in found.runs.values())
+    for at, text in enumerate(evaluation.queries.values()):
+        values = tuple(of.each[MAIN][at] for of in evaluation.runs.values())
         rows.append(Row(text, values, fused[at] - max(of[at] for of in alone)))
     rows.sort(key=lambda row: (-row.gain, row.text))
     wins = [row for row in rows[:SHOWN] if row.gain > 0]
     return wins, [row for row in rows[: -SHOWN - 1 : -1] if row.gain < 0]
 
 
-def _changes(found: Comparison) -> dict[str, object]:
-    name = FUSED if FUSED in found.changes else next(iter(found.changes))
-    changes = found.changes[name]
-    charts = pictures.changed(name, changes, WIDTH) if any(one.gain for one in changes) else []
+def _changes(comparison: Comparison) -> dict[str, object]:
+    name = FUSED if FUSED in comparison.changes else next(iter(comparison.changes))
+    changes = comparison.changes[name]
+    charts = (
+        pictures.changed(name, changes, WIDTH) if any(change.gain for change in changes) else []
+    )
     return {
         "changed": name,
         "change_charts": [Picture(Markup(svg), f"{told(name)}, now and before") for svg in charts],
-        "gained": [one for one in changes[:SHOWN] if one.gain > 0],
+        "gained": [change for change in changes[:SHOWN] if change.gain > 0],
         "lost": _lost(changes),
     }
 
 
 def _lost(changes: Sequence[Change]) -> list[Change]:
-    return [one for one in changes[: -SHOWN - 1 : -1] if one.gain < 0]
+    return [change for change in changes[: -SHOWN - 1 : -1] if change.gain < 0]
 
 
 @router.post("/evaluate/{name}/run")
@@ -200,5 +203,5 @@ async def run(server: Here, caller: Owner, name: Name) -> Response:
 def _run(server: Server, name: str) -> str:
     kept = judged_sets(server)
     with kept.folder_of(name) as folder:
-        found = evaluate(folder, server.settings, library=server.library)
-    return kept.keep(name, found)
+        evaluation = evaluate(folder, server.settings, library=server.library)
+    return kept.keep(name, evaluation)

@@ -119,8 +119,10 @@ def picture(results: Results, chosen: int) -> Picture:
 
 def _positions(drawn: tuple[Result, ...], signal: Signal) -> dict[int, int]:
     """Results by rank, and their positions in one signal's list as drawn."""
-    held = sorted((r for r in drawn if signal in r.signals), key=lambda r: r.signals[signal].rank)
-    return {result.rank: at for at, result in enumerate(held)}
+    results = sorted(
+        (r for r in drawn if signal in r.signals), key=lambda r: r.signals[signal].rank
+    )
+    return {result.rank: at for at, result in enumerate(results)}
 
 
 def _y(at: int) -> float:
@@ -153,12 +155,12 @@ def _lane(
 def _path(points: list[tuple[float, float]]) -> str:
     """A smooth path from point to point, level at each point."""
     x, y = points[0]
-    told = f"M{x:g} {y:g}"
+    path = f"M{x:g} {y:g}"
     for nx, ny in points[1:]:
         middle = (x + nx) / 2
-        told += f"C{middle:g} {y:g} {middle:g} {ny:g} {nx:g} {ny:g}"
+        path += f"C{middle:g} {y:g} {middle:g} {ny:g} {nx:g} {ny:g}"
         x, y = nx, ny
-    return told
+    return path
 
 
 def _bar(result: Result, longest: float) -> list[Segment]:
@@ -170,8 +172,8 @@ def _bar(result: Result, longest: float) -> list[Segment]:
     elif result.queries:
         parts = [("match", result.score)]
     else:
-        held = result.signals
-        parts = [(s.value, held[s].contribution) for s in Signal if s in held]
+        signal_parts = result.signals
+        parts = [(s.value, signal_parts[s].contribution) for s in Signal if s in signal_parts]
     parts += [("preference", p.contribution) for p in result.preferences]
     return _stacked(parts, _BAR_LEFT, _BAR_WIDTH / longest)
 
@@ -186,18 +188,18 @@ def _stacked(parts: list[tuple[str, float]], left: float, scale: float) -> list[
 
 
 def _rows(result: Result) -> list[Row]:
-    held = result.signals
+    signal_parts = result.signals
     rows = [
         Row(
             s.value,
             s.told,
-            str(held[s].rank),
-            f"{held[s].score:.3f}",
-            f"{held[s].weight:.2f}",
-            f"{held[s].contribution:.3f}",
+            str(signal_parts[s].rank),
+            f"{signal_parts[s].score:.3f}",
+            f"{signal_parts[s].weight:.2f}",
+            f"{signal_parts[s].contribution:.3f}",
         )
         for s in Signal
-        if s in held
+        if s in signal_parts
     ]
     if result.rerank:
         r = result.rerank
@@ -220,8 +222,10 @@ def _weights(analysis: Analysis) -> list[Segment]:
     shown = [s for s in Signal if s in analysis.weights and s not in analysis.silent]
     parts = [(s.value, analysis.weights[s]) for s in shown]
     return [
-        Segment(one.kind, one.x, one.width, one.value / whole, Signal(one.kind).told)
-        for one in _stacked(parts, 0, WIDTH / whole)
+        Segment(
+            segment.kind, segment.x, segment.width, segment.value / whole, Signal(segment.kind).told
+        )
+        for segment in _stacked(parts, 0, WIDTH / whole)
     ]
 
 
@@ -229,6 +233,6 @@ def _times(timings: Mapping[str, float]) -> list[Segment]:
     whole = sum(timings.values()) or 1.0
     stacked = _stacked(list(timings.items()), 0, WIDTH / whole)
     return [
-        Segment(f"shade{at % _SHADES}", one.x, one.width, one.value, one.kind)
-        for at, one in enumerate(stacked)
+        Segment(f"shade{at % _SHADES}", segment.x, segment.width, segment.value, segment.kind)
+        for at, segment in enumerate(stacked)
     ]

@@ -141,36 +141,36 @@ def card_of(result: Result, words: tuple[str, ...], said: frozenset[str], addres
     )
 
 
-def address_of(found: StoredChunk, queries: Sequence[str] = (), origin: str = "") -> str:
-    pairs = [("passage", str(found.chunk.index)), *(("q", text) for text in queries)]
+def address_of(passage: StoredChunk, queries: Sequence[str] = (), origin: str = "") -> str:
+    pairs = [("passage", str(passage.chunk.index)), *(("q", text) for text in queries)]
     if origin:
         pairs.append(("from", origin))
-    return f"/documents/{found.document.id}?{query(pairs)}#here"
+    return f"/documents/{passage.document.id}?{query(pairs)}#here"
 
 
-def path_of(found: StoredChunk) -> list[str]:
-    return found.chunk.path_under(found.document.title)
+def path_of(passage: StoredChunk) -> list[str]:
+    return passage.chunk.path_under(passage.document.title)
 
 
-def place_of(found: StoredChunk) -> str:
+def place_of(passage: StoredChunk) -> str:
     """Where a passage is in its document, in short."""
-    chunk = found.chunk
+    chunk = passage.chunk
     told = [re.sub(r"^(pp?\.) ", "\\1\u00a0", part) for part in place_parts(chunk.place)]
     if chunk.paragraph is not None:
         told.append(f"¶\u00a0{chunk.paragraph}")  # never at the end of a line without its number
     return " · ".join(told)
 
 
-def byline_of(found: StoredChunk) -> str:
+def byline_of(passage: StoredChunk) -> str:
     """Authors and year as in a citation; empty if the document has neither, and for a message: its
     place says who wrote it and when."""
-    if found.chunk.place.authors:
+    if passage.chunk.place.authors:
         return ""
-    metadata = found.document.metadata
+    metadata = passage.document.metadata
     given = metadata.get("authors")
     names = [str(one) for one in (given if isinstance(given, list | tuple) else [given]) if one]
-    told = f"{names[0]} et al." if len(names) > _MOST_NAMED else " and ".join(names)
-    return ", ".join(str(part) for part in (told, metadata.get("year")) if part)
+    text = f"{names[0]} et al." if len(names) > _MOST_NAMED else " and ".join(names)
+    return ", ".join(str(part) for part in (text, metadata.get("year")) if part)
 
 
 def pieces(text: str, ranges: Iterable[tuple[int, int]]) -> list[Piece]:

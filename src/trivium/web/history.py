@@ -57,11 +57,11 @@ async def history(
 
 
 def _look(server: Server, id_: int, within: Where, asked: Diff) -> View:
-    found = server.library.documents.get(id_, within)
+    document = server.library.documents.get(id_, within)
     past = server.library.history.of(id_, within)
     several = len(past) > 1
     difference = server.library.history.diff(id_, asked.old, asked.new, within) if several else None
-    return View(found, past[::-1], difference)
+    return View(document, past[::-1], difference)
 
 
 @router.post("/documents/{id}/restore")

@@ -7,7 +7,7 @@ may not see everything see the jobs of their own files.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from time import monotonic
@@ -151,7 +151,7 @@ class PanelWatch:
         # A look at a watched folder or a source that finds nothing new is a job without files.
         adding = [j for j in jobs if j.kind != REEMBED and (j.tasks or not j.state.has_ended)]
         found = [self._looked(job) for job in _batch(adding)]
-        self._known = {one.job.id: one for one in found if one.job.state.has_ended}
+        self._known = {one.job.id: one for one in found if _is_settled(one.job, one.at_work)}
         failures = [task for one in found for task in one.failures]
         working = at_work(task for one in found for task in one.at_work)
         added = [task for one in found for task in one.added]
@@ -183,11 +183,11 @@ class PanelWatch:
 
     def _looked(self, job: Job) -> _Looked:
         known = self._known.get(job.id)
-        if known is not None and known.job == job:
-            return known
+        if known is not None and _counts(known.job) == _counts(job):
+            return replace(known, job=job)
         of = self._library.jobs
-        failed, working, done = TaskState.FAILED, TaskState.WORKING, TaskState.DONE
-        claimed = [] if job.state.has_ended else of.tasks(job.id, states=[working], limit=_CLAIMED)
+        failed, done = TaskState.FAILED, TaskState.DONE
+        claimed = _claimed(self._library, job)
         stored = of.passages(job.id) if job.ended else 0
         embedded = stored + sum(task.embedded for task in claimed)
         return _Looked(
@@ -198,6 +198,24 @@ class PanelWatch:
             of.tasks(job.id, states=[done], limit=_ADDED) if job.ended else [],
             (embedded, stored + sum(task.passages or 0 for task in claimed)),
         )
+
+
+def _claimed(library: Library, job: Job) -> list[Task]:
+    """What workers have taken of a job: nothing before it has begun."""
+    if job.state.has_ended or (job.state is JobState.QUEUED and not job.tokens):
+        return []
+    return library.jobs.tasks(job.id, states=[TaskState.WORKING], limit=_CLAIMED)
+
+
+def _counts(job: Job) -> Job:
+    """All but what changes with the clock."""
+    return replace(job, rate=0.0, seconds_left=None)
+
+
+def _is_settled(job: Job, working: Sequence[Task]) -> bool:
+    """Whether it looks the same until its counts change: a dropped file is a job of its own, and
+    asking for the document of each took 1 ms, twice in each look."""
+    return job.state.has_ended or (job.tasks == 1 and len(working) == 1)
 
 
 def panel(library: Library, caller: Caller) -> Panel:
@@ -234,8 +252,7 @@ def view(library: Library, caller: Caller, job: Job) -> JobView:
     if job.failed:
         failures = library.jobs.tasks(job.id, states=[TaskState.FAILED], limit=_FAILURES)
     if not job.state.has_ended:
-        claimed = library.jobs.tasks(job.id, states=[TaskState.WORKING], limit=_CLAIMED)
-        named = at_work(claimed)[:_AT_WORK]
+        named = at_work(_claimed(library, job))[:_AT_WORK]
         return JobView(job, caller.is_owner, {}, tuple(failures), tuple(named))
     document = None
     if job.tasks == 1:
@@ -265,7 +282,7 @@ class _Watch:
 
     library: Library
     caller: Caller
-    _jobs: dict[JobId, Job] = field(default_factory=dict)
+    _jobs: dict[JobId, JobView] = field(default_factory=dict)
     _told: dict[JobId, str] = field(default_factory=dict)
     _panel: str = ""
 
@@ -285,13 +302,20 @@ class _Watch:
         """The jobs whose display changed, oldest first."""
         moved = []
         for job in reversed(shown(self.library, self.caller)):
-            if job == self._jobs.get(job.id) and job.state.has_ended:
+            if self._is_as_sent(job):
                 continue
-            html = fragment("job.html", {"view": view(self.library, self.caller, job)})
+            now = self._jobs[job.id] = view(self.library, self.caller, job)
+            html = fragment("job.html", {"view": now})
             if html != self._told.get(job.id):
                 moved.append((job.id, html))
-            self._jobs[job.id], self._told[job.id] = job, html
+            self._told[job.id] = html
         return moved
+
+    def _is_as_sent(self, job: Job) -> bool:
+        known = self._jobs.get(job.id)
+        if known is None or _counts(known.job) != _counts(job):
+            return False
+        return _is_settled(job, known.at_work)
 
 
 async def _events(server: Server, caller: Caller, request: Request) -> AsyncIterator[str]:

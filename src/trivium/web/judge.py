@@ -37,11 +37,7 @@ class Judged:
 
 @router.get("/evaluate/{name}/judge")
 async def show(
-    request: Request,
-    server: Here,
-    caller: Owner,
-    name: Name,
-    q: Asked = "",
+    request: Request, server: Here, caller: Owner, name: Name, q: Asked = ""
 ) -> Response:
     """The documents to judge for a query; without one, the queries so far."""
     values = await server.read(_shown, server, name, q.strip())
@@ -83,7 +79,7 @@ def _shown(server: Server, name: str, text: str) -> dict[str, object]:
         "name": name,
         "q": text,
         "judged": found,
-        "left": sum(not one.seen for one in found),
+        "left": sum(not judged.seen for judged in found),
         "queries": [(asked, len(grades.get(id_, {}))) for id_, asked in queries.items()],
         "said": _SAID,
         "skipped": SKIPPED,

@@ -30,18 +30,18 @@ async def find(
     text: Annotated[str, Form(max_length=LONGEST_QUOTE)] = "",
 ) -> Response:
     try:
-        found = await server.read(server.library.quote, text, within=caller.within())
+        quotation = await server.read(server.library.quote, text, within=caller.within())
     except InputError as error:
         return _page(request, caller, text, error=error)
-    return _page(request, caller, text, found)
+    return _page(request, caller, text, quotation)
 
 
 def _page(
     request: Request,
     caller: Caller,
     text: str = "",
-    found: Quotation | None = None,
+    quotation: Quotation | None = None,
     error: InputError | None = None,
 ) -> Response:
-    values = {"text": text, "found": found, "longest": LONGEST_QUOTE}
+    values = {"text": text, "found": quotation, "longest": LONGEST_QUOTE}
     return page(request, caller, "quote.html", values, error=error)

@@ -103,11 +103,7 @@ class _Page:
     """Splits ranges of a text into blocks, with the same marks throughout."""
 
     def __init__(
-        self,
-        text: str,
-        marked: Sequence[tuple[int, int]],
-        headings: Collection[str],
-        is_code: bool,
+        self, text: str, marked: Sequence[tuple[int, int]], headings: Collection[str], is_code: bool
     ) -> None:
         self._is_code = is_code
         self._text = text
@@ -130,18 +126,18 @@ class _Page:
     def _block(self, start: int, end: int, header: str) -> list[Block]:
         if self._text[start:end].strip() in self._headings:
             return [Block("heading", [self._cut(start, end)])]
-        found: list[Block] = []
+        blocks: list[Block] = []
         for a, b in self._lines(start, end):
             is_row = _CELLS in f" {self._text[a:b]} "
-            kind = "table" if is_row or (header and not found) else "paragraph"
-            if not found or found[-1].kind != kind:
-                head = [c.strip() for c in header.split(_CELLS)] if header and not found else []
-                found.append(Block(kind, head=head if kind == "table" else []))
+            kind = "table" if is_row or (header and not blocks) else "paragraph"
+            if not blocks or blocks[-1].kind != kind:
+                head = [c.strip() for c in header.split(_CELLS)] if header and not blocks else []
+                blocks.append(Block(kind, head=head if kind == "table" else []))
             if kind == "table":
-                found[-1].rows.append(self._cells(a, b))
+                blocks[-1].rows.append(self._cells(a, b))
             else:
-                found[-1].lines.append(self._cut(a, b))
-        return found
+                blocks[-1].lines.append(self._cut(a, b))
+        return blocks
 
     def _lines(self, start: int, end: int) -> list[tuple[int, int]]:
         ranges, at = [], start

@@ -39,9 +39,6 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 _SUGGESTED = 5
 _COUNTED = 100  # documents that filters are counted among: as many as a page can show
-_FACETS: dict[Label, str] = {"collection": "Collection", "category": "Category", "type": "Type"}
-_PREPARING = "Trivium is still preparing the documents of that day."
-_LATER = "Try again in a moment."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +70,9 @@ class View:
     @property
     def searches(self) -> tuple[str, ...]:
         """Example searches, if the library has only sample documents or none."""
-        if not self.collections or any(one.name == SAMPLES for one in self.collections):
+        if not self.collections or any(
+            collection.name == SAMPLES for collection in self.collections
+        ):
             return SEARCHES
         return ()
 
@@ -183,6 +182,10 @@ async def search(request: Request, server: Here, caller: Reader) -> Response:
     return page(request, caller, "search.html", {"view": view, "state": state})
 
 
+_PREPARING = "Trivium is still preparing the documents of that day."
+_LATER = "Try again in a moment."
+
+
 def _is_late(error: ServingError, state: SearchState) -> bool:
     """Whether the first search of a day took too long: the server goes on preparing that day."""
     return isinstance(error, DeadlinePassed) and bool(state.as_of)
@@ -283,6 +286,9 @@ def _condition(state: SearchState, without: str = "") -> Condition:
     if state.where:
         parts.append(parse_filter(state.where))
     return AllOf(tuple(parts))
+
+
+_FACETS: dict[Label, str] = {"collection": "Collection", "category": "Category", "type": "Type"}
 
 
 def _facet(server: Server, name: Label, state: SearchState, within: Where) -> Facet:

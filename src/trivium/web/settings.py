@@ -52,8 +52,8 @@ class Setting:
         return self.origin != "default"
 
     def speaks_of(self, words: Sequence[str]) -> bool:
-        told = f"{self.name} {self.value} {self.origin} {self.help}".lower()
-        return all(word in told for word in words)
+        text = f"{self.name} {self.value} {self.origin} {self.help}".lower()
+        return all(word in text for word in words)
 
 
 @router.get("/settings")
@@ -66,12 +66,12 @@ async def settings(
 ) -> Response:
     """Read-only: the page can't change what a file or the environment sets."""
     found = [
-        one
-        for one in _settings(server)
-        if one.speaks_of(find.lower().split()) and (one.changed or not changed)
+        setting
+        for setting in _settings(server)
+        if setting.speaks_of(find.lower().split()) and (setting.changed or not changed)
     ]
     groups = {
-        heading: [one for one in found if one.name.partition(".")[0] in beginnings]
+        heading: [setting for setting in found if setting.name.partition(".")[0] in beginnings]
         for heading, beginnings in GROUPS.items()
     }
     values = {

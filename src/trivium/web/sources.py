@@ -103,12 +103,12 @@ async def _page(
     def look() -> list[dict[str, object]]:
         return [
             {
-                "told": library.sync.told(one),
-                "failures": library.sync.failures(one.name)[:SHOWN],
-                "left": time_left(one.run.seconds_left),
-                "every": period_of(one.every),
+                "told": library.sync.told(source),
+                "failures": library.sync.failures(source.name)[:SHOWN],
+                "left": time_left(source.run.seconds_left),
+                "every": period_of(source.every),
             }
-            for one in library.sync.all()
+            for source in library.sync.all()
         ]
 
     def known() -> list[object]:

@@ -135,9 +135,9 @@ class SearchState:
     def origin(self) -> str:
         """The part of a result's address that leads back here. The address already has the
         queries, so this is empty if there is nothing else."""
-        told = replace(self, explain=None)
-        alone = told == SearchState(self.queries, fields=self.fields)
-        return "" if alone else told.address.removeprefix("/?")
+        state = replace(self, explain=None)
+        alone = state == SearchState(self.queries, fields=self.fields)
+        return "" if alone else state.address.removeprefix("/?")
 
     # --- where links lead
 

@@ -109,5 +109,5 @@ _SLIP = re.compile(r"(No document has the \w+ `(.+)`\.) Did you mean `(.+)`\?")
 
 def slip_of(note: str) -> tuple[str, str, str] | None:
     """Of a note about a mistyped filter: what it says, the value, and the one that was meant."""
-    found = _SLIP.fullmatch(note)
-    return (found[1], found[2], found[3]) if found else None
+    match = _SLIP.fullmatch(note)
+    return (match[1], match[2], match[3]) if match else None

@@ -259,3 +259,32 @@ def test_fingerprint_names_everything_that_decides() -> None:
 def test_impossible_sizes_are_refused(sizes: tuple[int, int, int]) -> None:
     with pytest.raises(BadSetting):
         RecursiveChunker(TOKENS, *sizes)
+
+
+class NotedTokens(WordTokens):
+    def __init__(self) -> None:
+        self.counted: list[str] = []
+
+    def count(self, text: str) -> int:
+        self.counted.append(text)
+        return super().count(text)
+
+
+def test_a_text_with_too_many_words_is_cut_without_being_counted() -> None:
+    tokens, text = NotedTokens(), SENTENCE * 20
+    chunks = RecursiveChunker(tokens, 40, 8, 4).chunk(plain(text))
+    assert len(chunks) > 1
+    assert all(len(one.split()) <= 40 for one in tokens.counted)
+
+
+@pytest.mark.parametrize("size", [100, 120, 140, 160, 180])
+def test_no_chunk_ends_in_the_names_over_a_table(size: int) -> None:
+    """The names of twelve columns without a row stood at the end of Johnson & Johnson's chunks."""
+    names = " | ".join(f"Restructuring cost {at}" for at in range(8))
+    rows = "\n".join(
+        "| " + " | ".join(f"{at * 7},{row}" for at in range(8)) + " |" for row in range(20)
+    )
+    rule = "|".join(["---"] * 8)
+    source = f"{SENTENCE * 5}\n\n| {names} |\n|{rule}|\n{rows}\n"
+    for chunk in RecursiveChunker(TOKENS, size, 0, 20).chunk(markdown(source)):
+        assert not chunk.text.endswith("Restructuring cost 7")

@@ -102,3 +102,21 @@ def test_binary_is_no_utf16(data: bytes) -> None:
 )
 def test_a_named_table_is_read_as_browsers_do(said: str, read_as: str) -> None:
     assert named(said) == read_as
+
+
+def test_a_text_of_a_mainframe_is_read() -> None:
+    text = "The harbour was open on every day of the year but two.\nThe mole was not.\n" * 3
+    for table in ("cp500", "cp037"):
+        assert read(Blob("tides.txt", text.encode(table))).text == text.rstrip()
+    assert encoding_of(b"a@b.org, c@d.org, @e, @f, @g, @h and caf\xe9 " * 4) != "cp500"
+
+
+def test_a_stray_nul_costs_no_other_entry() -> None:
+    entries = "\n".join(
+        f"@article{{k{n}, title = {{Tides of {n}}}, keywords = {{har\x07bour{tag}}}}}"
+        for n, tag in enumerate(("", "\x00s", ""))
+    )
+    found = read(Blob("refs.bib", entries.encode()))
+    assert len(found.enclosed) == 3
+    note = "The tide turns at six, and the ferry waits for nobody. " * 3
+    assert read(Blob("note.txt", f"\0{note}".encode())).text == note.strip()

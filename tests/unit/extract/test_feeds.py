@@ -5,6 +5,7 @@ from tests.unit.extract.making import check_offsets, pieces
 
 from trivium.core.errors import FileDamaged
 from trivium.core.types import Extraction
+from trivium.extract.detect import read
 from trivium.extract.feeds import read_xml
 from trivium.ports import Blob
 
@@ -61,3 +62,13 @@ def test_feeds_that_are_not_well_formed() -> None:
     assert pieces(result) == [("heading", "Fish & chips"), ("paragraph", "Crème")]
     assert result.title == "Café"
     assert extract("<rss><channel><title>Nothing yet</title></channel></rss>").text == "Nothing yet"
+
+
+def test_xml_may_begin_with_a_licence() -> None:
+    """As papers that GROBID has read (TEI): they were indexed as raw markup."""
+    source = (
+        "<!-- Licensed to a board\n of the harbour -->\n<TEI><p>The mole was built.</p></TEI>\n"
+    )
+    result = read(Blob("paper.xml", source.encode()))
+    assert result.text == "The mole was built."
+    assert result.media_type == "application/xml"

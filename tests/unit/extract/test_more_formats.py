@@ -405,6 +405,9 @@ def test_apples_mail_is_a_message() -> None:
         (b"AT&TFORM\x00\x00DJVM", "a DjVu document", "Convert it to PDF"),
         (b"\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d\xae\xb1", "a OneNote notebook", "Export the pages"),
         (b"\x00\x01\x00\x00Standard ACE DB\x00", "an Access database", "CSV or Excel"),
+        (b"%FDF-1.2\n1 0 obj\n<</FDF<</F(a.pdf)>>>>", "the data of a PDF form", "save it as PDF"),
+        (b"01448nam a2200169 a 4500001001400000\x1eabc\x1e\x1d", "library catalogue", "RIS"),
+        (b"\xd9\xd9\xf7\xa1aqa1", "a CBOR file", "JSON"),
         (b"%!PS-Adobe-3.0\n%%Title: a", "a PostScript file", "ps2pdf"),
     ],
 )

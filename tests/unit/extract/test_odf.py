@@ -17,6 +17,7 @@ SPACES = " ".join(
         ("d", "drawing"),
         ("p", "presentation"),
         ("m", "meta"),
+        ("s", "style"),
     )
 )
 META = f"""<o:document-meta {SPACES} xmlns:dc="http://purl.org/dc/elements/1.1/"><o:meta>
@@ -109,3 +110,29 @@ def test_locked_and_hostile_files() -> None:
     cell = '<tb:table-cell tb:number-columns-repeated="99999999"><t:p>x</t:p></tb:table-cell>'
     with pytest.raises(FileTooLarge, match="columns"):
         extract("spreadsheet", f"<tb:table><tb:table-row>{cell}</tb:table-row></tb:table>")
+
+
+def test_a_paragraph_in_the_style_of_titles_is_a_heading() -> None:
+    style = '<s:style s:name="P1" s:parent-style-name="Title"/>'
+    body = '<t:p t:style-name="P1">Ferries</t:p><t:p>They sail at noon.</t:p>'
+    content = (
+        f"<o:document-content {SPACES}><o:automatic-styles>{style}</o:automatic-styles>"
+        f"<o:body><o:text>{body}</o:text></o:body></o:document-content>"
+    )
+    result = extract("text", "", **{"content.xml": content})
+    assert pieces(result) == [("heading", "Ferries"), ("paragraph", "They sail at noon.")]
+
+
+def test_a_table_in_a_cell_is_the_cells_words_and_no_more_rows() -> None:
+    """Every inner row stood below again, as in the text_document_03 of docling's tests."""
+    inner = (
+        "<tb:table><tb:table-row><tb:table-cell><t:p>a</t:p></tb:table-cell>"
+        "<tb:table-cell><t:p>b</t:p></tb:table-cell></tb:table-row></tb:table>"
+    )
+    cell = "<tb:table-cell>{}</tb:table-cell>".format
+    rows = "<tb:table-header-rows><tb:table-row>{}</tb:table-row></tb:table-header-rows>".format(
+        cell("<t:p>Left</t:p>") + cell("<t:p>Right</t:p>")
+    )
+    row = f"<tb:table-row>{cell('<t:p>1</t:p>')}{cell(inner)}</tb:table-row>"
+    result = extract("text", f"<tb:table>{rows}{row}</tb:table>")
+    assert pieces(result) == [("table", "Left | Right\n1 | a b")]

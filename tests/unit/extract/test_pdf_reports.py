@@ -335,6 +335,25 @@ def test_a_page_number_that_floats_under_the_text_goes(form: str) -> None:
     assert text.count("went on to of berth a") >= 7
 
 
+def test_a_contract_in_larger_type_has_page_numbers_too() -> None:
+    """130 numbers of Pfizer's 10-K of 2018 stayed in the contract behind it."""
+    sheets = []
+    for at in range(30):
+        sheet, y = Sheet(), 60.0
+        for line in range(12 + at % 4):
+            sheet.put(
+                72,
+                y,
+                f"of berth {'abcdefghijklmnopq'[line]} they noted the tide",
+                size=8 if at < 20 else 12,
+            )
+            y += 15
+        sheet.put_centred(306, y + 12, str(at + 5), size=8 if at < 20 else 12)
+        sheets.append(sheet)
+    text = read(*sheets).text
+    assert not any(sign.isdecimal() for sign in text)
+
+
 def test_page_numbers_may_be_missing_from_some_pages() -> None:
     skipping = ["14", "15", "17", "18", "19", "20", "22", "23"]
     skipping[2:2] = ["is"]
@@ -441,3 +460,198 @@ def test_a_listing_keeps_its_lines_and_indents() -> None:
     result = read(sheet)
     code = [result.text[e.start : e.end] for e in result.elements if e.kind == "code"]
     assert code == ["def add(a, b):\n    total = a + b\n    return total"]
+
+
+def headings_of(got: Extraction) -> list[tuple[int, str]]:
+    return [(e.level, got.text[e.start : e.end]) for e in got.elements if e.kind == "heading"]
+
+
+PROSE = "The harbour master noted the tide and went on to the mole, where he"
+
+
+def test_heads_of_several_lines_go_from_the_pages_of_their_part() -> None:
+    """PART II and Item 8 stand one below the other on 103 pages of Microsoft's 10-K of 2017."""
+    sheets = []
+    for at in range(14):
+        sheet = Sheet()
+        sheet.put_centred(306, 20, "PART II", size=8)
+        sheet.put_centred(306, 29, "Item 8" if at > 3 else "Item 7", size=8)
+        for line in range(8):
+            sheet.put(72, 80 + 12 * line, f"Of berth {'abcdefghijklmnop'[at]} {PROSE}")
+        sheet.put_centred(306, 770, str(at + 40))
+        sheets.append(sheet)
+    text = read(*sheets).text
+    assert text.count("PART II") == 1
+    assert text.count("Item") == 1
+
+
+def test_a_line_beside_page_numbers_that_float_goes_with_them() -> None:
+    """As the copyright on 204 pages of Corning's 10-K of 2015."""
+    sheets = []
+    for at in range(9):
+        sheet, y = Sheet(), 80.0
+        for _ in range(6 + 5 * (at % 4)):
+            sheet.put(72, y, PROSE)
+            y += 12
+        sheet.put_centred(306, y + 16, "Harbour Board. All rights reserved.")
+        sheet.put_centred(306, y + 32, f"-{at + 17}-")
+        sheets.append(sheet)
+    assert read(*sheets).text.count("rights reserved") == 1
+
+
+def test_forms_that_are_copied_every_few_pages_keep_their_names() -> None:
+    sheets = []
+    for at in range(40):
+        sheet = Sheet()
+        if at % 4 == 0:
+            sheet.put_centred(306, 40, "HARBOUR BOARD", "Times-Bold")
+            sheet.put_centred(306, 51, "2014 PLAN OF INCENTIVES", "Times-Bold")
+        for line in range(8):
+            sheet.put(72, 80 + 12 * line, PROSE)
+        sheets.append(sheet)
+    assert read(*sheets).text.count("2014 PLAN OF INCENTIVES") == 10
+
+
+def test_a_contract_in_larger_type_is_no_heap_of_headings() -> None:
+    """As the agreement behind AES's 10-K of 2016: hundreds of its lines were headings."""
+    report, contract = Sheet(), Sheet()
+    for line in range(50):
+        report.put(72, 60 + 13 * line, PROSE)
+    contract.put(72, 60, "Section 7.03. Certain Fees and Expenses.", size=12)
+    y = 90
+    for clause in range(6):
+        for text in (
+            "Representative and the Majority Member shall negotiate, in good faith, and",
+            "Majority Member and its accountants shall have access to the books.",
+        ):
+            contract.put(72, y, text, size=12)
+            y += 15
+        y += 14 + clause % 2
+    got = read(report, report, contract)
+    assert [text for _, text in headings_of(got)] == ["Section 7.03. Certain Fees and Expenses."]
+
+
+def test_parts_and_numbers_with_a_blank_have_their_own_level() -> None:
+    """PepsiCo sets its part right above its item, AES writes "1 . GENERAL" for its notes."""
+    sheet, y = Sheet(), 100
+    sheet.put(72, 72, "Fabrikam Mining Corporation", "Times-Bold", 18)
+    for face, text in (
+        ("Times-Bold", "PART I"), ("Times-Bold", "Item 1. Business."), ("", PROSE), ("", PROSE),
+        ("Times-Bold", "Item 8. Statements"), ("", PROSE), ("", PROSE),
+        ("Times-Bold", "1 . GENERAL POLICIES"), ("", PROSE), ("", PROSE),
+    ):  # fmt: skip
+        y += 12 if text in (PROSE, "Item 1. Business.") else 26
+        sheet.put(72, y, text, face or "Times-Roman")
+    assert headings_of(read(sheet))[1:] == [
+        (1, "PART I"),
+        (2, "Item 1. Business."),
+        (2, "Item 8. Statements"),
+        (3, "1 . GENERAL POLICIES"),
+    ]
+
+
+def test_the_company_stands_beside_its_caption_or_behind_a_cover() -> None:
+    cover, form = Sheet(), Sheet()
+    cover.put_centred(306, 300, "Annual Report", "Times-Bold", 30)
+    form.put_centred(306, 60, "UNITED STATES", "Times-Bold", 14)
+    form.put_centred(306, 90, "FORM 10-K (Mark One)", "Times-Bold", 12)
+    form.put_centred(306, 110, "For the Fiscal Year Ended January 31, 2023")
+    form.put(72, 140, "Quay Stores")
+    form.put(200, 140, "(Exact name of registrant as specified in its charter)")
+    form.put(72, 180, PROSE)
+    assert read(cover, form).title == "Quay Stores, FORM 10-K, January 31, 2023"
+
+
+def test_a_font_that_is_turned_twice_stands_upright() -> None:
+    """On the covers that EDGAR Online put before filings every word stood in reverse order: the
+    size is negative and the matrix turned, so the letters stand upright."""
+    sheet = Sheet()
+    for y, text in ((80, b"Best Harbour Company"), (120, b"Terms of use apply to this document")):
+        sheet.parts.append(b"BT /F0 -12 Tf -1 0 0 -1 72 %d Tm (%s) Tj ET" % (792 - y, text))
+    assert read(sheet).text.split()[:3] == ["Best", "Harbour", "Company"]
+
+
+def test_a_series_name_is_no_title_and_a_cover_holds_no_sections() -> None:
+    """As an IBM Redpaper: its series stands at the foot of the cover, larger than the title."""
+    cover, text = Sheet(), Sheet()
+    cover.put(40, 140, "Access Control for Harbours", "Times-Bold", 40)
+    cover.put(40, 300, "Leverage permissions of rows", "Times-Bold", 14)
+    cover.put(300, 740, "Quaypaper", "Times-Bold", 70)
+    text.put(72, 72, "Chapter 1. Securing the quay", "Times-Bold", 24)
+    for at, name in enumerate(("1.1 Fundamentals", "1.2 Current state")):
+        text.put(72, 160 + 120 * at, name, "Times-Bold", 16)
+        for line in range(5):
+            text.put(72, 185 + 120 * at + 12 * line, PROSE)
+    got = read(cover, text)
+    assert got.title == "Access Control for Harbours"
+    assert headings_of(got) == [
+        (1, "Access Control for Harbours"),
+        (2, "Chapter 1. Securing the quay"),
+        (3, "1.1 Fundamentals"),
+        (3, "1.2 Current state"),
+    ]
+
+
+def test_labels_half_a_line_above_their_figures_are_one_row() -> None:
+    """As in PepsiCo's 10-K of 2017, where each label was a row of its own."""
+    sheet, y = Sheet(), 100.0
+    sheet.put_right(300, 80, "2015")
+    sheet.put_right(380, 80, "2014")
+    for label, *values in (("Reported measure", "28,731", "34,325"), ("Tax benefit", "18", "29"),
+                           ("Core measure", "28,713", "34,343")):  # fmt: skip
+        sheet.put(72, y, label)
+        for end, value in zip((300, 380), values, strict=True):
+            sheet.put_right(end, y + 4.5, value)
+        y += 18
+    text = read(sheet).text
+    assert "Reported measure | 28,731 | 34,325" in text
+    assert "Tax benefit | 18 | 29" in text
+
+
+def test_notes_whose_lines_hang_are_one_item_each() -> None:
+    """Under tables of Verizon's 10-K of 2022 a note broke behind its first line, and the rest of
+    it took the next notes along."""
+    sheet, y = Sheet(), 100
+    for mark, lines in (
+        ("(1)", ("Goodwill is net of impairment charges related to our unit, which included",
+                 "Harbour Media. On September 1 we sold it.")),
+        ("(2)", ("Changes are related to quays and other insignificant transactions made",
+                 "See Note 3 for them.")),
+        ("(3)", ("Changes are related to the mole.",)),
+    ):  # fmt: skip
+        sheet.put(72, y, mark)
+        for line in lines:
+            sheet.put(90, y, line)
+            y += 12
+    parts = read(sheet).text.split("\n\n")
+    assert [part[:12] for part in parts] == ["(1) Goodwill", "(2) Changes ", "(3) Changes "]
+    assert "included Harbour Media" in parts[0]
+
+
+def test_a_ragged_sentence_goes_on_overleaf() -> None:
+    first, second = Sheet(), Sheet()
+    for line in range(40):
+        first.put(72, 60 + 12 * line, f"{PROSE} met {line} men")
+    first.put(72, 60 + 12 * 40, "The surviving company shall be owned in whole by the resulting or")
+    second.put(72, 60, "corporation-holders immediately after the event, and by no one")
+    second.put(72, 72, "else but them.")
+    assert "resulting or corporation-holders immediately" in read(first, second).text
+
+
+def test_labels_between_rows_and_items_of_lists_are_no_headings() -> None:
+    """Balance sheets have bold labels between their rows, and McDonald's 10-K of 2022 stood whole
+    under "4. Community – We are good neighbors; and"."""
+    sheet = Sheet()
+    for line in range(5):
+        sheet.put(72, 60 + 12 * line, PROSE)
+    sheet.put(72, 150, "4. Community and being good neighbours; and", "Times-Bold")
+    for line in range(5):
+        sheet.put(72, 175 + 12 * line, PROSE)
+    for at, (label, value) in enumerate(
+        (("Total liabilities", "7,104"), ("Commitments and contingencies", ""),
+         ("Shares of the owners", "1,213"), ("Retained earnings", "2,020"), ("Total", "10,337"))
+    ):  # fmt: skip
+        sheet.put(72, 260 + 15 * at, label, "Times-Bold" if not value else "Times-Roman")
+        sheet.put_right(400, 260 + 15 * at, value)
+        sheet.put_right(480, 260 + 15 * at, value)
+    assert headings_of(read(sheet)) == []

@@ -17,7 +17,7 @@ from trivium.core.errors import FileDamaged, FileEmpty, FileLocked, FormatUnknow
 from trivium.core.types import Enclosed, Extraction
 from trivium.extract.detect import read
 from trivium.extract.pulse import on_pulse
-from trivium.extract.recordings import INSTALL, RecordingExtractor, piece_line
+from trivium.extract.recordings import INSTALL, RecordingExtractor, has_ending, piece_line
 from trivium.models.catalogue import named_for
 from trivium.models.hub import carrier_folder
 from trivium.models.whisper import Whisper
@@ -236,3 +236,17 @@ def test_pieces_are_lines_of_json() -> None:
     assert json.loads(line) == {
         "until": 1.235, "language": "de", "segments": [[0.11, 1.0, [[0.5, " Ja"]]]],
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "is_named"),
+    [
+        ("talk.mp3", True),
+        ("a/b.TALK.MP4", True),
+        (".mp3", False),
+        ("a/.mp3", False),
+        ("mp3", False),
+    ],
+)
+def test_recordings_are_known_by_their_ending(name: str, is_named: bool) -> None:
+    assert has_ending(name) is is_named

@@ -5,6 +5,7 @@ from tests.unit.extract.making import pieces
 
 from trivium.core.errors import FileTooLarge
 from trivium.core.types import Kind
+from trivium.extract.detect import read
 from trivium.extract.tables import find_separator, read_table
 from trivium.ports import Blob
 
@@ -70,3 +71,18 @@ def test_a_long_header_is_cut_between_columns() -> None:
     header = read_table.extract(Blob("x.csv", source.encode())).elements[1].header
     assert len(header) <= 1000
     assert header.endswith(tuple(names))
+
+
+def test_a_table_with_tabs_may_be_called_text() -> None:
+    """As databases export: studies in ISA-Tab were read as prose, quotes included (apache/tika)."""
+    rows = (
+        b'"Quay"\t"Depth"\t"Tide"\n"North"\t"7"\t"2.1"\n"South"\t"9"\t"2.4"\n"East"\t"5"\t"2.0"\n'
+    )
+    result = read(Blob("quays.txt", rows))
+    assert result.kind is Kind.TABLE
+    assert pieces(result)[1] == ("row", "North | 7 | 2.1")
+    assert read(Blob("a.txt", b"one, two, three\n" * 5)).kind is Kind.TEXT
+    assert (
+        read(Blob("a.txt", b"Tide\tat noon\nA line of prose\nwith\tthree\ttabs\n")).kind
+        is Kind.TEXT
+    )

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from tests.hub import COMMIT, Hub
 
+from trivium.config import Settings
 from trivium.core.errors import (
     BadSetting,
     ModelDamaged,
@@ -24,6 +25,7 @@ from trivium.core.errors import (
     ModelUnreachable,
     ModelUnsupported,
 )
+from trivium.library import assembly
 from trivium.models import catalogue, graph, hub
 from trivium.models.catalogue import MODELS, Carrier, Known
 from trivium.models.layout import WEIGHTS, read, receipt
@@ -271,6 +273,27 @@ def test_a_library_outlives_the_package_that_brought_its_model(
     shutil.rmtree(tmp_path / "site")
     invalidate_caches()
     assert hub.need(carried, tmp_path / "c") == folder
+
+
+def test_deep_reranking_outlives_the_package_that_brought_its_model(
+    carried: Known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(catalogue._BY_NAME, assembly.DEEP, carried)
+    settings = Settings(cache=tmp_path / "c")
+    assert assembly.deep_reranker_for(settings) is not None
+    shutil.rmtree(tmp_path / "site")
+    invalidate_caches()
+    assert assembly.deep_reranker_for(settings) is not None
+    assert assembly.deep_reranker_for(Settings(cache=tmp_path / "other")) is None
+
+
+def test_where_the_cache_takes_no_copy_a_reranker_is_run_from_its_package(
+    carried: Known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(catalogue._BY_NAME, carried.name, carried)
+    (tmp_path / "file").write_text("no folder")
+    folder = hub.model_folder(Path(carried.name), tmp_path / "file")
+    assert folder == hub.carrier_folder(carried)
 
 
 def test_a_carried_file_cut_in_half_is_named(carried: Known, tmp_path: Path) -> None:

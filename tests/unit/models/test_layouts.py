@@ -419,3 +419,31 @@ def test_a_tokeniser_of_another_model_is_named(
     with pytest.raises(ModelDamaged, match=r"tokens that tokenizer\.json beside it") as caught:
         reranker.scores("lake", passages("the lake")) if judges else embedder.embed_query("lake")
     assert "own tokenizer.json" in caught.value.fix
+
+
+def test_the_tokeniser_of_another_model_is_refused(
+    tmp_path: Path, unpacked: Callable[[str], Path]
+) -> None:
+    folder = unpacked("bert-dense")
+    file = folder / "tokenizer.json"
+    told = json.loads(file.read_text())
+    words = list(told["model"]["vocab"].items())
+    told["model"]["vocab"] = dict(words[: len(words) // 2])
+    file.write_text(json.dumps(told))
+    embedder = LocalEmbedder(folder, tmp_path / "c")
+    with pytest.raises(ModelDamaged, match="belongs to another model") as caught:
+        embedder.embed_documents(["lantern"])
+    assert "tokenizer.json" in caught.value.fix
+
+
+def test_a_graph_cut_in_half_is_named_with_what_to_do(
+    tmp_path: Path, unpacked: Callable[[str], Path]
+) -> None:
+    folder = unpacked("bert-dense")
+    LocalEmbedder(folder, tmp_path / "c").embed_query("lantern")
+    (made,) = (tmp_path / "c").rglob("model.onnx")
+    given = folder / "model.onnx"
+    given.write_bytes(made.read_bytes()[: made.stat().st_size // 2])
+    with pytest.raises(ModelDamaged, match=r"model\.onnx") as caught:
+        LocalEmbedder(folder, tmp_path / "d").embed_query("lantern")
+    assert "Copy the model there again" in caught.value.fix

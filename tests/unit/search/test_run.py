@@ -65,8 +65,9 @@ def test_every_answer_keeps_the_laws(
     documents: list[tuple[list[str], str]], request: SearchRequest
 ) -> None:
     store = open_memory()
-    for number, (paragraphs, audience) in enumerate(documents):
-        store.writer.put([sample(f"{number}.md", *paragraphs, audience=audience)], TOY.fingerprint)
+    texts = enumerate(documents)
+    batch = [sample(f"{n}.md", *text, audience=audience) for n, (text, audience) in texts]
+    store.writer.put(batch, TOY.fingerprint)
     try:
         found = Searcher(store, TOY, reranker=Longest()).search(request)
     except EmptyQuery:

@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from trivium.store.embedded import generation as generations
+from trivium.store.embedded.codes import floats
 from trivium.store.embedded.generation import EXACT_ROWS
 from trivium.store.embedded.vectors import VectorIndex
 
@@ -399,3 +400,9 @@ def test_a_writer_killed_at_any_instant_leaves_a_whole_prefix(tmp_path: Path) ->
                 scores = held.search(rows[place], 1, None)[1]
                 assert scores[0] == pytest.approx(1, abs=2e-3)
         index.close()
+
+
+def test_every_finite_half_is_widened_exactly() -> None:
+    halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    finite = halves[np.isfinite(halves)].reshape(-1, 2)
+    assert np.array_equal(floats(finite).view(np.int32), finite.astype(np.float32).view(np.int32))

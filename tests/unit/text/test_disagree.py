@@ -121,3 +121,72 @@ def test_on_200_made_pairs_half_of_them_harmless() -> None:
     precision, recall, wrong = measure()
     assert precision >= 0.98, wrong
     assert recall >= 0.85, wrong
+
+
+def titled(one: tuple[str, str], other: tuple[str, str], language: str = "en") -> str:
+    """Why two notes, each with its title, may disagree."""
+    some, others = (claims(text, language, title, title) for title, text in (one, other))
+    return next((told for a in some for b in others if (told := disagreement(a, b))), "")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        (
+            ("Ostrava Bay", "The mayor is Benedek Szalai, who took office after the flood."),
+            ("", "The mayor of Ostrava Bay, Rhona Kjeldsen, opened the session."),
+            "names differ: Benedek Szalai and Rhona Kjeldsen",
+        ),
+        (
+            ("", "The Blue Anchor belongs to Mirela Stanescu."),
+            ("Pubs", "The Blue Anchor is owned by Patrick Voll."),
+            "names differ: Mirela Stanescu and Patrick Voll",
+        ),
+        (
+            ("", "The Roswell tannery was founded in 1887."),
+            ("", "The Roswell tannery, established 1894, closed after the war."),
+            "dates differ: 1887 and 1894",
+        ),
+        (
+            ("Project Juniper", "The budget is 75,000 dollars."),
+            ("", "Juniper's budget was set at 90,000 dollars."),
+            "numbers differ: 75,000 dollars and 90,000 dollars",
+        ),
+        (
+            ("Wilma Strand", "Wilma Strand was born on 3 April 1907 in Bergen."),
+            ("", "Aunt Wilma Strand, born 1909, never married."),
+            "dates differ: 1907 and 1909",
+        ),
+        (
+            ("Grant", "The deadline for the Lindqvist grant is 14 March 2026."),
+            ("", "Remember that the Lindqvist grant is due on 21 March 2026."),
+            "dates differ: 14 March 2026 and 21 March 2026",
+        ),
+    ],
+)
+def test_a_role_of_one_value_needs_no_other_shared_words(
+    one: tuple[str, str], other: tuple[str, str], told: str
+) -> None:
+    assert titled(one, other) == told
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("In 2024 the budget of Plover was 30,000 euros.", "In 2025 Plover has 35,000 euros."),
+        ("In 1857 the mayor of Hest was Mira Vale.", "In 1884 the mayor of Hest was Tom Brandt."),
+        ("Nadia Frost met the mayor of Tull on Monday.", "Sven Arden met the mayor on Friday."),
+        ("The Marsh bridge is 120 metres long.", "The Marsh bridge is 9 metres wide."),
+        ("Board meeting of Harrow Trust on 4 May 2026.", "Board meeting of Harrow on 1 June 2026."),
+        ("On 3 June 12 mm of rain fell in Carrow.", "On 4 June 3 mm of rain fell in Carrow."),
+        ("Invoice 811", "Invoice 812"),
+        ("Total: 240.00 EUR", "Total: 310.00 EUR"),
+        (
+            "Tickets to Fort Bray: 12 euros for adults",
+            "Tickets to Fort Bray: 6 euros for a child",
+        ),
+        ("The king of Aldermark is Penda.", "The queen of Aldermark is Hild."),
+    ],
+)
+def test_other_times_people_and_measures_agree(one: str, other: str) -> None:
+    assert titled(("", one), ("", other)) == ""

@@ -111,3 +111,12 @@ def test_leaving_out_what_cannot_be_among_the_most_alike_changes_nothing(
     best = sorted(alike, key=lambda s: (-s.likeness, s.words))[:most]
     kept = sorted(words._single(word, threshold, most), key=lambda s: (-s.likeness, s.words))
     assert kept[:most] == best
+
+
+def test_words_of_a_large_vocabulary_are_found_wherever_they_stand() -> None:
+    known = [f"{'abcdefghij'[n % 10]}{n:05d}k" for n in range(10_000)]
+    vocabulary = Vocabulary()
+    vocabulary.add(known)
+    for place in (0, 4_095, 4_096, 8_191, 8_192, 9_999):
+        word = sorted(known)[place]
+        assert vocabulary.similar(word + "k")[0].words == (word,)

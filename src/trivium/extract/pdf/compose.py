@@ -27,7 +27,7 @@ from trivium.text.titles import first_title
 
 
 @dataclass(slots=True)
-class Found:
+class PagesRead:
     """The pages that were read, and how."""
 
     pages: list[Page]
@@ -48,7 +48,7 @@ class Found:
 
 
 def compose(
-    found: Found, marks: list[Bookmark], info: dict[str, str], blob: Blob, media_type: str
+    found: PagesRead, marks: list[Bookmark], info: dict[str, str], blob: Blob, media_type: str
 ) -> Extraction:
     """The document from its pages, its outline and what its file declares. If a rule of ours fails
     on it, the words of its pages without structure: a person who asks for one must find it."""
@@ -71,7 +71,7 @@ def compose(
 
 
 def _composed(
-    found: Found, marks: list[Bookmark], info: dict[str, str], blob: Blob, media_type: str
+    found: PagesRead, marks: list[Bookmark], info: dict[str, str], blob: Blob, media_type: str
 ) -> Extraction:
     lines, margins = _lines(found.pages)
     if not lines:
@@ -87,6 +87,7 @@ def _composed(
     if printed and title != printed:
         front.clear_cover(blocks, title)
     title = first_title(title, front.first_heading(blocks))
+    front.clear_empty_cover(blocks)
     text, elements = assemble(blocks, {page.number: page for page in found.pages})
     return Extraction(
         text=text,
@@ -119,7 +120,7 @@ def _blocks(
     lines: list[Line], start: int, end: int, typography: Typography, marks: list[Bookmark]
 ) -> list[Block]:
     """The document's blocks, its title first among equals."""
-    rules = HeadingRules(typography, marks)
+    rules = HeadingRules(typography, marks, lines)
     before = build_blocks(lines[:start], typography, rules)
     after = build_blocks(lines[end:], typography, rules)
     blocks = join_flow([*before, *after], typography)
@@ -146,7 +147,7 @@ def _plain(page: Page) -> Block:
 
 
 def _metadata(
-    found: Found, info: dict[str, str], matter: list[Line], margins: str
+    found: PagesRead, info: dict[str, str], matter: list[Line], margins: str
 ) -> dict[str, MetaValue]:
     metadata: dict[str, MetaValue] = {"pages": found.count}
     if authors := front.find_authors(matter, info.get("Author", "")):

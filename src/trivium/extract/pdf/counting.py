@@ -17,12 +17,12 @@ GAP = 6  # pages that may lack theirs: full-page tables, blank pages
 STRETCH = 3  # pages that one numbered page may fill when it is printed again
 WORDS = 8  # in a line with a number ("2022 Form 10-K Page 17"); more are a sentence
 PER_PAGE = 3  # numbers of pages on a page, where short ones are printed again without a break
+FULL = 10  # fragments of a page that say in which size it is set
 LARGE = 1.3  # of the page's text: chapters are numbered too
 # "17", "- 17 -", "(17)", "F-17", "Page 17 of 90", "xvii"
 PAGE_NUMBER = re.compile(
-    r"[-–—\s(\[]*(?:(?:page|seite|p\.|s\.|[a-z]-)\s*)?(?:\d{1,4}|[ivxlc]{1,7})"
-    r"(?:\s*(?:/|of|von)\s*\d{1,4})?[-–—\s)\].]*$",
-    re.I,
+    r"(?i)[-–—\s(\[]*(?:(?:page|seite|p\.|s\.|[a-z]-)\s*)?(?:\d{1,4}|[ivxlc]{1,7})"
+    r"(?:\s*(?:/|of|von)\s*\d{1,4})?[-–—\s)\].]*$"
 )
 _ROMAN = re.compile(r"[ivxlc]{1,7}")
 _NUMBER = re.compile(r"\d+")
@@ -47,9 +47,11 @@ class _Counted:
 def page_numbers(pages: list[tuple[Page, list[Fragment]]]) -> set[int]:
     """The ids of fragments that count the pages."""
     groups: dict[tuple[str, int, int], list[_Counted]] = defaultdict(list)
-    usual = _median([_median([f.size for f in fragments]) for _, fragments in pages if fragments])
-    for index, (page, fragments) in enumerate(pages):
-        for fragment, key, numbers, at_end in _lines(fragments, usual):
+    sizes = [_median([fragment.size for fragment in fragments]) for _, fragments in pages]
+    usual = _median([size for size in sizes if size])
+    for index, ((page, fragments), size) in enumerate(zip(pages, sizes, strict=True)):
+        own = size if len(fragments) >= FULL else 0.0  # contracts are set larger than their report
+        for fragment, key, numbers, at_end in _lines(fragments, max(usual, own)):
             for at, value in enumerate(numbers):
                 # The other numbers must stay as they are: the year of a report, the count of pages.
                 rest = (*numbers[:at], *numbers[at + 1 :])
@@ -82,11 +84,11 @@ def _lines(
     fragments: list[Fragment], usual: float
 ) -> list[tuple[Fragment, str, tuple[int, ...], bool]]:
     """Fragments with a row of their own: numbers anywhere on the page, and few words with a number
-    at its end. `usual` is the size of the document's text."""
+    at its end. `usual` is the size of the text, of the document or of this page."""
     if not fragments:
         return []
     lowest = max([fragment.middle for fragment in fragments])
-    found = []
+    lines = []
     for fragment in fragments:
         at_end = fragment.middle == lowest
         if len(fragment.words) > (WORDS if at_end else 4) or fragment.size > LARGE * usual:
@@ -94,8 +96,8 @@ def _lines(
         text = fragment.text
         key, numbers = split_numbers(text)
         if numbers and (at_end or PAGE_NUMBER.match(text)) and _is_alone(fragment, fragments):
-            found.append((fragment, key, numbers, at_end))
-    return found
+            lines.append((fragment, key, numbers, at_end))
+    return lines
 
 
 def _is_alone(fragment: Fragment, fragments: list[Fragment]) -> bool:

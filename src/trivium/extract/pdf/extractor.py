@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from trivium.core.errors import FileDamaged, FileEmpty, FileTimeout, FileTooLarge
 from trivium.core.types import Extraction
-from trivium.extract.pdf.compose import Found, compose
+from trivium.extract.pdf.compose import PagesRead, compose
 from trivium.extract.pdf.document import (
     MAX_PAGES,
     attachments,
@@ -58,7 +58,7 @@ class PdfExtractor:
         self._ocr = ocr
         self._dpi = dpi
         self._max_pages = max_pages
-        self.version = "pdf/6"
+        self.version = "pdf/7"
         if self._recognise is not None:
             self.version += f"+{ocr}:{self._recognise.name}@{dpi}"
 
@@ -74,8 +74,8 @@ class PdfExtractor:
             enclosed = attachments(document)
         return replace(compose(found, marks, info, blob, MEDIA_TYPE), enclosed=enclosed)
 
-    def _read(self, document: PdfDocument, blob: Blob) -> Found:
-        found = Found([], len(document))
+    def _read(self, document: PdfDocument, blob: Blob) -> PagesRead:
+        found = PagesRead([], len(document))
         words = 0
         for index in range(found.count):
             still_working()
@@ -104,7 +104,7 @@ class PdfExtractor:
             raise FileEmpty(f"{blob.name} has no text.", fix=self._advice(found))
         return found
 
-    def _page(self, document: PdfDocument, index: int, found: Found) -> Page | None:
+    def _page(self, document: PdfDocument, index: int, found: PagesRead) -> Page | None:
         from trivium.extract.pdf.forms import fill_in
         from trivium.extract.pdf.glyphs import read_page
 
@@ -136,7 +136,7 @@ class PdfExtractor:
                 read.words = []
             return read
 
-    def _advice(self, found: Found) -> str:
+    def _advice(self, found: PagesRead) -> str:
         if not found.unread:
             return FileEmpty.fix
         if self._recognise is not None:

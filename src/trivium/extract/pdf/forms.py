@@ -67,15 +67,15 @@ def _words(value: str, box: tuple[float, float, float, float], style: Style) -> 
     left, top, right, bottom = box
     lines = [line.split() for line in value.replace("\r", "\n").split("\n") if line.strip()]
     step = (bottom - top) / max(1, len(lines))
-    found = []
+    words = []
     for number, line in enumerate(lines):
         base = top + step * number + min(step, (step + 0.7 * style.size) / 2)
         width = min(0.5 * style.size, (right - left) / max(1, len(" ".join(line))))
         at = left
         for text in line:
             end = at + width * len(text)
-            found.append(
+            words.append(
                 Word(text, at, base - 0.8 * style.size, end, base + 0.2 * style.size, base, style)
             )
             at = end + width
-    return found
+    return words

@@ -7,24 +7,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from itertools import pairwise
+from itertools import groupby
 
 from trivium.extract.pdf.characters import clean
 from trivium.extract.pdf.headings import KNOWN, NUMBER, bare, is_parted
-from trivium.extract.pdf.marks import Block, Line
+from trivium.extract.pdf.marks import Block, Fragment, Line
 from trivium.extract.pdf.typography import Typography, join_lines
 from trivium.text.lexicon.words import lexicon
 from trivium.text.titles import identifies, is_cut, names
 
 MAX_TITLE = 300
+PROSE = 120  # characters of a paragraph
+BRAND = 0.75  # of the page's height
 MAX_ENTITY = 80  # characters of a company's name
+COVER_PAGES = 6  # before the form of a report that begins with pictures and letters
 MAX_AUTHORS = 60
 MAX_NAME = 100  # characters
 # Lines that are never part of a title. A form's name may be: it says that the company is missing.
 _NO_TITLE = re.compile(
-    r"^(?:removed|untitled|title|document|(?:table of )?contents|inhalt(?:sverzeichnis)?"
-    r"|\(anonymous\)|[\W\d_]*|layout \d+|slide \d+|powerpoint .*|arxiv:.*)$",
-    re.I,
+    r"(?i)^(?:removed|untitled|title|document|(?:table of )?contents|inhalt(?:sverzeichnis)?"
+    r"|\(anonymous\)|[\W\d_]*|layout \d+|slide \d+|powerpoint .*|arxiv:.*)$"
 )
 # Words that say what kind of document this is, not which one.
 _FORMS = (
@@ -39,14 +41,15 @@ _FORMS = (
 )
 _FORM_WORDS = frozenset((*_FORMS.split(), *lexicon("en").months))
 _FORM = re.compile(
-    r"(?:form\s+[\w-]{1,8}(?:/a)?"
-    r"|(?:annual|quarterly|half-year|interim|current)\s+report(?:\s+\d{4})?)$",
-    re.I,
+    r"(?i)(form\s+[\w-]{1,8}(?:/a)?"
+    r"|(?:annual|quarterly|half-year|interim|current)\s+report(?:\s+\d{4})?)(?:\s*\(mark one\))?$"
 )
 _PERIOD = re.compile(
-    r"(?:year|quarter|period|months|weeks)\s+ended:?\s*([A-Z][a-z]+\.?\s+\d{1,2},?\s+(?:19|20)\d\d)"
+    r"(?i:year|quarter|period|months|weeks)\s+(?i:ended):?\s*([A-Z][a-z]+\.?\s+\d{1,2},?\s+(?:19|20)\d\d)"
 )
 _NAME_CAPTION = re.compile(r"\s*\(\s*(?:exact|full|legal)?\s*name\b[^)]*\)?", re.I)
+_NAME_COLUMN = re.compile(r"(?:exact )?names? of (?:the )?registrants?\b", re.I)
+_BLANK_STOP = re.compile(r"(?<=\w) (?=[.,](?:\s|$))")
 _COMPANY = re.compile(
     r"(?:\b(?:inc|incorporated|corp|corporation|company|co|ltd|limited|llc|l\.?l\.?c|l\.?p|llp|plc"
     r"|ag|gmbh|kgaa|se|n\.?v|s\.?a|s\.?p\.?a|oyj?|ab|asa|holdings?|bancorp|trust|partners)"
@@ -86,6 +89,7 @@ def find_title(lines: list[Line], typography: Typography, declared: str) -> tupl
     ][:40]
     if not upper:
         return 0, 0
+    upper = _without_brand(page, upper, typography)
     wanted = bare(declared) if is_title(declared) else ""
     largest = max(page[index].peak for index in upper)
     start = next((i for i in upper if page[i].peak > largest - 0.3), upper[0])
@@ -107,17 +111,30 @@ def find_title(lines: list[Line], typography: Typography, declared: str) -> tupl
     return (start, end) if len(text) <= MAX_TITLE and not _SECTION.match(text) else (0, 0)
 
 
+def _without_brand(page: list[Line], upper: list[int], typography: Typography) -> list[int]:
+    """Without lines far down the page, if a title may stand above them: a series prints its name
+    there, larger than any title."""
+    lowest = BRAND * max(line.base for line in page)
+    above = [at for at in upper if page[at].base < lowest]
+    large = [at for at in above if page[at].peak > 1.5 * typography.size]
+    return above if any(" " in page[at].text for at in large) else upper
+
+
 def identify(lines: list[Line], printed: str, declared: str) -> str:
     """A title that identifies this document; empty if its first page has none. `printed`: the
     largest text on that page; `declared`: the file's own title."""
     known = declared if is_title(declared) and not is_generic(declared) else ""
-    if not names(printed):
-        printed = ""
-    if printed and not is_generic(printed) and not _COMPANY.search(printed):
+    printed = printed if names(printed) else ""
+    page = first_page(lines)[:60]
+    entity = _captioned(page) or _largest_company(page)
+    is_name = bare(printed) == bare(entity) or _COMPANY.search(printed)
+    if printed and not is_generic(printed) and not is_name:
         return printed
-    entity = _entity(lines)
+    if not entity and not known and is_generic(printed):  # a cover of pictures
+        page, entity = _inside(lines)
     if entity and (is_generic(printed) or bare(printed) == bare(entity)):
-        return known or ", ".join([entity, *_form(lines)])
+        only_name = set(known.casefold().split()) <= set(entity.casefold().split())
+        return ", ".join([entity, *_form(page)]) if only_name else known
     return known if is_generic(printed) else printed
 
 
@@ -140,32 +157,64 @@ def is_generic(text: str) -> bool:
     return not any(len(word) > 1 for word in left) or "anonymous" in words
 
 
-def _entity(lines: list[Line]) -> str:
-    """The company that the first page names: above a caption that says so, else the largest line
-    that ends as companies' names do."""
-    page = first_page(lines)[:60]
-    for above, line in pairwise(page):
-        if _NAME_CAPTION.match(line.text):
-            cells = [c for c in above.cells if c.left < line.right and c.right > line.left]
-            name = _NAME_CAPTION.sub("", clean(" ".join(c.text for c in cells))).strip(" _")
-            if 2 < len(name) <= MAX_ENTITY and not is_generic(name):
-                return name
+def _inside(lines: list[Line]) -> tuple[list[Line], str]:
+    """The page behind the cover that names the company above a caption, and the name."""
+    for _, group in groupby(lines, key=lambda line: line.page):
+        page = [line for line in group if not line.running][:60]
+        if page and page[0].page > lines[0].page + COVER_PAGES:
+            break
+        if page and (name := _captioned(page)):
+            return page, name
+    return [], ""
+
+
+def _captioned(page: list[Line]) -> str:
+    """The company above or before a caption that says so, or below a column's name that does."""
+    for at, line in enumerate(page):
+        above = page[at - 1].cells if at else []
+        for index, cell in enumerate(line.cells):
+            if _NAME_CAPTION.match(cell.text):
+                beside = line.cells[:index] or [c for c in above if _overlap(c, line)]
+                name = tidy(_NAME_CAPTION.sub("", clean(" ".join(c.text for c in beside))))
+                if 2 < len(name) <= MAX_ENTITY and not is_generic(name):
+                    return name
+            elif len(line.cells) > 1 and _NAME_COLUMN.match(cell.text):
+                below = [c for row in page[at + 1 : at + 5] for c in row.cells]
+                named = [c.text for c in below if _overlap(c, cell) and _COMPANY.search(c.text)]
+                if named:
+                    return tidy(named[0])
+    return ""
+
+
+def _overlap(a: Fragment | Line, b: Fragment | Line) -> bool:
+    return a.left < b.right and a.right > b.left
+
+
+def _largest_company(page: list[Line]) -> str:
+    """The largest line that ends as companies' names do."""
     named = [
         line
         for line in page
         if len(line.text) <= MAX_ENTITY
-        and _COMPANY.search(line.text)
+        and len(line.cells) == 1
+        and _COMPANY.search(tidy(line.text))
         and len(line.text.split()) > 1
         and not is_generic(line.text)
     ]
-    return _NAME_CAPTION.sub("", max(named, key=lambda line: line.peak).text) if named else ""
+    largest = max(named, key=lambda line: line.peak, default=None)
+    return tidy(_NAME_CAPTION.sub("", largest.text)) if largest else ""
 
 
-def _form(lines: list[Line]) -> list[str]:
-    """What kind of document the first page says it is, and for which period."""
-    page = [line.text for line in first_page(lines)[:60]]
-    form = next((text for text in page if _FORM.match(text)), "")
-    period = _PERIOD.search(" ".join(page))
+def tidy(name: str) -> str:
+    """Without the rules of a form around it, and blanks before its stops: "NIKE, Inc ."."""
+    return _BLANK_STOP.sub("", name).strip(" _")
+
+
+def _form(page: list[Line]) -> list[str]:
+    """What kind of document a page says it is, and for which period."""
+    texts = [line.text for line in page]
+    form = next((match[1] for text in texts if (match := _FORM.match(text))), "")
+    period = _PERIOD.search(" ".join(texts))
     return [part for part in (form, period[1] if period else "") if part]
 
 
@@ -188,7 +237,7 @@ def is_title(text: str) -> bool:
 def title_text(lines: list[Line], typography: Typography) -> str:
     """The lines as one title, without a form's caption ("(Exact name of registrant …)")."""
     text = join_lines([line.text for line in lines], typography.words)
-    return _NAME_CAPTION.sub("", text) or text
+    return tidy(_NAME_CAPTION.sub("", text) or text)
 
 
 def front_matter(lines: list[Line], title_end: int) -> list[Line]:
@@ -208,6 +257,16 @@ def clear_cover(blocks: list[Block], title: str) -> None:
             return
         if block.role == "heading" and (is_generic(block.text) or bare(block.text) in bare(title)):
             block.role = "body"
+
+
+def clear_empty_cover(blocks: list[Block]) -> None:
+    """On a first page without prose nothing has a section below it: names, series, news."""
+    first = [block for block in blocks if block.page == blocks[0].page]
+    has_prose = any(block.role != "heading" and len(block.text) > PROSE for block in first)
+    if has_prose or len(first) == len(blocks):
+        return
+    for block in first:
+        block.role = "body" if block.role == "heading" else block.role
 
 
 def clear_front(blocks: list[Block]) -> None:

@@ -147,6 +147,7 @@ class _Reader:
         self._fonts: dict[int, tuple[str, bool, bool]] = {}  # name, bold, italic
         self._styles: dict[tuple[str, float, bool, bool], Style] = {}
         self._looks: dict[_Look, tuple[Style, int]] = {}  # by font, size and matrix
+        self._steps: list[float] = []  # across, from each word's first character to its last
         self.has_accents = False  # that stand alone, as TeX's old fonts print them
         self._set_as = (ctypes.c_float * 7)()  # an object's size, then a character's matrix
         self._x, self._y = ctypes.c_double(), ctypes.c_double()
@@ -175,7 +176,16 @@ class _Reader:
         if not is_clean(text):
             for placed in words:
                 placed.text = clean_text(placed.text)
-        return words, [piece[3].turn for piece in pieces]
+        turns = [piece[3].turn for piece in pieces]
+        if 2 in turns and self._forward(turns):
+            turns = [0 if turn == 2 else turn for turn in turns]
+        return words, turns
+
+    def _forward(self, turns: list[int]) -> bool:
+        """Whether most of the words that are upside down by their matrix run from left to right:
+        their font is turned too."""
+        steps = [step for step, turn in zip(self._steps, turns, strict=True) if turn == 2 and step]
+        return 2 * sum(step > 0 for step in steps) > len(steps)
 
     def _mapped(self, text: str, start: int) -> list[_Piece]:
         """The parts of a word. Hyphens that end a line and glyphs without a meaning are one sign
@@ -252,6 +262,9 @@ class _Reader:
         low, high = np.minimum(sides[:, 0], sides[:, 1]), np.maximum(sides[:, 0], sides[:, 1])
         x0, y0 = self._frame.point(low[:, 0], high[:, 1])  # left, top
         x1, y1 = self._frame.point(high[:, 2], low[:, 3])  # right, bottom
+        first, last = (self._frame.point(sides[:, at, 0], sides[:, at, 1])[0] for at in (0, 1))
+        steps: Any = last - first
+        self._steps = steps.tolist()
         return list(
             map(
                 Word,

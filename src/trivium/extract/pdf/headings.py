@@ -4,51 +4,56 @@ section's content."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from trivium.extract.pdf.characters import clean
-from trivium.extract.pdf.marks import Block, Line
+from trivium.extract.pdf.marks import Block, Line, dominant
 from trivium.extract.pdf.typography import Typography, is_typewriter
 
 MAX_WORDS = 18
 MAX_ITALIC = 12  # words; longer ones are quotations
 LARGER = 1.08  # of the body's size
+MANY_LINES = 12  # of text on a page: they say in which size it is set
+ROW_GAP = 1.8  # sizes of the font between the rows of a table
+WHOLE_LINE = 50  # characters
 NUMBER = re.compile(
     r"(?P<number>(?:\d{1,2}(?:\.\d{1,2}){0,3}|[A-Z](?:\.\d{1,2}){1,3}|[A-Z]|[IVX]{1,5})\.?)"
-    r"[ :]+(?=[^\W\d_a-z]|[a-z]?[A-Z]|[“\"(])"
+    r"(?: \.)?[ :]+(?=[^\W\d_a-z]|[a-z]?[A-Z]|[“\"(])"
 )
 KNOWN = re.compile(
-    r"(?:(?:\d{1,2}|[IVX]{1,4}|[A-Z])\.? +)?(?:abstract|summary|(?:general )?introduction"
+    r"(?i)(?:(?:\d{1,2}|[IVX]{1,4}|[A-Z])\.? +)?(?:abstract|summary|(?:general )?introduction"
     r"|related works?|background|motivation|preliminaries|materials and methods|methods?"
     r"|methodology|experiments?(?:al (?:results|setup))?|results|evaluation|discussions?"
     r"|(?:discussions? and )?conclusions?(?: and (?:future work|discussion|outlook))?"
     r"|future work|limitations|acknowledge?ments?|references|bibliography|works cited"
     r"|literature cited|appendix|appendices|supplementary (?:materials?|information)"
     r"|(?:table of )?contents|inhaltsverzeichnis"
-    r"|zusammenfassung|einleitung|literatur(?:verzeichnis)?|fazit|anhang|danksagung|quellen)[.:]?$",
-    re.I,
+    r"|zusammenfassung|einleitung|literatur(?:verzeichnis)?|fazit|anhang|danksagung|quellen)[.:]?$"
 )
 LONGEST_KNOWN = 60  # characters; KNOWN matches none longer than 50
 CAPTION = re.compile(
-    r"(?:figure|fig\.?|table|tab\.|algorithm|listing|abbildung|abb\.|tabelle|scheme|chart)"
-    r"\s*(?:\d+|[IVX]+\b|[A-Z]\d*\b)",
-    re.I,
+    r"(?i)(?:figure|fig\.?|table|tab\.|algorithm|listing|abbildung|abb\.|tabelle|scheme|chart)"
+    r"\s*(?:\d+|[IVX]+\b|[A-Z]\d*\b)"
 )
 REFERENCES = re.compile(
-    r"(?:(?:\d{1,2}|[IVX]{1,4}|[A-Z])\.? +)?(?:references(?: and notes| cited)?|bibliography"
-    r"|works cited|literature cited|literatur(?:verzeichnis)?|quellen(?:verzeichnis)?)[.:]?$",
-    re.I,
+    r"(?i)(?:(?:\d{1,2}|[IVX]{1,4}|[A-Z])\.? +)?(?:references(?: and notes| cited)?|bibliography"
+    r"|works cited|literature cited|literatur(?:verzeichnis)?|quellen(?:verzeichnis)?)[.:]?$"
 )
 _CONTENTS = re.compile(r"(?:table of )?contents|inhalt(?:sverzeichnis)?", re.I)
-_TOP = re.compile(r"(\d{1,2})((?:\.\d+)*)\.? +\S")
+_TOP = re.compile(r"(\d{1,2})((?:\.\d+)*) ?\.? +\S")
 _LETTER = re.compile(r"[^\W\d_]")
 # Divisions that name themselves, from the widest: each is inside those before it.
 DIVISION = re.compile(
-    r"(?P<name>part|book|chapter|exhibit|annex|item|article|note|section)\s+"
-    r"(?P<number>\d{1,3}(?:\.\d{1,3})*[a-c]?|[ivx]{1,5})(?:[.:)—–-]|\s|$)",
-    re.I,
+    r"(?i)(?P<name>part|book|chapter|exhibit|annex|item|article|note|section)\s+"
+    r"(?P<number>\d{1,3}(?:\.\d{1,3})*[a-c]?|[ivx]{1,5})(?:[.:)—–-]|\s|$)"
 )
+# "Section 5.07. Employee Matters"
+_NAMED_DIVISION = re.compile(
+    r"(?:part|book|chapter|exhibit|annex|item|article|note|section)\s+[\d.]*\d[.:—–-]\s+[A-Z]", re.I
+)
+_LISTED = re.compile(r"[;,] (?:and|or)$")  # an item of a list
 _DIVISIONS = (
     ("part", "book", "exhibit", "annex"),
     ("chapter", "item", "article"),
@@ -75,11 +80,17 @@ class Bookmark:
     page: int  # from 1; 0 when it points nowhere
 
 
+_Type = tuple[float, bool, bool, bool]  # size, bold, in capitals, upright
+
+
 class HeadingRules:
     """Decides for one line with its neighbours whether it is a heading, or part of one."""
 
-    def __init__(self, typography: Typography, bookmarks: list[Bookmark]) -> None:
+    def __init__(
+        self, typography: Typography, bookmarks: list[Bookmark], lines: Iterable[Line] = ()
+    ) -> None:
         self._type = typography
+        self._own = _own_sizes(lines, typography.size)
         self._marked: dict[int, set[str]] = {}
         for mark in bookmarks:
             self._marked.setdefault(mark.page, set()).add(bare(mark.title))
@@ -93,13 +104,26 @@ class HeadingRules:
         letters = len(_LETTER.findall(text))
         if letters < 3 or letters < 0.5 * len(text) or CAPTION.match(text) or "@" in text:
             return False
+        if _LISTED.search(text):
+            return False
         marked = self._marked.get(line.page)
         if marked and bare(text) in marked:
             return True
         spaced = self._spaced(line, above)
         if KNOWN.match(text):
             return (spaced or self._distinct(line, text)) and not _in_table(line, below)
+        if self._in_rows(line, above):
+            return False
         return self._looks(line, text, below, spaced=spaced)
+
+    def _in_rows(self, line: Line, above: Line | None) -> bool:
+        """Whether the line stands as close to a row above it as rows of a table do."""
+        if above is None or above.column is not line.column or line.first:
+            return False
+        if NUMBER.match(line.text) or DIVISION.match(line.text):
+            return False
+        near = line.base - above.base < ROW_GAP * line.size
+        return near and line.peak <= LARGER * self._body(line) and is_parted(above)
 
     def _looks(self, line: Line, text: str, below: Line | None, *, spaced: bool) -> bool:
         """Whether number, type and place say so."""
@@ -113,8 +137,13 @@ class HeadingRules:
         if number is not None:
             return self._numbered(line, text, number["number"], below, spaced=spaced)
         if DIVISION.match(text) and text[-1] not in ",;":
-            return spaced and self._distinct(line, text) and not _in_table(line, below)
+            named = _NAMED_DIVISION.match(text) is not None and _is_short(line)
+            return spaced and (named or self._distinct(line, text)) and not _in_table(line, below)
         return self._plain(line, text, below, spaced=spaced)
+
+    def _body(self, line: Line) -> float:
+        """The size of the text around a line: contracts at the end of a report have their own."""
+        return self._own.get(line.page, self._type.size)
 
     def _is_ordinary(self, line: Line, text: str) -> bool:
         """Whether a line is text beyond doubt: set as all others, in small letters, with neither
@@ -122,10 +151,11 @@ class HeadingRules:
         return (
             not line.bold
             and not line.italic
-            and line.peak <= LARGER * self._type.size
+            and line.peak <= LARGER * self._body(line)
             and line.page not in self._marked
             and _SMALL_LETTERS[len(text) > 60].search(text) is not None
             and not NUMBER.match(text)
+            and not DIVISION.match(text)
             and (len(text) > LONGEST_KNOWN or not KNOWN.match(text))
         )
 
@@ -135,13 +165,11 @@ class HeadingRules:
         if text.endswith((",", ";", ":")) or (text.endswith("-") and below is None):
             return False
         if self._distinct(line, text) or line.italic:
-            return spaced or line.bold or line.peak > LARGER * self._type.size
+            return spaced or line.bold or line.peak > LARGER * self._body(line)
         if number.strip(".").isalpha():  # A plain "I think" is no section
             return False
         # Plain type: the only signs are space above and a short line without a full stop.
-        room = line.column.right - line.left
-        short = line.right - line.left < 0.75 * room
-        return spaced and short and not text.endswith(".") and len(text.split()) <= 10
+        return spaced and _is_short(line) and not text.endswith(".")
 
     def _plain(self, line: Line, text: str, below: Line | None, *, spaced: bool) -> bool:
         """Without a number it must look different, be separate, and have text below it."""
@@ -152,14 +180,15 @@ class HeadingRules:
             return False
         distinct = self._distinct(line, text)
         if below is None or below.column is not line.column:
-            return distinct and line.peak > LARGER * self._type.size
-        if line.peak < 0.95 * self._type.size:
+            return distinct and line.peak > LARGER * self._body(line)
+        size = self._body(line)
+        if line.peak < 0.95 * size:
             return False
         if not distinct:
             return line.italic and self._set_apart(line, text, below)
-        body = abs(below.size - self._type.size) < 0.1 * self._type.size
-        near = below.base - line.base < 4 * self._type.size
-        large = line.peak > 1.15 * self._type.size
+        body = abs(below.size - size) < 0.1 * size
+        near = below.base - line.base < 4 * size
+        large = line.peak > 1.15 * size
         return (body and near and len(below.text) > 20) or large or self._same(line, below)
 
     def _set_apart(self, line: Line, text: str, below: Line) -> bool:
@@ -183,15 +212,20 @@ class HeadingRules:
         caps = len(letters) >= 4 and sum(c.isupper() for c in letters) > 0.85 * len(letters)
         # One large sign among small letters (a trade mark) makes no heading.
         return caps or (line.size if line.size == self._type.size else line.peak) > (
-            LARGER * self._type.size
+            LARGER * self._body(line)
         )
 
     def _spaced(self, line: Line, above: Line | None) -> bool:
         """Whether more than a line's distance separates it from the text above."""
         if above is None or line.first or above.column is not line.column:
             return True
+        if DIVISION.match(above.text) and DIVISION.match(line.text):
+            return True  # an item right under its part
         size = min(above.size, self._type.size)
-        return line.base - above.base > 1.12 * self._type.leading(size)
+        lead = self._type.leading(size)
+        if size < self._type.size:  # small print in tables stands far apart
+            lead = min(lead, 1.4 * size)
+        return line.base - above.base > 1.12 * lead
 
     def continues(self, line: Line, above: Line) -> bool:
         """Whether a line continues the heading above it."""
@@ -202,7 +236,11 @@ class HeadingRules:
             and line.bold == above.bold
             and line.italic == above.italic
         )
-        if not same or NUMBER.match(text) or KNOWN.match(above.text) or is_parted(line):
+        parts = DIVISION.match(above.text) and DIVISION.match(
+            text
+        )  # not "pursuant to / Section 906"
+        begins = NUMBER.match(text) or _NAMED_DIVISION.match(text) or parts
+        if not same or begins or KNOWN.match(above.text) or is_parted(line):
             return False
         reach = 1.3 if KNOWN.match(text) else 1.6
         close = line.base - above.base < reach * max(line.size, above.size)
@@ -216,6 +254,23 @@ def _in_table(line: Line, below: Line | None) -> bool:
         return False
     gaps = [b.left - a.right for a, b in pairwise(below.cells)]
     return sum(gap > 1.5 * below.size for gap in gaps) >= 2
+
+
+def _is_short(line: Line) -> bool:
+    """Whether a line is a few words that leave room beside them."""
+    room = line.column.right - line.left
+    return line.right - line.left < 0.75 * room and line.text.count(" ") < 10
+
+
+def _own_sizes(lines: Iterable[Line], size: float) -> dict[int, float]:
+    """The pages that are set in larger type than the document, and in which."""
+    found: dict[int, float] = {}
+    for page, group in groupby(lines, key=lambda line: line.page):
+        weighed = [(line.size, len(line.text)) for line in group if len(line.text) > WHOLE_LINE]
+        usual = dominant(weighed) if len(weighed) >= MANY_LINES else 0.0
+        if usual > size:
+            found[page] = usual
+    return found
 
 
 def is_parted(line: Line, times: int = 1) -> bool:
@@ -277,19 +332,28 @@ def set_levels(
         kind = _type(block)
         if id(block) in divisions:
             division = block
+        elif division is not None and block.level:
+            block.level = outlined or division.level + block.level
         elif division is not None and _type(division) >= kind:
             below = [other for other in kinds if kind <= other <= _type(division)]
             block.level = outlined or division.level + min(len(below), 3)
             continue
         fallback = by_type.get(kind) or min(base + kinds.index(kind), 4)
         if not block.level and kind[0] > LARGER * typography.size and by_type:
-            larger = [level for other, level in by_type.items() if other[0] <= kind[0] + 0.2]
-            fallback = by_type.get(kind) or min(larger, default=1)
+            fallback = by_type.get(kind) or _above(by_type, kind)
         block.level = block.level or outlined or fallback
     deepest = max((block.level for block in headings), default=0)
     for block in headings:
         block.level = deepest if block in contents else block.level  # it holds none of them
         block.level += titled and not divisions
+
+
+def _above(by_type: dict[_Type, int], kind: _Type) -> int:
+    """The level of a type by those of numbered headings that are set no larger: above them if all
+    are smaller, as a chapter is above its 1.1."""
+    least = min([level for other, level in by_type.items() if other[0] <= kind[0] + 0.2], default=1)
+    largest = max(other[0] for other in by_type)
+    return max(1, least - 1) if largest < kind[0] - 0.5 else least
 
 
 def _division_levels(headings: list[Block]) -> dict[int, int]:
@@ -314,9 +378,6 @@ def _numbered_level(text: str, *, roman: bool) -> int:
     if roman and number.isalpha() and not _ROMAN.match(text):
         return 2  # I., A., B., II.: as the IEEE numbers
     return number.count(".") + 1
-
-
-_Type = tuple[float, bool, bool, bool]
 
 
 def _type(block: Block) -> _Type:

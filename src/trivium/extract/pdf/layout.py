@@ -12,6 +12,7 @@ from trivium.extract.pdf.marks import Column, Fragment, Line, Page, Word
 
 WIDE_GAP = 1.0  # in sizes of the font: a wider gap parts cells; justified lines seldom have one
 SHELF = 8.0  # points
+HALF_LINE = 0.6  # sizes of the font between baselines; lines of a text stand 1 or more apart
 MAX_DEPTH = 3  # of columns within columns
 NARROWEST = 0.2  # of the page: a column within a column is not narrower
 
@@ -147,9 +148,22 @@ def _rows(fragments: list[Fragment]) -> list[list[Fragment]]:
             rows.append((base, size, [fragment]))
             shelves.setdefault(shelf, []).append(rows[-1])
     rows.sort(key=lambda row: (row[0], row[2][0].left))
+    joined: list[tuple[float, float, list[Fragment]]] = []
+    for base, size, row in rows:
+        if joined and base - joined[-1][0] < HALF_LINE * size and _labels(joined[-1][2], row):
+            joined[-1][2].extend(row)
+        else:
+            joined.append((base, size, row))
     return [
-        row if len(row) == 1 else sorted(row, key=lambda f: (f.left, f.right)) for _, _, row in rows
+        row if len(row) == 1 else sorted(row, key=lambda f: (f.left, f.right))
+        for _, _, row in joined
     ]
+
+
+def _labels(upper: list[Fragment], lower: list[Fragment]) -> bool:
+    """Whether one of two rows is the label of the other's figures, set half a line off."""
+    label, figures = (upper, lower) if len(upper) == 1 else (lower, upper)
+    return len(label) == 1 < len(figures) and label[0].right < min(f.left for f in figures)
 
 
 def _fits(fragment: Fragment, row: list[Fragment]) -> bool:

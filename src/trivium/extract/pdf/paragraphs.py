@@ -23,6 +23,7 @@ _SIGN = re.compile(r"[^\w\s]|_")
 _ASCII_SIGNS = str.maketrans("", "", string.punctuation)
 HALF_SENTENCE = 30  # words: headings that long are sentences, and have their end
 _END = re.compile(r"[.!?:;…][\"”’)\]]*\d{0,2}$")
+_INNER_END = re.compile(r"[a-z]{3}[.!?] [A-Z]")
 SMALL = 0.93  # of the body's size: footnotes, captions, labels in figures
 
 
@@ -62,11 +63,22 @@ def _headings(lines: list[Line], rules: HeadingRules) -> dict[int, int]:
         if not lines[at].running and rules.accepts(lines[at], above, below):
             while end < len(lines) and end - at < 4 and rules.continues(lines[end], lines[end - 1]):
                 end += 1
+            while end - at > 1 and lines[end - 1].text.endswith(","):
+                end -= 1  # "Year ended December 31," is over a column
             words = sum(line.text.count(" ") + 1 for line in lines[at:end])
-            if words < HALF_SENTENCE or lines[end - 1].text[-1] in ".?!:":
+            announces = end - at > 1 and lines[end - 1].text[-1] in ":;"
+            if not announces and (words < HALF_SENTENCE or _is_sentence(lines[at:end])):
                 found[at] = end
         at = end
     return found
+
+
+def _is_sentence(lines: list[Line]) -> bool:
+    """Whether long lines are one sentence set apart, as the risks of a report: contracts that are
+    only printed larger than the report around them have several."""
+    text = " ".join([line.text for line in lines])
+    alone = lines[0].bold or lines[0].italic
+    return alone and text[-1] in ".?!" and _INNER_END.search(text) is None
 
 
 def _heading(lines: list[Line], typography: Typography) -> Block:
@@ -146,6 +158,8 @@ def _indents(lines: list[Line], start: int, at: int) -> bool:
             return at - start > 1 and not _first_line_outdent(lines, start, at)
     if at - start == 1 and abs(shift) < 0.4 * em and ended and _END.search(above.text):
         return True  # an entry of one line above another
+    if at - start == 1 and _hangs(above, line):
+        return False
     if shift > 0.5 * em:
         nxt = lines[at + 1] if at + 1 < len(lines) else None
         back = nxt is None or nxt.column is not line.column or nxt.left < line.left - 0.4 * em
@@ -153,6 +167,13 @@ def _indents(lines: list[Line], start: int, at: int) -> bool:
     far = above.right < line.column.right - 0.25 * (line.column.right - line.column.left)
     capital = line.text[:1].isupper() or not line.text[:1].isalnum()
     return far and bool(_END.search(above.text)) and capital and abs(shift) < 0.4 * em
+
+
+def _hangs(first: Line, line: Line) -> bool:
+    """Whether a line goes on with an item, right below the text behind its mark."""
+    words = first.words
+    marked = len(words) > 1 and BULLET.match(first.text) is not None
+    return marked and abs(line.left - words[1].left) < 0.5 * line.size
 
 
 def _first_line_outdent(lines: list[Line], start: int, at: int) -> bool:

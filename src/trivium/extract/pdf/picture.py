@@ -42,8 +42,8 @@ class Order:
 
     @classmethod
     def of_name(cls, name: str) -> Order:
-        told = json.loads(name)
-        return cls(told["page"], told["width"], tuple(Box(**box) for box in told["boxes"]))
+        payload = json.loads(name)
+        return cls(payload["page"], payload["width"], tuple(Box(**box) for box in payload["boxes"]))
 
 
 class PagePainter:

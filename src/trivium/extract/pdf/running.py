@@ -23,6 +23,11 @@ FOOT = 0.25  # where a page number may stand: LaTeX's own classes leave wide mar
 ROWS = 3  # the outermost rows that may be heads or feet
 ALIKE = 6  # so many rows from the edge that all repeat are a form or a copied letter
 SMALL = 0.93  # of the size of the page's text
+RUN = 8  # pages that follow one another: a chapter with a head of its own
+STACKED = 4  # such pages, for lines that touch one another
+BESIDE = 5  # pages on which the same line stands beside their number
+FEW = 12  # words of such a line
+REACH = 5  # sizes of the number between the two
 LARGE = 1.3  # a line set larger must be a title
 MAX_DIGITS = 4  # of a line's number
 CELL = 8.0  # sizes of the font that a cell is wide at most; a line of a column is wider
@@ -93,14 +98,28 @@ def drop_running(pages: list[tuple[Page, list[Fragment]]]) -> list[Parted]:
     for outer in outers:
         by_page[outer.page].append(outer)
     counting = page_numbers(pages)
+    beside = _beside_numbers(pages, counting)
     seen: set[tuple[str, str]] = set()
     parted = []
     for index, (page, fragments) in enumerate(pages):
         dropped, heads = {id(f) for f in fragments if id(f) in counting}, []
-        for outer in _candidates(by_page[index], repeated):
+        for fragment in [f for f in fragments if id(f) in beside]:
+            dropped.add(id(fragment))
+            if ("", fragment.text) not in seen:
+                seen.add(("", fragment.text))
+                heads.append(fragment)
+        candidates = _candidates(by_page[index], repeated)
+        stacked = {id(o.fragment) for o in candidates if repeated.runs_on(o, STACKED)}
+        others = [f for f in fragments if id(f) not in stacked]
+        for outer in candidates:
+            if id(outer.fragment) in dropped:
+                continue
             words = not PAGE_NUMBER.match(outer.text)
             is_counting = id(outer.fragment) in counting
-            if not is_counting and not _is_running(outer, page, fragments, repeated, words=words):
+            around = others if id(outer.fragment) in stacked else fragments
+            if not is_counting and not _is_running(
+                outer, page, fragments, repeated, around, words=words
+            ):
                 continue
             dropped.add(id(outer.fragment))
             if words and (outer.side, outer.key) not in seen:
@@ -115,6 +134,39 @@ def drop_running(pages: list[tuple[Page, list[Fragment]]]) -> list[Parted]:
     return parted
 
 
+def _beside_numbers(pages: list[tuple[Page, list[Fragment]]], counting: set[int]) -> set[int]:
+    """The ids of fragments that stand right above or below page numbers, wherever those are: the
+    same words on enough pages. Filings printed from web pages have such feet within the text."""
+    found = set(counting)
+    for _ in (1, 2):  # a foot of two lines
+        near: dict[str, list[tuple[int, Fragment]]] = defaultdict(list)
+        for index, (_, fragments) in enumerate(pages):
+            if found.isdisjoint([id(fragment) for fragment in fragments]):
+                continue
+            for pair in pairwise(sorted(fragments, key=lambda f: f.middle)):
+                known, other = pair if id(pair[0]) in found else pair[::-1]
+                if (
+                    id(known) in found
+                    and id(other) not in found
+                    and _is_foot(other, known, fragments)
+                ):
+                    near[other.text].append((index, other))
+        for alike in near.values():
+            if len({index for index, _ in alike}) >= BESIDE:
+                found |= {id(fragment) for _, fragment in alike}
+    return found - counting
+
+
+def _is_foot(fragment: Fragment, number: Fragment, fragments: list[Fragment]) -> bool:
+    """Whether a few words have a row for themselves beside a page number."""
+    close = abs(fragment.middle - number.middle) < REACH * number.size
+    if not close or len(fragment.words) > FEW or not _LETTER.search(fragment.text):
+        return False
+    return not any(
+        abs(other.middle - fragment.middle) < 4 for other in fragments if other is not fragment
+    )
+
+
 class _Repetition:
     """Text at the same place, with its pages."""
 
@@ -122,7 +174,7 @@ class _Repetition:
         self.count = len(pages)
         self._numbers = {index: page.number for index, (page, _) in enumerate(pages)}
         self._places: dict[tuple[str, str], dict[int, list[_Outer]]] = {}
-        self._pages: dict[int, int] = {}
+        self._pages: dict[int, set[int]] = {}
         for outer in outers:
             steps = self._places.setdefault((outer.side, outer.key), {})
             steps.setdefault(_step(outer.fragment), []).append(outer)
@@ -130,19 +182,29 @@ class _Repetition:
     def pages(self, outer: _Outer) -> int:
         """On how many pages the same stands at this height: the same words, and numbers that are
         the same or count the pages."""
+        return len(self._alike(outer))
+
+    def runs_on(self, outer: _Outer, least: int) -> bool:
+        """Whether it stands on pages that follow one another: a head of forms that are copied
+        every few pages doesn't."""
+        pages = self._alike(outer)
+        near = sum(not pages.isdisjoint((page - 2, page - 1, page + 1, page + 2)) for page in pages)
+        return len(pages) >= least and 2 * near > len(pages)
+
+    def _alike(self, outer: _Outer) -> set[int]:
         known = self._pages.get(id(outer))
         if known is None:
-            known = self._pages[id(outer)] = self._count(outer)
+            known = self._pages[id(outer)] = self._found(outer)
         return known
 
-    def _count(self, outer: _Outer) -> int:
+    def _found(self, outer: _Outer) -> set[int]:
         steps = self._places[outer.side, outer.key]
         at = _step(outer.fragment)
         alike = [other for shift in (-1, 0, 1) for other in steps.get(at + shift, ())]
         if len(alike) < 2:
-            return 1
+            return {outer.page}
         if not outer.numbers:
-            return len({other.page for other in alike})
+            return {other.page for other in alike}
         here = self._numbers[outer.page]
         same = {outer.page}
         # A number alone must count the pages: the same on each is a year over a column.
@@ -157,7 +219,7 @@ class _Repetition:
                 and (len(outer.key) > 6 or same_place(outer.fragment, other.fragment))
             ):
                 same.add(other.page)
-        return len(same)
+        return same
 
     def counts_pages(self, outer: _Outer) -> bool:
         """Whether it is this page's own number."""
@@ -193,9 +255,11 @@ def _is_running(
     page: Page,
     fragments: list[Fragment],
     repeated: _Repetition,
+    around: list[Fragment],
     *,
     words: bool,
 ) -> bool:
+    """`around`: the page without other lines that repeat, from which white must part it."""
     fragment = outer.fragment
     near = min(fragment.middle, page.down - fragment.middle) / page.down
     if near > (ZONE if words else FOOT):
@@ -211,13 +275,14 @@ def _is_running(
         return False
     if _in_table(fragment, fragments):
         return False
-    if _apart(fragment, fragments):
+    if _apart(fragment, around):
         beside = any(
             abs(other.middle - fragment.middle) < 4 and PAGE_NUMBER.match(other.text)
             for other in fragments
             if other is not fragment
         )
-        return beside or bool(outer.numbers) or times >= repeated.count // 5
+        often = times >= repeated.count // 5 or repeated.runs_on(outer, RUN)
+        return beside or bool(outer.numbers) or often
     return times >= max(4, 0.6 * repeated.count)
 
 

@@ -237,11 +237,11 @@ def pgm(image: Grey) -> bytes:
     return b"P5 %d %d 255\n" % (width, height) + image.tobytes()
 
 
-def as_words(found: Sequence[RecognisedWord], scale: float) -> list[Word]:
+def as_words(recognised_words: Sequence[RecognisedWord], scale: float) -> list[Word]:
     """Recognised words in points. A line's size is its height, rounded to the page's usual one:
     letters without ascenders must not look like small print."""
     lines: dict[int, list[RecognisedWord]] = defaultdict(list)
-    for word in found:
+    for word in recognised_words:
         lines[word.line].append(word)
     heights = {
         line: max(w.bottom for w in words) - min(w.top for w in words)

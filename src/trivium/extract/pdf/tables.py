@@ -147,9 +147,9 @@ def _figures_apart(cell: Cell) -> list[Cell]:
         if ends and not _CLOSING.fullmatch(word.text) and not _continues(whole, word):
             pieces.append([])
         pieces[-1].append(word)
-    found = [cell_of(piece) for piece in pieces]
-    alone = all(piece.figure or _OPENING.fullmatch(piece.text) for piece in found)
-    return found if len(found) > 1 and alone else [cell]
+    cells = [cell_of(piece) for piece in pieces]
+    alone = all(piece.figure or _OPENING.fullmatch(piece.text) for piece in cells)
+    return cells if len(cells) > 1 and alone else [cell]
 
 
 def _continues(figure: list[Word], word: Word) -> bool:
@@ -209,18 +209,18 @@ def find_tables(lines: list[Line], headings: Mapping[int, int]) -> dict[int, Tab
     that stands among rows which belong together is a label of the table."""
     rows = [row_of(line) for line in lines]
     taken = {at for start, end in headings.items() for at in range(start, end)}
-    found: dict[int, Table] = {}
+    tables: dict[int, Table] = {}
     start = floor = 0
     while start < len(lines):
         end = _run(rows, start, headings, taken)
         if end > start and _is_table(rows, start, end):
             top = _top(rows, start, end, floor)
             end += _ends_below(rows, start, end)
-            found[top] = Table(end, rows[top:end])
+            tables[top] = Table(end, rows[top:end])
             start = floor = end
         else:
             start += 1 if end <= start else end - start
-    return found
+    return tables
 
 
 def _run(rows: list[Row], start: int, headings: Mapping[int, int], taken: set[int]) -> int:

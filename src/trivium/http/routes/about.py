@@ -42,7 +42,7 @@ async def show_caller(caller: Anyone) -> CallerAnswer:
 async def list_settings(server: Here, caller: Owner) -> SettingsAnswer:
     """List every setting, its value and where it comes from. Keys are not settings, so they are
     never shown."""
-    told = [
+    answers = [
         SettingAnswer(
             name=name,
             value=shown(getattr(server.settings, names()[name])),
@@ -53,7 +53,7 @@ async def list_settings(server: Here, caller: Owner) -> SettingsAnswer:
         )
         for name, default, variable, help_ in described()
     ]
-    return SettingsAnswer(str(config_file()), told)
+    return SettingsAnswer(str(config_file()), answers)
 
 
 @router.get("/presets")

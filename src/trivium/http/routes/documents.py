@@ -49,7 +49,7 @@ async def list_documents(server: Here, caller: Reader, asked: ListDocuments) -> 
     documents = await server.read(call)
     listed = documents[: asked.limit]
     more = str(listed[-1].id) if len(documents) > asked.limit else None
-    return DocumentsAnswer([DocumentAnswer.of(one) for one in listed], more)
+    return DocumentsAnswer([DocumentAnswer.of(document) for document in listed], more)
 
 
 def after(cursor: str) -> int:
@@ -67,8 +67,8 @@ def after(cursor: str) -> int:
 @router.get("/documents/{id}")
 async def show_document(server: Here, caller: Reader, id: Id) -> DocumentAnswer:
     """Show a document without its text."""
-    found = await server.read(server.library.documents.get, id, caller.within())
-    return DocumentAnswer.of(found)
+    document = await server.read(server.library.documents.get, id, caller.within())
+    return DocumentAnswer.of(document)
 
 
 @router.get(
@@ -81,12 +81,12 @@ async def read_text(
 ) -> Response:
     """Get the text of a document, now or in an earlier interpretation (version)."""
     library, within = server.library, caller.within()
-    found = await server.read(library.documents.get, id, within)
-    etag = tag(found, "text", asked.interpretation or found.interpretation)
+    document = await server.read(library.documents.get, id, within)
+    etag = tag(document, "text", asked.interpretation or document.interpretation)
     if not_modified(request, etag):
         return Response(status_code=304, headers=etag.headers)
-    told = await server.read(library.documents.text, id, within, asked.interpretation)
-    return PlainTextResponse(told.encode("utf-8", "replace"), headers=etag.headers)
+    text = await server.read(library.documents.text, id, within, asked.interpretation)
+    return PlainTextResponse(text.encode("utf-8", "replace"), headers=etag.headers)
 
 
 @router.get("/documents/{id}/passages")
@@ -116,10 +116,10 @@ async def show_passage(
         after=asked.around,
         within=caller.within(),
     )
-    found, neighbours = await server.read(call)
+    passage, neighbours = await server.read(call)
     return PassageAnswer(
-        DocumentAnswer.of(found.document),
-        ChunkAnswer.of(found),
+        DocumentAnswer.of(passage.document),
+        ChunkAnswer.of(passage),
         before=[ChunkAnswer.of(one) for one in neighbours.before],
         after=[ChunkAnswer.of(one) for one in neighbours.after],
     )
@@ -143,24 +143,24 @@ async def similar(server: Here, caller: Reader, id: Id, asked: Similar) -> Searc
 @router.get("/documents/{id}/interpretations")
 async def history(server: Here, caller: Reader, id: Id) -> HistoryAnswer:
     """List all interpretations (versions) by number; the last one is active."""
-    found = await server.read(server.library.history.of, id, caller.within())
-    return HistoryAnswer(id, [InterpretationAnswer.of(one) for one in found])
+    versions = await server.read(server.library.history.of, id, caller.within())
+    return HistoryAnswer(id, [InterpretationAnswer.of(version) for version in versions])
 
 
 @router.get("/documents/{id}/diff")
 async def diff(server: Here, caller: Reader, id: Id, asked: Diff) -> DiffAnswer:
     """Compare two interpretations; without numbers, the last two."""
-    found = await server.read(
+    difference = await server.read(
         server.library.history.diff, id, asked.old, asked.new, caller.within()
     )
     return DiffAnswer(
         document=id,
-        old=found.old.number,
-        new=found.new.number,
-        facts=found.facts,
-        lines=found.lines,
-        added=found.added,
-        removed=found.removed,
+        old=difference.old.number,
+        new=difference.new.number,
+        facts=difference.facts,
+        lines=difference.lines,
+        added=difference.added,
+        removed=difference.removed,
     )
 
 

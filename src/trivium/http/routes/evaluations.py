@@ -42,8 +42,8 @@ def _judged_sets(server: Server) -> JudgedSets:
 
 @router.get("/evaluations")
 async def list_evaluations(server: Here, caller: Owner) -> SetsAnswer:
-    found = await server.read(_judged_sets(server).all)
-    return SetsAnswer(found)
+    judged_sets = await server.read(_judged_sets(server).all)
+    return SetsAnswer(judged_sets)
 
 
 @router.post("/evaluations", status_code=201)
@@ -59,8 +59,8 @@ def _make_up(server: Server, body: GenerateEvaluation) -> JudgedSet:
 
 @router.get("/evaluations/{name}/runs")
 async def list_runs(server: Here, caller: Owner, name: Name) -> RunsAnswer:
-    found = await server.read(_judged_sets(server).runs, name)
-    return RunsAnswer([RunAnswer(run.id, EvaluationAnswer.of(run.found)) for run in found])
+    saved_runs = await server.read(_judged_sets(server).runs, name)
+    return RunsAnswer([RunAnswer(run.id, EvaluationAnswer.of(run.found)) for run in saved_runs])
 
 
 @router.post(
@@ -80,15 +80,15 @@ async def run_evaluation(
 
     def work(tell: Tell) -> None:
         with kept.folder_of(name) as folder:
-            found = evaluate(
+            evaluation = evaluate(
                 folder,
                 server.settings,
                 library=server.library,
                 only=body.only,
                 on_progress=_Progress(tell),
             )
-        id_ = kept.keep(name, found)
-        tell("done", RunAnswer(id_, EvaluationAnswer.of(found)))
+        id_ = kept.keep(name, evaluation)
+        tell("done", RunAnswer(id_, EvaluationAnswer.of(evaluation)))
 
     return await stream(server, request, server.judging, work, LONGEST_SECONDS)
 
@@ -108,8 +108,8 @@ class _Progress:
 
 @router.get("/evaluations/{name}/runs/{run}")
 async def show_run(server: Here, caller: Owner, name: Name, run: RunId) -> WholeRunAnswer:
-    found = await server.read(_judged_sets(server).run, name, run)
-    return WholeRunAnswer(found.id, WholeEvaluation.of(found.found))
+    saved_run = await server.read(_judged_sets(server).run, name, run)
+    return WholeRunAnswer(saved_run.id, WholeEvaluation.of(saved_run.found))
 
 
 @router.get("/evaluations/{name}/compare")
@@ -117,8 +117,8 @@ async def compare_runs(
     server: Here, caller: Owner, name: Name, asked: CompareRuns
 ) -> WholeComparison:
     """Compare two saved evaluations, and say whether the difference may be chance."""
-    found = await server.read(_judged_sets(server).compared, name, asked.run, asked.against)
-    return WholeComparison.of(found)
+    comparison = await server.read(_judged_sets(server).compared, name, asked.run, asked.against)
+    return WholeComparison.of(comparison)
 
 
 @router.get("/evaluations/{name}/judgments")
@@ -141,14 +141,15 @@ def _judge(server: Server, name: str, body: Judge) -> JudgmentsAnswer:
 
 
 def _judged(server: Server, name: str, query: str) -> JudgmentsAnswer:
-    found = _judged_sets(server).judgments(name)
+    judgments = _judged_sets(server).judgments(name)
     grades = next(
-        (found.grades.get(id_, {}) for id_, text in found.queries.items() if text == query), {}
+        (judgments.grades.get(id_, {}) for id_, text in judgments.queries.items() if text == query),
+        {},
     )
-    told = [
+    answers = [
         JudgmentAnswer(_id_of(server.library, uri), uri, grade) for uri, grade in grades.items()
     ]
-    return JudgmentsAnswer(name, query, told)
+    return JudgmentsAnswer(name, query, answers)
 
 
 def _id_of(library: Library, uri: str) -> int | None:

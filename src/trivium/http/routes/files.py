@@ -52,8 +52,8 @@ _FORM: dict[str, Any] = {
     "properties": {
         "file": {"type": "string", "format": "binary"},
         **{
-            one.name: {"type": "string", "maxLength": 200, "description": option_of(one).says}
-            for one in options_of(LabelOptions)
+            field.name: {"type": "string", "maxLength": 200, "description": option_of(field).says}
+            for field in options_of(LabelOptions)
         },
         "metadata": {"type": "string", "description": "A JSON object of names and values."},
         "password": {
@@ -82,7 +82,7 @@ async def add(server: Here, caller: Adder, request: Request, asked: Upload) -> A
     """Add a file. A file with the same name becomes a new version. Labels you don't give come from
     the token: its own audience sees what it adds."""
     # The form is read here, and not by FastAPI, which would read it before it asks who comes.
-    async with _form(request) as form:
+    async with form_of(request) as form:
         file = form.get("file")
         if not isinstance(file, UploadFile):
             raise RequestInvalid("body.file: the form has no file.")
@@ -94,8 +94,7 @@ async def add(server: Here, caller: Adder, request: Request, asked: Upload) -> A
             return Answered(TakenAnswer(JobAnswer.of(job)), 202)
         receive = partial(server.library.uploads.receive, caller, name, file.file, wanted)
         report = await while_there(
-            request,
-            lambda gone: server.writing.run(receive, stop=server.stop_waiting(gone)),
+            request, lambda gone: server.writing.run(receive, stop=server.stop_waiting(gone))
         )
     return await _added(server, caller, report)
 
@@ -129,12 +128,14 @@ async def fetched(
 
 
 @asynccontextmanager
-async def _form(request: Request) -> AsyncIterator[FormData]:
+async def form_of(
+    request: Request, refusal: str = "body", max_files: int = 1
+) -> AsyncIterator[FormData]:
     """The parts of a form. Files above a megabyte stay on disk, unnamed, until it closes."""
     try:
-        form = await request.form(max_files=1, max_fields=10, max_part_size=_FIELD_BYTES)
+        form = await request.form(max_files=max_files, max_fields=10, max_part_size=_FIELD_BYTES)
     except HTTPException as error:
-        raise RequestInvalid(f"body: {error.detail}") from error
+        raise RequestInvalid(f"{refusal}: {error.detail}") from error
     try:
         yield form
     finally:
@@ -183,11 +184,11 @@ async def _added(server: Server, caller: Caller, report: Report) -> Answered:
     first = next((one for one in report.outcomes if not one.enclosed), None)
     if first is not None and first.error is not None:
         raise first.error
-    told = await server.read(
+    answers = await server.read(
         lambda: [_outcome(server, caller, outcome) for outcome in report.outcomes]
     )
     fresh = any(outcome.fate is Fate.ADDED for outcome in report.outcomes)
-    return Answered(AddedAnswer(told, report.chunks, report.notes), 201 if fresh else 200)
+    return Answered(AddedAnswer(answers, report.chunks, report.notes), 201 if fresh else 200)
 
 
 def _outcome(server: Server, caller: Caller, outcome: Outcome) -> OutcomeAnswer:
@@ -233,29 +234,35 @@ async def download_original(
     server: Here, caller: Reader, request: Request, id: Id, asked: OfVersion
 ) -> Response:
     library, within, interpretation = server.library, caller.within(), asked.interpretation
-    found = await server.read(library.documents.get, id, within)
-    etag = tag(found, "original", interpretation or found.interpretation)
+    document = await server.read(library.documents.get, id, within)
+    etag = tag(document, "original", interpretation or document.interpretation)
     if not_modified(request, etag):
         return Response(status_code=304, headers=etag.headers)
-    name = quote(safe_name(found.uri))
+    name = quote(safe_name(document.uri))
     headers = {
         **etag.headers,
         **_HARMLESS,
         "Content-Disposition": f"attachment; filename*=UTF-8''{name}",
     }
     media_type = "application/octet-stream"
-    if found.media_type.startswith(PLAYED):
+    if document.media_type.startswith(PLAYED):
         # Chrome plays QuickTime files under the name of MP4, which is nearly the same.
-        media_type = "video/mp4" if found.media_type == "video/quicktime" else found.media_type
+        media_type = (
+            "video/mp4" if document.media_type == "video/quicktime" else document.media_type
+        )
         headers["Accept-Ranges"] = "bytes"
         bounds = _RANGE.fullmatch(request.headers.get("range", ""))
         if bounds is not None and interpretation is None:
             start = int(bounds[1])
-            end = min(int(bounds[2]) + 1 if bounds[2] else found.size, start + _PART, found.size)
-            if start >= found.size:
-                return Response(status_code=416, headers={"Content-Range": f"bytes */{found.size}"})
+            end = min(
+                int(bounds[2]) + 1 if bounds[2] else document.size, start + _PART, document.size
+            )
+            if start >= document.size:
+                return Response(
+                    status_code=416, headers={"Content-Range": f"bytes */{document.size}"}
+                )
             data = await server.read(library.history.part, id, start, end, within)
-            headers["Content-Range"] = f"bytes {start}-{end - 1}/{found.size}"
+            headers["Content-Range"] = f"bytes {start}-{end - 1}/{document.size}"
             return Response(data, 206, headers, media_type)
     lasting = server.settings.archive_link_seconds
     if lasting:
@@ -290,8 +297,8 @@ async def show_page(
 ) -> Response:
     """Get a page of a PDF or scan as a picture, optionally with a passage marked."""
     library, within = server.library, caller.within()
-    found = await server.read(library.documents.get, id, within)
-    etag = tag(found, "page", page, asked.width, asked.passage)
+    document = await server.read(library.documents.get, id, within)
+    etag = tag(document, "page", page, asked.width, asked.passage)
     if not_modified(request, etag):
         return Response(status_code=304, headers=etag.headers)
     drawn = await server.read(library.documents.page, id, page, **vars(asked), within=within)

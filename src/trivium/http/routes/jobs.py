@@ -47,8 +47,8 @@ Number = Annotated[int, Path(ge=1, le=2**53)]
 
 @router.get("/jobs")
 async def list_jobs(server: Here, caller: Owner, asked: ListJobs) -> JobsAnswer:
-    found = await server.read(server.library.jobs.all, ended=asked.ended, limit=asked.limit)
-    return JobsAnswer([JobAnswer.of(job) for job in found])
+    jobs = await server.read(server.library.jobs.all, ended=asked.ended, limit=asked.limit)
+    return JobsAnswer([JobAnswer.of(job) for job in jobs])
 
 
 @router.get("/jobs/{id}")
@@ -61,9 +61,9 @@ async def _seen(server: Server, caller: Caller, id_: int) -> Job:
     if caller.is_owner:
         return await server.read(server.library.jobs.get, id_)
     with suppress(JobNotFound):
-        found = await server.read(server.library.jobs.get, id_)
-        if caller.id and found.options.get("by") == caller.id:
-            return found
+        job = await server.read(server.library.jobs.get, id_)
+        if caller.id and job.options.get("by") == caller.id:
+            return job
     raise RightMissing("You need a token for all audiences and collections.")
 
 
@@ -123,7 +123,7 @@ async def follow_job(
 
 async def _events(server: Server, job: Job, request: Request, caller: Caller) -> AsyncIterator[str]:
     until, spoken = monotonic() + LONGEST_SECONDS, monotonic()
-    told, last = "", False
+    text, last = "", False
     admission = Admission(server, request)
     with server.streams:
         while True:
@@ -133,9 +133,9 @@ async def _events(server: Server, job: Job, request: Request, caller: Caller) ->
                 yield failure(error, request)
                 return
             now = to_json(_told(job, caller))
-            if now != told:
+            if now != text:
                 yield event("job", now)
-                told, spoken = now, monotonic()
+                text, spoken = now, monotonic()
             elif monotonic() - spoken > SIGN_SECONDS:
                 yield SIGN
                 spoken = monotonic()

@@ -51,8 +51,8 @@ async def ask(server: Here, caller: Searcher, request: Request, body: Ask) -> Re
 
     def work(tell: Tell) -> None:
         with closing(events):
-            for one in events:
-                tell(*_said(one, name or ""))
+            for event in events:
+                tell(*_said(event, name or ""))
 
     if b.stream:
         return await stream(server, request, server.asking, work)
@@ -75,16 +75,21 @@ def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:
 @router.get("/conversations")
 async def list_conversations(server: Here, caller: Reader) -> ConversationsAnswer:
     """List your saved conversations; with access to everything, those of everyone."""
-    found = await server.read(server.library.conversations.all, caller.within())
-    told = [(caller.conversation_seen(one.name), one) for one in found]
-    return ConversationsAnswer([replace(one, name=name) for name, one in told if name is not None])
+    conversations = await server.read(server.library.conversations.all, caller.within())
+    told = [
+        (caller.conversation_seen(conversation.name), conversation)
+        for conversation in conversations
+    ]
+    return ConversationsAnswer(
+        [replace(conversation, name=name) for name, conversation in told if name is not None]
+    )
 
 
 @router.get("/conversations/{name:path}")
 async def show_conversation(server: Here, caller: Reader, name: Name) -> TurnsAnswer:
     called = caller.conversation(name)
-    found = await server.read(server.library.conversations.get, called, caller.within())
-    return TurnsAnswer(name, found)
+    turns = await server.read(server.library.conversations.get, called, caller.within())
+    return TurnsAnswer(name, turns)
 
 
 @router.delete("/conversations/{name:path}")

@@ -20,15 +20,11 @@ router = Routes(prefix="/v1", tags=["search"])
 async def search(server: Here, caller: Searcher, body: Search) -> SearchAnswer:
     """Search by meaning, words and spelling at once."""
     call = partial(
-        server.library.search,
-        body.query,
-        options=body,
-        filters=body,
-        within=caller.within(),
+        server.library.search, body.query, options=body, filters=body, within=caller.within()
     )
-    found = await server.read(call)
-    server.searched(found, caller)
-    return answer(found, explain=body.explain)
+    results = await server.read(call)
+    server.searched(results, caller)
+    return answer(results, explain=body.explain)
 
 
 def answer(results: Results, *, explain: bool) -> SearchAnswer:
@@ -56,6 +52,6 @@ async def suggest(server: Here, caller: Reader, asked: Suggest) -> SuggestAnswer
 @router.get("/collections")
 async def list_collections(server: Here, caller: Reader) -> CollectionsAnswer:
     """List collections, with what this caller may see of them."""
-    found = await server.read(server.library.documents.collections, caller.within())
+    collections = await server.read(server.library.documents.collections, caller.within())
     quotas = server.library.quotas.of_collections
-    return CollectionsAnswer(found, await server.read(quotas) if caller.is_owner else {})
+    return CollectionsAnswer(collections, await server.read(quotas) if caller.is_owner else {})

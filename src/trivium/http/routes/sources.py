@@ -20,8 +20,8 @@ router = Routes(prefix="/v1", tags=["sources"])
 
 @router.get("/sources")
 async def list_folders(server: Here, caller: Owner) -> SourcesAnswer:
-    found = await server.read(server.library.folders.all)
-    return SourcesAnswer([_told(server, folder) for folder in found])
+    folders = await server.read(server.library.folders.all)
+    return SourcesAnswer([_told(server, folder) for folder in folders])
 
 
 @router.post("/sources", status_code=201)

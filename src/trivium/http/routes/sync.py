@@ -37,16 +37,16 @@ Name = Annotated[str, Path(min_length=1, max_length=64)]
 async def list_syncs(server: Here, caller: Owner) -> SyncsAnswer:
     """List the synced sources with their state and last run."""
     sync = server.library.sync
-    found = await server.read(lambda: [sync.told(source) for source in sync.all()])
-    return SyncsAnswer(found)
+    answers = await server.read(lambda: [sync.told(source) for source in sync.all()])
+    return SyncsAnswer(answers)
 
 
 @router.get("/sync-kinds")
 async def list_sync_kinds(server: Here, caller: Owner) -> SyncKindsAnswer:
-    found = await server.read(lambda: [known.kind_of(name) for name in known.entries()])
+    kinds = await server.read(lambda: [known.kind_of(name) for name in known.entries()])
     shapes = [
         SyncKindAnswer(k.name, k.help, dict(k.options), list(k.required), list(k.secrets))
-        for k in found
+        for k in kinds
     ]
     return SyncKindsAnswer(shapes)
 
@@ -74,8 +74,8 @@ async def show_sync(server: Here, caller: Owner, name: Name) -> SyncDetailAnswer
     def look() -> SyncDetailAnswer:
         sync = server.library.sync
         failures = [
-            SyncFailureAnswer.of(replace(one, message=retold(one.message)))
-            for one in sync.failures(name)
+            SyncFailureAnswer.of(replace(failure, message=retold(failure.message)))
+            for failure in sync.failures(name)
         ]
         return SyncDetailAnswer(sync.told(sync.get(name)), failures)
 
@@ -113,7 +113,10 @@ async def verify_sync(server: Here, caller: Owner, name: Name, asked: VerifySync
     """Compare the source with the library item by item. Changes nothing."""
     act = partial(server.library.sync.verify, name, ids_only=asked.ids, longest_wait=LONGEST_WAIT)
     found = await server.read(act)
-    rows = [DifferenceAnswer(one.item, one.kind, one.reason) for one in found.differences]
+    rows = [
+        DifferenceAnswer(difference.item, difference.kind, difference.reason)
+        for difference in found.differences
+    ]
     return VerifiedAnswer(name, found.compared, rows)
 
 

@@ -21,8 +21,8 @@ router = Routes(prefix="/v1", tags=["tokens"])
 async def list_tokens(server: Here, caller: Owner) -> TokensAnswer:
     """List tokens and what each may see and do. The secrets are not stored."""
     found = await server.read(tokens_with_use, server)
-    told = [TokenAnswer.of(token, quota, use) for token, quota, use in found]
-    return TokensAnswer(told, _needed(server))
+    answers = [TokenAnswer.of(token, quota, use) for token, quota, use in found]
+    return TokensAnswer(answers, _needed(server))
 
 
 def tokens_with_use(server: Server) -> list[tuple[AccessToken, Quota, dict[str, int]]]:
@@ -44,8 +44,8 @@ async def create_token(server: Here, caller: Owner, body: CreateToken) -> Answer
         quota=b.quota,
     )
     kept, text = await server.read(call)
-    told = NewTokenAnswer.of(kept, token=text, needed=_needed(server))
-    return Answered(told, 201, headers={"Cache-Control": "no-store"})
+    answer = NewTokenAnswer.of(kept, token=text, needed=_needed(server))
+    return Answered(answer, 201, headers={"Cache-Control": "no-store"})
 
 
 @router.delete("/tokens/{id}")

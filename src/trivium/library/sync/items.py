@@ -21,8 +21,8 @@ from trivium.store.identity import WITHIN
 
 def held(backend: Backend, source: KeptSource) -> list[str]:
     """The uris of its items, without the files inside them."""
-    found = backend.documents.below(source.uri_prefix, source.collection)
-    return list(dict.fromkeys(uri.partition(WITHIN)[0] for uri in found))
+    below = backend.documents.below(source.uri_prefix, source.collection)
+    return list(dict.fromkeys(uri.partition(WITHIN)[0] for uri in below))
 
 
 def item_of(source: KeptSource, put: Put) -> SourceItem:
@@ -63,19 +63,19 @@ def uris_of(backend: Backend, source: KeptSource, changes: Sequence[Gone | Only]
     """The uris that these changes take away, if the library has them."""
     prefix = source.uri_prefix
     found: dict[str, None] = {}
-    for one in changes:
-        if isinstance(one, Gone):
-            found[prefix + one.id] = None
-            if not one.below:
+    for change in changes:
+        if isinstance(change, Gone):
+            found[prefix + change.id] = None
+            if not change.below:
                 continue
-            uris = backend.documents.below(f"{prefix}{one.id}/", source.collection)
+            uris = backend.documents.below(f"{prefix}{change.id}/", source.collection)
         else:
-            first, last = (prefix + edge if edge else "" for edge in (one.since, one.before))
+            first, last = (prefix + edge if edge else "" for edge in (change.since, change.before))
             uris = backend.documents.below(
-                prefix + one.prefix, source.collection, since=first, before=last
+                prefix + change.prefix, source.collection, since=first, before=last
             )
         outer = (uri.partition(WITHIN)[0] for uri in uris)
-        found |= {uri: None for uri in outer if one.drops(uri.removeprefix(prefix))}
+        found |= {uri: None for uri in outer if change.drops(uri.removeprefix(prefix))}
     return list(found)
 
 
@@ -111,7 +111,7 @@ class Segment:
     def take(self, change: Put | Gone | Only | Failed) -> None:
         """The last change of an item counts."""
         if isinstance(change, Gone | Only):
-            for id_ in [one for one in self.changes if change.drops(one)]:
+            for id_ in [text for text in self.changes if change.drops(text)]:
                 del self.changes[id_]
         if isinstance(change, Only):
             self.only.append(change)

@@ -27,7 +27,7 @@ from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun, now
 from trivium.library.model import CurrentModel
 from trivium.library.sync.items import SEGMENT, age, held, slices
 from trivium.library.sync.putting import Putting
-from trivium.library.sync.running import INCREMENTAL, WAITED, Run, SyncEvent, SyncOptions
+from trivium.library.sync.running import INCREMENTAL, WAITED, SourceRun, SyncEvent, SyncOptions
 from trivium.library.sync.verifying import Verified, Verifying
 from trivium.ports import Backend, Failed, Put, SourceAsked, SyncSource, Wait, Waiting
 from trivium.sources import kinds
@@ -42,10 +42,10 @@ _SECONDS: dict[str | None, int] = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, Non
 
 def seconds_of(every: str) -> int:
     """`10m`, `1h`, `90` (seconds); empty or 0: only on request. Raises BadSetting."""
-    found = _EVERY.fullmatch(every.strip().lower() or "0")
-    if found is None:
+    match = _EVERY.fullmatch(every.strip().lower() or "0")
+    if match is None:
         raise BadSetting(f"{every!r} isn't a period.", fix="Write 90s, 10m, 1h or 1d.")
-    return int(found[1]) * _SECONDS[found[2]]
+    return int(match[1]) * _SECONDS[match[2]]
 
 
 def period_of(seconds: int) -> str:
@@ -123,14 +123,14 @@ class Sync:
         return self._backend.sources.all()
 
     def get(self, name: str) -> KeptSource:
-        found = self._backend.sources.get(name)
-        if found is None:
+        source = self._backend.sources.get(name)
+        if source is None:
             raise SourceNotFound(
                 f"You have no source named {name!r}.",
                 fix="`trivium sync status` lists them.",
                 on_page="It may have been removed. Reload the page.",
             )
-        return found
+        return source
 
     def is_new(self, source: KeptSource) -> bool:
         """Whether its name is free and well formed: `add` says what is wrong."""
@@ -184,7 +184,7 @@ class Sync:
         is over."""
         self._seal()
         at = now()
-        return [one for one in self._backend.sources.all() if _is_due(one, at)]
+        return [source for source in self._backend.sources.all() if _is_due(source, at)]
 
     def _seal(self) -> None:
         """Encrypt the secrets that 0.1 stored as they were sent. Under the lease, because a run
@@ -202,7 +202,9 @@ class Sync:
             raise SourcePaused(f"{name} is paused.")
         if full:
             self._backend.sources.advance(SyncPoint(name, ""))
-        now_due = [replace(one, not_before="") for one in self._backend.sources.failures(name)]
+        now_due = [
+            replace(failure, not_before="") for failure in self._backend.sources.failures(name)
+        ]
         self._backend.sources.settle(name, now_due, [])
         self._backend.sources.record(name, replace(source.run, not_before=now(), code=""))
         return self.get(name)
@@ -281,7 +283,7 @@ class Sync:
                     f"{name} is already syncing.", fix="Wait for it to finish."
                 ) from reason
             putting = stack.enter_context(Putting(self._backend, self._model, source))
-            run = Run(
+            run = SourceRun(
                 self._backend,
                 source,
                 opened,

@@ -58,7 +58,7 @@ class Putting:
                 self._backend.models.embed_missing(
                     embedding.model, lambda texts: embedding.embed(texts).vectors
                 )
-            self._model.renew_grasp()
+            self._model.renew_separation()
 
     def _offers(self, items: Sequence[SourceItem]) -> Iterator[Offer]:
         if self._readers is None:

@@ -83,7 +83,7 @@ class SyncOptions:
 INCREMENTAL = SyncOptions()
 
 
-class Run:
+class SourceRun:
     """One run of one source, under its lease."""
 
     def __init__(
@@ -186,9 +186,13 @@ class Run:
     def _work(self) -> str:
         """When all ids were last compared; empty: the next run must compare them."""
         known = self._backend.sources.failures(self._source.name)
-        self._tries = {one.item: one.tries for one in known}
+        self._tries = {failure.item: failure.tries for failure in known}
         at = now()
-        failed = [one.item for one in known if not self._options.patient or one.not_before <= at]
+        failed = [
+            failure.item
+            for failure in known
+            if not self._options.patient or failure.not_before <= at
+        ]
         if failed and isinstance(self._opened, RetryingSource) and not self._options.full:
             self._follow(self._opened.again(failed))
         cursor = "" if self._options.full else self._source.cursor
@@ -254,23 +258,23 @@ class Run:
 
     def _apply(self, segment: Segment) -> None:
         source, sources = self._source, self._backend.sources
-        gone = [one for one in segment.changes.values() if isinstance(one, Gone)]
-        failed = [one for one in segment.changes.values() if isinstance(one, Failed)]
-        there = [one for one in segment.changes.values() if isinstance(one, Put)]
+        gone = [change for change in segment.changes.values() if isinstance(change, Gone)]
+        failed = [change for change in segment.changes.values() if isinstance(change, Failed)]
+        there = [change for change in segment.changes.values() if isinstance(change, Put)]
         point = None
         if segment.checkpoint is not None:
             point = SyncPoint(source.name, segment.checkpoint.cursor)
         taken: list[Gone | Only] = [*segment.only, *gone]
         if taken:
             self._forget(uris_of(self._backend, source, taken))
-            before = (one.item for one in sources.failures(source.name))
+            before = (failure.item for failure in sources.failures(source.name))
             if over := [item for item in before if any(one.drops(item) for one in taken)]:
                 sources.settle(source.name, [], over)
         for one in failed:
             self._fail(one.id, one.code, one.message)
         if there:
             self._failing.clear()
-            known = {one.item for one in sources.failures(source.name)}
+            known = {failure.item for failure in sources.failures(source.name)}
             with self._backend.writer.writing(self._on_wait):
                 items = [clean_item(item_of(source, put)) for put in there]
                 for outcome in self._putting.put(items, point):
@@ -332,13 +336,13 @@ class Run:
 
     def _compare_ids(self) -> None:
         listed: set[str] = set()
-        for one in self._opened.ids():
-            if isinstance(one, str):
-                listed.add(one)
-            elif isinstance(one, Failed):
-                self._note_unknown([one])
-                self._fail(one.id, one.code, one.message)
-            elif not self._wait(one):
+        for id_ in self._opened.ids():
+            if isinstance(id_, str):
+                listed.add(id_)
+            elif isinstance(id_, Failed):
+                self._note_unknown([id_])
+                self._fail(id_.id, id_.code, id_.message)
+            elif not self._wait(id_):
                 return
         self._forget_others(listed)
         prefix = self._source.uri_prefix
@@ -378,7 +382,7 @@ class Run:
                 self._follow(self._opened.again(extra))
             return
         self._forget([prefix + id_ for id_ in extra])
-        stale = [one.item for one in self._backend.sources.failures(self._source.name)]
+        stale = [failure.item for failure in self._backend.sources.failures(self._source.name)]
         known = listed | self._failed
         over = [item for item in stale if item not in known and not item.startswith(hidden)]
         self._backend.sources.settle(self._source.name, [], over)

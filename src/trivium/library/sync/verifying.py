@@ -60,7 +60,7 @@ class _Told(Generic[T]):
         near = self._below.get(above, set()) if above.endswith("/") else self.items
         if isinstance(change, Gone):
             near = {change.id, *near}
-        for id_ in [one for one in near if change.drops(one)]:
+        for id_ in [text for text in near if change.drops(text)]:
             self.items.pop(id_, None)
             self._below[above].discard(id_)
 
@@ -75,7 +75,7 @@ class Verifying:
 
     def verify(self, wait: Callable[[Wait], None], *, ids_only: bool) -> Verified:
         source, opened = self._source, self._opened
-        failed = {one.item: one for one in self._backend.sources.failures(source.name)}
+        failed = {failure.item: failure for failure in self._backend.sources.failures(source.name)}
         hidden: tuple[str, ...] = ()
         is_partial = False
         told: _Told[list[Difference]] = _Told()
@@ -98,7 +98,7 @@ class Verifying:
             id_ = uri.removeprefix(prefix)
             if id_ not in found and not id_.startswith(hidden):
                 found[id_] = [Difference(id_, "extra", "The source no longer has it.")]
-        every = tuple(one for id_ in sorted(found) for one in found[id_])
+        every = tuple(difference for id_ in sorted(found) for difference in found[id_])
         return Verified(source.name, compared, every)
 
     def would_do(self, cursor: str) -> tuple[Counter[str], str]:
@@ -196,5 +196,5 @@ def _batches(changes: Iterable[Change]) -> Iterator[list[Change]]:
 
 
 def _listing(source: SyncSource) -> Iterator[Put | Wait | Failed]:
-    for one in source.ids():
-        yield Put(one, one, bytes) if isinstance(one, str) else one
+    for id_ in source.ids():
+        yield Put(id_, id_, bytes) if isinstance(id_, str) else id_

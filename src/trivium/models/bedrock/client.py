@@ -186,9 +186,7 @@ class BedrockClient:
         with self._lock:
             if (service, seconds) not in self._opened:
                 limits = Config(
-                    connect_timeout=seconds,
-                    read_timeout=seconds,
-                    retries={"total_max_attempts": 1},
+                    connect_timeout=seconds, read_timeout=seconds, retries={"total_max_attempts": 1}
                 )
                 opened = session.client(service, config=limits)
                 weakref.finalize(self, opened.close)

@@ -55,9 +55,13 @@ class BedrockGenerator:
         yield from self._client.stream(self._asked(messages, most_tokens))
 
     def _asked(self, messages: Sequence[Message], most_tokens: int) -> dict[str, Any]:
-        system = [{"text": encodable(one.text)} for one in messages if one.role == "system"]
+        system = [
+            {"text": encodable(message.text)} for message in messages if message.role == "system"
+        ]
         said = [
-            {"role": one.role, "content": _content(one)} for one in messages if one.role != "system"
+            {"role": message.role, "content": _content(message)}
+            for message in messages
+            if message.role != "system"
         ]
         asked = {"messages": said, "inferenceConfig": {"maxTokens": most_tokens, **self._fixed}}
         return {**asked, "system": system} if system else asked

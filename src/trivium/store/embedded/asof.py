@@ -147,10 +147,7 @@ class Chosen:
         # elsewhere.
         past = (
             select(*(c.label(f"then_{c.name}") for c in interpretations.c if c.name != "text"))
-            .join(
-                last,
-                (interpretations.c.document == last.c.document) & (number == last.c.number),
-            )
+            .join(last, (interpretations.c.document == last.c.document) & (number == last.c.number))
             .subquery()
         )
         query = (

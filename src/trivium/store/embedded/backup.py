@@ -139,8 +139,8 @@ def read_backup(
     sums.pop(SUMS, None)
     if about is None or not listed or listed != sums:
         wrong = sorted({n for n in listed.keys() | sums.keys() if listed.get(n) != sums.get(n)})
-        told = f"{wrong[0]} has changed" if wrong else "its list of contents is missing"
-        raise BackupDamaged(f"{source} is damaged: {told}.")
+        text = f"{wrong[0]} has changed" if wrong else "its list of contents is missing"
+        raise BackupDamaged(f"{source} is damaged: {text}.")
     return about
 
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from trivium.core.types import Vector
 
 BLOCK = 32  # rows in one block of faiss's layout
+# Of a half's bits, shifted to where a float32 has them, and what its smaller exponent is worth.
+_SIGN_AND_SIZE = np.uint32(0x8FFFE000).view(np.int32)
+_SCALE = np.float32(2.0**112)
 # The four values that approximate a normal variable best (Lloyd 1982), in standard deviations.
 _LEVELS = np.array([-1.510, -0.4528, 0.4528, 1.510], dtype=np.float32)
 
@@ -101,5 +104,16 @@ class Codes:
 def widen(rows: NDArray[Any]) -> NDArray[np.float32]:
     """The rows as faiss takes them: float32, with a width that is a multiple of four, so that codes
     fill whole bytes."""
-    wide = rows.astype(np.float32)
+    wide = floats(rows) if rows.dtype == np.float16 else rows.astype(np.float32)
     return np.pad(wide, ((0, 0), (0, -rows.shape[1] % 4))) if rows.shape[1] % 4 else wide
+
+
+def floats(rows: NDArray[np.float16]) -> NDArray[np.float32]:
+    """The same finite numbers. By shifting their bits and scaling, as numpy does for a whole array
+    at a time: on x86-64 it converts halves one by one, in twice the time."""
+    bits = rows.view(np.int16).astype(np.int32)
+    bits <<= 13
+    bits &= _SIGN_AND_SIZE
+    wide = bits.view(np.float32)
+    wide *= _SCALE
+    return wide

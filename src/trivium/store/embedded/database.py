@@ -86,8 +86,8 @@ def guarded(part: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
             except IndexDamaged:
                 raise
             except (ValueError, ArithmeticError, LookupError) as error:
-                told = (str(error).splitlines() or [type(error).__name__])[0][:200]
-                raise IndexDamaged.of(part, told) from error
+                text = (str(error).splitlines() or [type(error).__name__])[0][:200]
+                raise IndexDamaged.of(part, text) from error
 
         return call
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trivium.core.errors import IndexDamaged
-from trivium.store.embedded.codes import BLOCK, Codes, fit_levels, load_faiss
+from trivium.store.embedded.codes import BLOCK, Codes, fit_levels, floats, load_faiss
 from trivium.store.embedded.database import guarded
 from trivium.store.embedded.lists import LEAST_SEEN, Filter, Lists, write
 
@@ -95,7 +95,7 @@ class Generation:
                 positions = passing.positions
             # One dot product for each row: unlike a matrix product, it gives equal rows equal
             # scores at any position, and starts no threads.
-            near = rows.take(positions, axis=0).astype(np.float32)
+            near = floats(rows.take(positions, axis=0))
             self._give_back(len(positions))
             scores = np.vecdot(near, vector.astype(np.float32, copy=False))
             best = np.argsort(-scores, kind="stable")[: max(k, 0)]  # positions rise, and so do ids

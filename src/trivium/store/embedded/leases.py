@@ -49,8 +49,8 @@ class FileLeases:
                 try:
                     lock.acquire(timeout=seconds)
                 except Timeout as reason:
-                    told = f"Another process has been {doing} for {seconds:.0f} s."
-                    raise LibraryBusy(told) from reason
+                    text = f"Another process has been {doing} for {seconds:.0f} s."
+                    raise LibraryBusy(text) from reason
         try:
             yield
         finally:

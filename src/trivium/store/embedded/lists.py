@@ -281,8 +281,8 @@ def _means(sample: NDArray[np.float32], number: int) -> NDArray[np.float32]:
         max_points_per_centroid=len(sample),
     )
     means.train(sample)
-    found: NDArray[np.float32] = np.array(means.centroids, np.float32)
-    return found
+    array: NDArray[np.float32] = np.array(means.centroids, np.float32)
+    return array
 
 
 def _finder(centroids: NDArray[np.float32]) -> Any:

@@ -226,12 +226,12 @@ def _known(old: sqlite3.Connection, connection: sqlite3.Connection) -> Iterator[
         for row in connection.execute("SELECT * FROM documents").fetchall():
             labels = ("uri", "collection", "category", "audience", "sender", "original", "metadata")
             found.setdefault(row["id"], {}).update({name: row[name] for name in labels})
-    for id_, told in sorted(found.items()):
+    for id_, fields in sorted(found.items()):
         try:
-            told["metadata"] = metadata_of(json.loads(told.get("metadata", "{}")))
+            fields["metadata"] = metadata_of(json.loads(fields.get("metadata", "{}")))
         except ValueError:
-            told["metadata"] = {}
-        yield LostDocument(id_, **told)
+            fields["metadata"] = {}
+        yield LostDocument(id_, **fields)
 
 
 @contextmanager
@@ -271,9 +271,7 @@ def _count(connection: sqlite3.Connection) -> None:
         "embedded_upto": "0",
     }
     for name, value in told.items():
-        connection.execute(
-            f"INSERT OR IGNORE INTO settings SELECT '{name}', {value} {most}",
-        )
+        connection.execute(f"INSERT OR IGNORE INTO settings SELECT '{name}', {value} {most}")
     connection.execute(
         "UPDATE settings SET value = (SELECT coalesce(max(chunks.id), 0) FROM chunks"
         " JOIN embeddings ON embeddings.hash = chunks.embedding WHERE embeddings.model ="

@@ -233,8 +233,8 @@ class _File:
         file.truncate(self._size)
         file.seek(0)
         sums = [zlib.crc32(file.read(_CHECKED)) for _ in range(-(-self._size // _CHECKED))]
-        told = {"arrays": self._arrays, "size": self._size, "sums": sums}
-        told_bytes = json.dumps(told).encode()
+        fields = {"arrays": self._arrays, "size": self._size, "sums": sums}
+        told_bytes = json.dumps(fields).encode()
         file.seek(self._size)
         file.write(told_bytes + b"%08x %12d\n" % (zlib.crc32(told_bytes), len(told_bytes)))
         file.flush()

@@ -16,16 +16,7 @@ import numpy as np
 from sqlalchemy import Engine
 
 from trivium.core.errors import IndexDamaged, ModelChanged
-from trivium.core.types import (
-    ChunkId,
-    Hit,
-    Probe,
-    Signal,
-    Spelled,
-    TokenVectors,
-    Where,
-    hits_of,
-)
+from trivium.core.types import ChunkId, Hit, Probe, Signal, Spelled, TokenVectors, Where, hits_of
 from trivium.store.embedded.database import guarded, rows_of, translated
 from trivium.store.embedded.indexes import VECTORS, WORDS, Indexes
 from trivium.store.embedded.snapshots import Snapshot, Snapshots

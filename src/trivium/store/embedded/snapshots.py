@@ -98,9 +98,9 @@ class Snapshots:
 
     def _sequence(self) -> int:
         """Every search asks for it."""
-        found = sequence_of(self._feed.engine)
+        sequence = sequence_of(self._feed.engine)
         # Otherwise the feed raises one of our errors, if something is wrong.
-        return self._feed.sequence() if found is None else found
+        return self._feed.sequence() if sequence is None else sequence
 
     def forget(self) -> None:
         """The indexes are about to change, or have changed, without a change in SQLite."""

@@ -123,21 +123,21 @@ class EmbeddedUpkeep:
         embedded texts, checks every byte of indexes and passages as well."""
         with translated(self._folder):
             looked = self._examination
-            found = [self._examine_database(), *looked.rows(), *looked.indexes(self.health())]
-            found += looked.archive(self._orphans())
+            findings = [self._examine_database(), *looked.rows(), *looked.indexes(self.health())]
+            findings += looked.archive(self._orphans())
             if hash_of:
-                found += [self._examine_bytes(), *looked.passages(hash_of)]
-            return found
+                findings += [self._examine_bytes(), *looked.passages(hash_of)]
+            return findings
 
     def _examine_database(self) -> Finding:
         with self._engine.connect() as connection:
             said = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
             broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
         whole = said == ["ok"] and not broken
-        told, repair = "The database is intact.", ""
+        text, repair = "The database is intact.", ""
         if not whole:
-            told, repair = survey(self._folder).told(), "Save what can be read."
-        return Finding("database", whole, told, repair)
+            text, repair = survey(self._folder).told(), "Save what can be read."
+        return Finding("database", whole, text, repair)
 
     def _examine_bytes(self) -> Finding:
         try:
@@ -155,7 +155,7 @@ class EmbeddedUpkeep:
             self._indexes.distrust(damage)
             self._indexes.start_writing()
             yield f"Rebuilt the index of {damage.part}."
-        mendable = [one for one in self._checks.rotten(hash_of) if one.text is not None]
+        mendable = [rotten for rotten in self._checks.rotten(hash_of) if rotten.text is not None]
         if mendable:
             self._checks.mend(mendable)
             self.rebuild()
@@ -167,7 +167,7 @@ class EmbeddedUpkeep:
 
     def _mend_rows(self) -> Iterator[str]:
         unsound = self._checks.unsound()
-        hashes = [one.key[1] for one in unsound if one.table is embeddings]
+        hashes = [finding.key[1] for finding in unsound if finding.table is embeddings]
         mended = self._checks.mend_rows(unsound, self._indexes.stored_vectors(hashes))
         if mended:
             yield f"Repaired {counted(len(mended), 'row')} that had changed on disk."

@@ -84,15 +84,15 @@ class VectorIndex:
         with self._growing:
             self._writable = True
             self._folder.mkdir(parents=True, exist_ok=True)
-            held, name = self.generation, self._current()
-            if name != held.folder.name:  # another writer has started a generation since
-                held = self._named(name)
-            if name and held.is_whole():
-                held.cut()
-                if held.stored() < held.count:
-                    held = self._named(name)
-                held.grow()
-                self.generation = held
+            generation, name = self.generation, self._current()
+            if name != generation.folder.name:  # another writer has started a generation since
+                generation = self._named(name)
+            if name and generation.is_whole():
+                generation.cut()
+                if generation.stored() < generation.count:
+                    generation = self._named(name)
+                generation.grow()
+                self.generation = generation
                 self._tidy()
             else:
                 self._adopt(self._fresh())

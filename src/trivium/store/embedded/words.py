@@ -273,8 +273,13 @@ class WordView:
         known = self._known.get((field, run))
         if known is not None:
             return known
-        parts = [_held(file.columns[field], run) for file in self.files]
-        parts = [part for part in parts if len(part[0])] or [(_NO_IDS, _NO_COUNTS)]
+        parts = []
+        for file in self.files:
+            part = _held(file.columns[field], run)
+            if part is not None:
+                parts.append(part)
+        if not parts:
+            return _NO_IDS, _NO_COUNTS
         if len(parts) == 1 and len(run) == 1:  # of one file, as of most words
             return parts[0]
         ids, counts = zip(*parts, strict=True)
@@ -310,13 +315,13 @@ def _is_seen(ids: Ids, seen: NDArray[np.bool_]) -> bool:
     return bool(seen.take(below(ids, len(seen))).any())
 
 
-def _held(column: Column, run: Run) -> tuple[Ids, Counts]:
+def _held(column: Column, run: Run) -> tuple[Ids, Counts] | None:
     if len(run) == 1:
         row = column.rows.get(run[0])
-        return (_NO_IDS, _NO_COUNTS) if row is None else _listed(column, row)
+        return None if row is None else _listed(column, row)
     rows = [column.rows.get(word) for word in run]
     if None in rows:
-        return _NO_IDS, _NO_COUNTS
+        return None
     return _side_by_side(column, rows, [_listed(column, row) for row in rows if row is not None])
 
 

@@ -21,12 +21,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from trivium.core.errors import (
-    DiskFull,
-    IndexDamaged,
-    LibraryBusy,
-    LibraryReadOnly,
-)
+from trivium.core.errors import DiskFull, IndexDamaged, LibraryBusy, LibraryReadOnly
 from trivium.core.types import ChunkId, Document, DocumentId, Processed
 from trivium.ports import Leases, Waiting
 from trivium.store.embedded.asof import discard

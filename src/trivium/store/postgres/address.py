@@ -54,13 +54,13 @@ class Address:
         return self.parts.get("host", "").split(",")
 
     def replica(self, place: str) -> Address:
-        found = _REPLICA.fullmatch(place)
-        assert found is not None, "checked by parse"
+        match = _REPLICA.fullmatch(place)
+        assert match is not None, "checked by parse"
         primary = ("hostaddr", "target_session_attrs", "load_balance_hosts")
         parts = {name: value for name, value in self.parts.items() if name not in primary}
-        port = found["port"] or parts.get("port", "5432").partition(",")[0]
+        port = match["port"] or parts.get("port", "5432").partition(",")[0]
         return replace(
-            self, parts=parts | {"host": found["host"].strip("[]"), "port": port}, replicas=()
+            self, parts=parts | {"host": match["host"].strip("[]"), "port": port}, replicas=()
         )
 
 
@@ -85,10 +85,10 @@ def parse(place: DatabaseAddress) -> Address:
             fix="Use lower-case letters, digits and _, and begin with a letter.",
         )
     replicas = tuple(filter(None, ours.get("replicas", "").split(",")))
-    for one in replicas:
-        if not _REPLICA.fullmatch(one):
+    for replica in replicas:
+        if not _REPLICA.fullmatch(replica):
             raise BadSetting(
-                f"{one!r} isn't the address of a replica.",
+                f"{replica!r} isn't the address of a replica.",
                 fix="Write replicas=HOST:PORT,HOST:PORT.",
             )
     return Address(parts, schema, replicas)

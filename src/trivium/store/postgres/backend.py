@@ -130,9 +130,9 @@ def open_postgres(
 
 @contextmanager
 def _embedding(leases: RowLeases) -> Iterator[None]:
-    with ExitStack() as held:
+    with ExitStack() as stack:
         try:
-            held.enter_context(leases.hold(EMBEDDING, "embedding passages", patience=0))
+            stack.enter_context(leases.hold(EMBEDDING, "embedding passages", patience=0))
         except LibraryBusy as reason:
             raise EmbeddingElsewhere from reason
         yield

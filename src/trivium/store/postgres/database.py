@@ -70,9 +70,8 @@ _READ_ONLY = "25006"
 # What Citus says if a node is away: with a code for connections, as an "internal error" (XX000), or
 # as an error of a disk (58030), which would blame the document.
 _NODE_AWAY = re.compile(
-    "remote node|connection marked as essential|failed to COPY to shard"
-    "|could not connect to any active placement",
-    re.IGNORECASE,
+    "(?i)remote node|connection marked as essential|failed to COPY to shard"
+    "|could not connect to any active placement"
 )
 
 
@@ -185,9 +184,9 @@ def open_database(address: Address, *, patience: int = CONNECT_SECONDS) -> Engin
             lost = error.connection_invalidated
             if getattr(error.orig, "sqlstate", "") == _READ_ONLY and len(address.hosts) > 1:
                 context.is_disconnect = lost = True  # another host is the primary by now
-            told = _of_postgres(error.orig, engine.url, lost=lost)
-            if told is not None:
-                raise told from error
+            store_error = _of_postgres(error.orig, engine.url, lost=lost)
+            if store_error is not None:
+                raise store_error from error
 
     @event.listens_for(engine, "engine_connect")
     def in_transactions(connection: Connection) -> None:
@@ -250,10 +249,10 @@ def direct(connection: Connection) -> Iterator[Any]:
         lost = bool(driver.closed)
         if lost:
             connection.invalidate(error)
-        told = _of_postgres(error, connection.engine.url, lost=lost)
-        if told is None:
+        store_error = _of_postgres(error, connection.engine.url, lost=lost)
+        if store_error is None:
             raise
-        raise told from error
+        raise store_error from error
 
 
 @contextmanager
@@ -272,10 +271,10 @@ def one_read(engine: Engine) -> Iterator[Any]:
         lost = pooled is not None and bool(driver.closed)
         if lost and pooled is not None:
             pooled.invalidate(error)
-        told = _of_postgres(error, engine.url, lost=lost)
-        if told is None:
+        store_error = _of_postgres(error, engine.url, lost=lost)
+        if store_error is None:
             raise
-        raise told from error
+        raise store_error from error
     finally:
         if pooled is not None:
             pooled.close()
@@ -328,8 +327,8 @@ def _of_postgres(error: BaseException | None, url: URL, *, lost: bool) -> StoreE
             fix="Correct it: PostgreSQL's documentation lists the values of each part.",
         )
     if state in _TOLD:
-        kind, told, fix = _TOLD[state]
-        return kind(told.format(said=said, user=url.username), fix=fix)
+        kind, text, fix = _TOLD[state]
+        return kind(text.format(said=said, user=url.username), fix=fix)
     of_node = _NODE_AWAY.search(said) is not None
     gone = lost or of_node or state[:2] in ("08", "57")
     if gone or (not state and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)):

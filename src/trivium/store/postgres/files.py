@@ -13,12 +13,7 @@ from uuid import uuid4
 
 from sqlalchemy import Engine, text
 
-from trivium.core.errors import (
-    FileTooLarge,
-    FileUnreadable,
-    OriginalDamaged,
-    OriginalMissing,
-)
+from trivium.core.errors import FileTooLarge, FileUnreadable, OriginalDamaged, OriginalMissing
 from trivium.store.blobs import check_room
 
 _SCHEME = "sha256:"
@@ -78,8 +73,8 @@ class RowBlobs:
     def part(self, address: str, start: int, end: int) -> bytes:
         query = text("SELECT substring(data FROM :first FOR :count) FROM blobs WHERE address = :at")
         with self._engine.connect() as connection:
-            told = {"first": start + 1, "count": end - start, "at": address}
-            found = connection.scalar(query, told)
+            fields = {"first": start + 1, "count": end - start, "at": address}
+            found = connection.scalar(query, fields)
         if found is None:
             raise OriginalMissing(f"The database doesn't have {address}.")
         return bytes(found)

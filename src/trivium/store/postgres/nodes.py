@@ -75,8 +75,8 @@ class CitusNodes:
             return Spread(nodes_of(connection), shards_of(connection))
 
     def distribute(self, shards: int | None = None) -> Spread:
-        found = self._checked()
-        wanted = shards or found.shards or _PER_NODE * len(found.nodes)
+        spread = self._checked()
+        wanted = shards or spread.shards or _PER_NODE * len(spread.nodes)
         with self._alone():
             self._run(*_CUT)
             for table, column, beside in _TABLES:
@@ -130,14 +130,14 @@ class CitusNodes:
                     fix="Wait until `trivium reembed` has finished, or stop it.",
                     on_page="Wait until the change of the model has finished.",
                 )
-        found = self.spread()
-        if not found.nodes:
+        spread = self.spread()
+        if not spread.nodes:
             raise DatabaseUnsuitable(
                 "Citus has no nodes for rows.",
                 fix="Add each one on the coordinator: SELECT citus_add_node('HOST', 5432);",
                 on_page="Ask the person who runs the database to add nodes.",
             )
-        return found
+        return spread
 
     def _run(self, *statements: str) -> None:
         with self._engine.begin() as connection:

@@ -162,13 +162,13 @@ def prepare(engine: Engine, address: Address, *, create: bool) -> None:
 
 
 def _look_at(connection: Connection) -> None:
-    found = connection.execute(
+    row = connection.execute(
         text(
             "SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery(),"
             " (SELECT extversion FROM pg_extension WHERE extname = 'vector')"
         )
     ).one()
-    check_server(found[0] // 10_000, is_replica=found[1], vector=found[2] or "")
+    check_server(row[0] // 10_000, is_replica=row[1], vector=row[2] or "")
 
 
 def check_server(version: int, *, is_replica: bool = False, vector: str = "") -> None:

@@ -97,10 +97,10 @@ class PostgresUpkeep:
     def examine(self, hash_of: Hash | None = None) -> list[Finding]:
         self.check_there()
         looked = self._examination
-        found = [Finding("database", True, self._described())]
-        found += [*looked.rows(), *self._indexes()]
-        found += looked.archive(looked.orphans())
-        return [*found, *looked.passages(hash_of)] if hash_of else found
+        findings = [Finding("database", True, self._described())]
+        findings += [*looked.rows(), *self._indexes()]
+        findings += looked.archive(looked.orphans())
+        return [*findings, *looked.passages(hash_of)] if hash_of else findings
 
     def _described(self) -> str:
         with self._engine.connect() as connection:

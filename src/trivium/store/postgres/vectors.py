@@ -88,11 +88,13 @@ class VectorTables:
 
     def add(self, connection: Connection, model: str, chunks: Sequence[IndexedChunk]) -> None:
         """Part of the change that makes the chunks active."""
-        held = [chunk for chunk in chunks if chunk.vector is not None]
-        if held:
-            vectors = np.stack([chunk.vector for chunk in held if chunk.vector is not None])
+        indexed_chunks = [chunk for chunk in chunks if chunk.vector is not None]
+        if indexed_chunks:
+            vectors = np.stack(
+                [chunk.vector for chunk in indexed_chunks if chunk.vector is not None]
+            )
             table = self._made(connection, model, vectors.shape[1])
-            _copy(connection, table, np.array([chunk.id for chunk in held]), vectors)
+            _copy(connection, table, np.array([chunk.id for chunk in indexed_chunks]), vectors)
 
     def drop(self, connection: Connection, ranges: Iterable[tuple[ChunkId, int]]) -> None:
         gone = list(ranges)
@@ -157,12 +159,7 @@ class VectorTables:
     # --- searching
 
     def nearest(
-        self,
-        serving: ServedModel,
-        vector: Vector,
-        k: int,
-        passing: NDArray[np.bool_],
-        total: int,
+        self, serving: ServedModel, vector: Vector, k: int, passing: NDArray[np.bool_], total: int
     ) -> list[Hit]:
         """The k nearest of the chunks that pass. `passing`: by chunk id. `total`: number of active
         chunks."""

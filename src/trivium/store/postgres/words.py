@@ -71,7 +71,7 @@ def gather(chunks: Sequence[tuple[str, str]]) -> Gathered:
     for text_, language in chunks:
         found = [known.setdefault((word, language), len(known)) for word in words(text_)]
         terms.append(np.array(found, dtype=np.int64))
-    lengths = np.array([len(found) for found in terms], dtype=np.int64)
+    lengths = np.array([len(term) for term in terms], dtype=np.int64)
     all_terms = np.concatenate([*terms, np.empty(0, dtype=np.int64)])
     owners = np.repeat(np.arange(len(terms)), lengths)
     places = np.concatenate([*map(np.arange, lengths), np.empty(0, dtype=np.int64)])
@@ -107,11 +107,7 @@ class Words:
         self._of = (0, 0)  # the generation that the numbers belong to, and the last change
 
     def add(
-        self,
-        connection: Connection,
-        gathered: Gathered,
-        ids: NDArray[np.int64],
-        sequence: int,
+        self, connection: Connection, gathered: Gathered, ids: NDArray[np.int64], sequence: int
     ) -> None:
         """Part of a change that has its sequence number: from then on no other change commits, so
         numbers of words rise in the order of changes."""
@@ -238,11 +234,11 @@ def _there(connection: Connection, wanted: list[tuple[str, str]]) -> dict[tuple[
 
 
 def _together(batches: Iterable[list[IndexedChunk]], most: int) -> Iterator[list[IndexedChunk]]:
-    held: list[IndexedChunk] = []
+    indexed_chunks: list[IndexedChunk] = []
     for batch in batches:
-        held += batch
-        if len(held) >= most:
-            yield held
-            held = []
-    if held:
-        yield held
+        indexed_chunks += batch
+        if len(indexed_chunks) >= most:
+            yield indexed_chunks
+            indexed_chunks = []
+    if indexed_chunks:
+        yield indexed_chunks

@@ -91,7 +91,7 @@ class Checks:
         """Every row with a checksum that doesn't match it. Passages apart, of which `rotten` can
         say more."""
         tables = [table for table in CHECKED if with_passages or table is not chunks]
-        return [one for table in tables for one in self._unsound_of(table)]
+        return [finding for table in tables for finding in self._unsound_of(table)]
 
     def _unsound_of(self, table: Table) -> Iterator[Unsound]:
         for keys in self._keys(table):
@@ -144,23 +144,23 @@ class Checks:
         """Repair rows that have a good copy: a document's row from its active interpretation, and
         the other way round; a vector from the index, whose rows are given by hash. Deletes other
         vectors, since they can be computed again. Returns the repaired rows."""
-        return [one for one in bad if self._mend_row(one, vectors)]
+        return [finding for finding in bad if self._mend_row(finding, vectors)]
 
-    def _mend_row(self, one: Unsound, vectors: Mapping[str, bytes]) -> bool:
-        mine = _is_key(one)
+    def _mend_row(self, finding: Unsound, vectors: Mapping[str, bytes]) -> bool:
+        mine = _is_key(finding)
         with self._engine.begin() as connection:
-            if one.table is token_vectors:
+            if finding.table is token_vectors:
                 connection.execute(delete(token_vectors).where(mine))
                 return True
-            if one.table is embeddings:
+            if finding.table is embeddings:
                 wanted = connection.scalar(select(embeddings.c.checksum).where(mine))
-                held = vectors.get(one.key[1], b"")
+                held = vectors.get(finding.key[1], b"")
                 if crc32(held) == wanted:
                     connection.execute(update(embeddings).where(mine).values(vector=held))
                 else:
                     connection.execute(delete(embeddings).where(mine))
                 return True
-            return _take_over(connection, one)
+            return _take_over(connection, finding)
 
     def without_checksum(self) -> int:
         """Rows from before there were checksums."""
@@ -190,23 +190,23 @@ class Checks:
     def rotten(self, hash_of: Callable[[str], str]) -> list[Rotten]:
         """Compare every passage, active or not, with the hash of its embedded text and with its
         document's text: what two of the three agree on is right."""
-        found: list[Rotten] = []
+        rottens: list[Rotten] = []
         last = 0
         ids = select(chunks.c.id, chunks.c.document).order_by(chunks.c.id).limit(_BATCH)
         while True:
             with self._engine.connect() as connection:
                 batch = connection.execute(ids.where(chunks.c.id > last)).all()
             if not batch:
-                return found
+                return rottens
             last = batch[-1].id
             try:
-                found += self._rotten([row.id for row in batch], hash_of)
+                rottens += self._rotten([row.id for row in batch], hash_of)
             except LibraryDamaged:  # an unreadable one must not hide the others
                 for row in batch:
                     try:
-                        found += self._rotten([row.id], hash_of)
+                        rottens += self._rotten([row.id], hash_of)
                     except LibraryDamaged:
-                        found.append(Rotten(row.id, row.document))
+                        rottens.append(Rotten(row.id, row.document))
 
     def _rotten(self, ids: Sequence[ChunkId], hash_of: Callable[[str], str]) -> Iterator[Rotten]:
         whole = interpretations.c.text.label("whole")
@@ -285,9 +285,9 @@ class Checks:
             & (interpretations.c.first_chunk == said.first_chunk)
         )
         states = _counted(interpretations, interpretations.c.document, whole)
-        held = _counted(chunks, chunks.c.document, active)
+        subquery = _counted(chunks, chunks.c.document, active)
         called = _counted(names, names.c.document, true())
-        counts = (func.coalesce(one.c.held, 0) for one in (states, held, called))
+        counts = (func.coalesce(one.c.held, 0) for one in (states, subquery, called))
         is_one, has_chunks, has_names = counts
         query = select(said.id).where(
             said.interpretation > 0,
@@ -296,7 +296,7 @@ class Checks:
             | (has_names != func.json_array_length(said.names)),
         )
         joined: FromClause = documents
-        for one in (states, held, called):
+        for one in (states, subquery, called):
             joined = joined.outerjoin(one, one.c.document == said.id)
         query = query.select_from(joined).order_by(said.id)
         with self._engine.connect() as connection:
@@ -346,16 +346,16 @@ def _set_text(connection: Connection, table: Table, id_: int, text: str) -> None
     connection.execute(update(table).where(table.c.id == id_).values(**values))
 
 
-def _is_key(one: Unsound) -> ColumnElement[bool]:
-    columns = one.table.primary_key.columns
-    return and_(*(column == value for column, value in zip(columns, one.key, strict=True)))
+def _is_key(finding: Unsound) -> ColumnElement[bool]:
+    columns = finding.table.primary_key.columns
+    return and_(*(column == value for column, value in zip(columns, finding.key, strict=True)))
 
 
-def _take_over(connection: Connection, one: Unsound) -> bool:
+def _take_over(connection: Connection, finding: Unsound) -> bool:
     """Give a document's row, or its active interpretation's, what the other of the two says, one
     column or all of them, if the checksum then says that it is right."""
-    (row,) = _read_anyway(connection, one.table, _is_key(one))
-    if one.table is documents:
+    (row,) = _read_anyway(connection, finding.table, _is_key(finding))
+    if finding.table is documents:
         of = (interpretations.c.document == row["id"]) & (interpretations.c.state == "active")
         others = _read_anyway(connection, interpretations, of)
     else:
@@ -363,10 +363,10 @@ def _take_over(connection: Connection, one: Unsound) -> bool:
         of = documents.c.id == row["document"]
         others = _read_anyway(connection, documents, of) if is_active else []
     for other in others:
-        told = {name: other[name] for name in _TOLD_TWICE}
-        for values in [*({name: value} for name, value in told.items()), told]:
-            if is_sound(one.table, {**row, **values}):
-                connection.execute(update(one.table).where(_is_key(one)).values(**values))
+        fields = {name: other[name] for name in _TOLD_TWICE}
+        for values in [*({name: value} for name, value in fields.items()), fields]:
+            if is_sound(finding.table, {**row, **values}):
+                connection.execute(update(finding.table).where(_is_key(finding)).values(**values))
                 return True
     return False
 

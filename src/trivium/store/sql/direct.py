@@ -75,8 +75,8 @@ class DirectDocuments(SqlDocuments):
             rows = self._read(self._engine, *asked)
         except sqlite3.Error:
             return super().chunks(ids, where)  # raises one of our errors, if it fails again
-        found = {chunk.id: chunk for chunk in map(self._reading.chunk, rows)}
-        return [found[i] for i in ids if i in found]
+        passages = {chunk.id: chunk for chunk in map(self._reading.chunk, rows)}
+        return [passages[i] for i in ids if i in passages]
 
     def _made(self, where: Where, number: int) -> _Statement:
         return _Statement(self._engine.dialect, where, number)

@@ -75,12 +75,7 @@ class SqlDocuments:
         self._engine = engine
 
     def all(
-        self,
-        where: Where,
-        *,
-        after: DocumentId = 0,
-        limit: int | None = None,
-        listed: bool = False,
+        self, where: Where, *, after: DocumentId = 0, limit: int | None = None, listed: bool = False
     ) -> list[Document]:
         query = select(documents).where(visible(where), documents.c.id > after)
         query = query.where(_LISTED) if listed else query
@@ -104,7 +99,7 @@ class SqlDocuments:
         with one_state(self._engine) as connection:
             found = named(connection, [(collection, uri) for uri in uris])
         wanted = set(uris)
-        return {uri: one for one in found for uri in all_names(one) if uri in wanted}
+        return {uri: document for document in found for uri in all_names(document) if uri in wanted}
 
     def alike(self, hashes: Sequence[str], collection: str) -> list[Document]:
         with one_state(self._engine) as connection:
@@ -123,8 +118,10 @@ class SqlDocuments:
             for table in (documents, names)
         )
         with self._engine.connect() as connection:
-            found = connection.scalars(union(first.where(documents.c.interpretation > 0), others))
-            return sorted(found)
+            scalar_result = connection.scalars(
+                union(first.where(documents.c.interpretation > 0), others)
+            )
+            return sorted(scalar_result)
 
     def within(self, uri: str, collection: str) -> list[Document]:
         with one_state(self._engine) as connection:
@@ -218,8 +215,8 @@ class SqlDocuments:
             row = connection.execute(summary).first()
             if row is None:
                 return None
-            held = connection.scalars(hashes, {"of": row.id})
-            return Summarised(row.summary, frozenset(held))
+            scalar_result = connection.scalars(hashes, {"of": row.id})
+            return Summarised(row.summary, frozenset(scalar_result))
 
     def history(self, document: DocumentId, where: Where) -> list[Interpretation]:
         # Everything but the text, which may be long.
@@ -260,10 +257,10 @@ class SqlDocuments:
         return self._chunks(query)
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
-        found: dict[ChunkId, StoredChunk] = {}
+        passages: dict[ChunkId, StoredChunk] = {}
         for some in slices(ids):
-            found |= {c.id: c for c in self._chunks(chunks_by_id(where), {"ids": some})}
-        return [found[i] for i in ids if i in found]
+            passages |= {c.id: c for c in self._chunks(chunks_by_id(where), {"ids": some})}
+        return [passages[i] for i in ids if i in passages]
 
     def _chunks(
         self, query: Select[Any], values: dict[str, Any] | None = None
@@ -340,11 +337,11 @@ def _near(connection: Connection, ids: Sequence[DocumentId], where: Where) -> se
     seen: ColumnElement[bool] = true()
     if where.access != OWNER:
         seen = counted.c.document.in_(select(documents.c.id).where(visible(where.access)))
-    held = func.count().over(partition_by=shingles.c.document).label("held")
-    found = set(ids)
+    label = func.count().over(partition_by=shingles.c.document).label("held")
+    near = set(ids)
     for some in slices(ids):
         mine = shingles.c.document.in_(some)
-        own = select(shingles.c.document, shingles.c.hash, held).where(mine).subquery("own")
+        own = select(shingles.c.document, shingles.c.hash, label).where(mine).subquery("own")
         last = (
             select(counted.c.document)
             .where(counted.c.hash == own.c.hash, seen)
@@ -360,8 +357,8 @@ def _near(connection: Connection, ids: Sequence[DocumentId], where: Where) -> se
             .group_by(own.c.document, known.c.document)
             .having(func.count() >= func.max(own.c.held) * ENOUGH_KEYS)
         )
-        found |= set(connection.scalars(query))
-    return found
+        near |= set(connection.scalars(query))
+    return near
 
 
 def _text(connection: Connection, document: DocumentId) -> str:
@@ -380,14 +377,16 @@ def neighbours(
     """The chunks around others: those of one document are numbered without gaps. `fetch` is called
     once, for everything."""
     wanted = sorted({i + step for i in ids for step in range(-before, after + 1)})
-    found = {chunk.id: chunk for chunk in fetch(wanted)}
+    passages = {chunk.id: chunk for chunk in fetch(wanted)}
 
     def beside(middle: StoredChunk, steps: range) -> tuple[StoredChunk, ...]:
-        near = (found.get(middle.id + step) for step in steps)
+        near = (passages.get(middle.id + step) for step in steps)
         return tuple(c for c in near if c and c.document.id == middle.document.id)
 
     return {
-        i: Neighbours(beside(found[i], range(-before, 0)), beside(found[i], range(1, after + 1)))
+        i: Neighbours(
+            beside(passages[i], range(-before, 0)), beside(passages[i], range(1, after + 1))
+        )
         for i in ids
-        if i in found
+        if i in passages
     }

@@ -26,10 +26,10 @@ class Examination:
 
     def rows(self) -> Iterator[Finding]:
         wrong = self._checks.contradictions()
-        told = "Every document agrees with its rows."
+        text = "Every document agrees with its rows."
         if wrong:
-            told = f"Documents that disagree with their rows: {len(wrong):,} ({_first(wrong)})."
-        yield Finding("documents", not wrong, told)
+            text = f"Documents that disagree with their rows: {len(wrong):,} ({_first(wrong)})."
+        yield Finding("documents", not wrong, text)
         staged = self._checks.staged()
         yield Finding(
             "unfinished",
@@ -39,8 +39,8 @@ class Examination:
         )
         unused = self._checks.unused_vectors()
         # A writer that died leaves some, and its next run is quicker for them.
-        told = f"Vectors of no passage: {unused:,}; `trivium compact` deletes them."
-        yield Finding("unused", True, told if unused else "Every vector is in use.")
+        text = f"Vectors of no passage: {unused:,}; `trivium compact` deletes them."
+        yield Finding("unused", True, text if unused else "Every vector is in use.")
 
     def indexes(self, health: Mapping[str, int]) -> Iterator[Finding]:
         embedded = self._models.embedded(self._models.manifest().model)
@@ -66,37 +66,39 @@ class Examination:
         """Every byte of passages and rows."""
         rotten = self._checks.rotten(hash_of)
         lost = sorted({one.document for one in rotten if one.text is None})
-        told = "Every passage is intact."
+        text = "Every passage is intact."
         if rotten:
             of = _first(sorted({one.document for one in rotten}))
-            told = f"Changed on disk: {counted(len(rotten), 'passage')}, in {of}."
+            text = f"Changed on disk: {counted(len(rotten), 'passage')}, in {of}."
         if lost:
-            told += f" The text in {_first(lost)} is lost. {_RESTORE.format(lost[0])}"
+            text += f" The text in {_first(lost)} is lost. {_RESTORE.format(lost[0])}"
         mendable = len(rotten) > sum(one.text is None for one in rotten)
-        yield Finding("passages", not rotten, told, "Restore their text." if mendable else "")
+        yield Finding("passages", not rotten, text, "Restore their text." if mendable else "")
         unsound = self._checks.unsound()
-        told = "Every row matches its checksum."
+        text = "Every row matches its checksum."
         if unsound:
-            of = _first(sorted({id_ for one in unsound for id_ in one.documents}))
-            held = ", ".join(sorted({one.table.name for one in unsound}))
-            told = f"Changed on disk: {counted(len(unsound), 'row')} of {held}, in {of}."
-            if left := [id_ for one in unsound if not one.is_derived for id_ in one.documents]:
-                told += f" What repairing leaves: {_RESTORE.format(left[0])}"
+            of = _first(sorted({id_ for finding in unsound for id_ in finding.documents}))
+            held = ", ".join(sorted({finding.table.name for finding in unsound}))
+            text = f"Changed on disk: {counted(len(unsound), 'row')} of {held}, in {of}."
+            if left := [
+                id_ for finding in unsound if not finding.is_derived for id_ in finding.documents
+            ]:
+                text += f" What repairing leaves: {_RESTORE.format(left[0])}"
         unknown = self._checks.without_checksum()
         if unknown:
-            told += f" Rows without a checksum: {unknown:,}; `trivium doctor --repair` adds them."
+            text += f" Rows without a checksum: {unknown:,}; `trivium doctor --repair` adds them."
         mend = "Restore them from copies, or embed them again."
-        yield Finding("rows", not unsound, told, mend if unsound else "")
+        yield Finding("rows", not unsound, text, mend if unsound else "")
 
     def archive(self, orphans: list[str]) -> Iterator[Finding]:
         used = self._checks.originals()
         lost = {address for address, size in used.items() if not self._holds(address, size)}
-        told = f"All {len(used):,} originals are in the archive."
+        text = f"All {len(used):,} originals are in the archive."
         if lost:
             of = _first(self._checks.referring(lost))
-            told = f"{len(lost):,} originals are missing or damaged, in documents {of}."
-            told += " Add their files again to put them back."
-        yield Finding("originals", not lost, told)
+            text = f"{len(lost):,} originals are missing or damaged, in documents {of}."
+            text += " Add their files again to put them back."
+        yield Finding("originals", not lost, text)
         yield Finding(
             "archive",
             not orphans,

@@ -210,7 +210,7 @@ class Feed:
 
     def searched_texts(self, ids: Sequence[ChunkId]) -> list[IndexedChunk]:
         """The text of these chunks for the word signals, active or not; without vectors."""
-        found: list[IndexedChunk] = []
+        indexed_chunks: list[IndexedChunk] = []
         with self.engine.connect() as connection:
             for some in slices(ids):
                 query = (
@@ -219,8 +219,8 @@ class Feed:
                     .where(chunks.c.id.in_(some))
                 )
                 rows = connection.execute(query).mappings()
-                found += [_indexed(row, None) for row in rows]
-        return found
+                indexed_chunks += [_indexed(row, None) for row in rows]
+        return indexed_chunks
 
     def chunks_embedded(self, hashes: Sequence[str]) -> list[tuple[str, ChunkId]]:
         """The chunks, active or not, whose embedded text has one of these hashes."""
@@ -331,9 +331,9 @@ class Passing:
 
     def _passages(self, where: Where, active_chunks: ActiveChunks, total: int) -> Allowed:
         """Asked anew for each picture: such filters are rare, and documents are all they narrow."""
-        found = np.array(self._feed.passing_passages(where), dtype=np.int64)
+        array = np.array(self._feed.passing_passages(where), dtype=np.int64)
         chunks = np.zeros(len(active_chunks.owner), dtype=bool)
-        chunks[found[found < len(chunks)]] = True
+        chunks[array[array < len(chunks)]] = True
         chunks &= active_chunks.owner > 0
         return Allowed(chunks, np.unique(active_chunks.owner[chunks]).astype(np.int64), total)
 

@@ -42,6 +42,7 @@ from trivium.core.work import (
     now,
     work_of,
 )
+from trivium.store.sql.rows import noun_of
 from trivium.store.sql.statements import one_state, slices
 from trivium.store.sql.tables import documents, jobs, tasks
 
@@ -195,35 +196,13 @@ def forget_documents(connection: Connection, gone: Sequence[int], uris: Sequence
 
 
 def job_of(row: Row[Any]) -> Job:
-    job = Job(
-        id=row.id,
-        kind=row.kind,
-        what=row.what,
-        state=JobState(row.state),
-        priority=Priority(row.priority),
-        created_at=row.created_at,
-        started_at=row.started_at,
-        ended_at=row.ended_at,
-        tasks=row.tasks,
-        size=row.size,
-        ended=row.ended,
-        ended_size=row.ended_size,
-        failed=row.failed,
-        read=row.read,
-        read_size=row.read_size,
-        tokens=row.tokens,
-        tokens_done=row.tokens_done,
-        notes=tuple(row.notes),
-        lasting=row.lasting,
-        worker=row.worker,
-        options=row.options,
-    )
+    state, priority = JobState(row.state), Priority(row.priority)
+    job = noun_of(Job, row._mapping, state=state, priority=priority, notes=tuple(row.notes))
     return _with_pace(job, row) if row.run_at else job
 
 
 def task_of(row: Row[Any]) -> Task:
-    values = dict(row._mapping)
-    return Task(**values | {"state": TaskState(row.state)})
+    return noun_of(Task, row._mapping, state=TaskState(row.state))
 
 
 def _with_pace(job: Job, row: Row[Any]) -> Job:

@@ -20,13 +20,7 @@ from trivium.core.errors import LibraryReadOnly
 from trivium.core.types import DocumentId
 from trivium.store.sql.feed import SEQUENCE, ActiveChunks, ranges
 from trivium.store.sql.rows import document_of
-from trivium.store.sql.statements import (
-    insert_all,
-    set_setting,
-    setting,
-    slices,
-    take,
-)
+from trivium.store.sql.statements import insert_all, set_setting, setting, slices, take
 from trivium.store.sql.tables import documents, known_terms, known_words
 from trivium.text.keywords import Run
 from trivium.text.known import LATER, VERSION, fields_holding
@@ -63,9 +57,9 @@ def learn(connection: Connection) -> None:
         found: list[tuple[DocumentId, tuple[str, str], int]] = []
         for row in connection.execute(query).mappings():
             document = document_of(row)
-            held = words_of(document, others)
-            stems = stem(list(held), document.language)
-            pairs = zip(held.items(), stems, strict=True)
+            words = words_of(document, others)
+            stems = stem(list(words), document.language)
+            pairs = zip(words.items(), stems, strict=True)
             found += [(document.id, (word, stemmed), bits) for (word, bits), stemmed in pairs]
         connection.execute(delete(known_words).where(known_words.c.document.in_(some)))
         numbers = _numbered(connection, sorted({term for _, term, _ in found}))

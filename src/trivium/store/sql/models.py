@@ -36,10 +36,10 @@ from trivium.ports import Embed, Unembedded
 from trivium.store.sql.rows import CHECKSUM, checksum, chunk_of
 from trivium.store.sql.statements import (
     EMBEDDED_UPTO,
-    GRASP,
     MODEL_SETTINGS,
     NEXT_MODEL,
     NEXT_SETTINGS,
+    SEPARATION,
     STORED,
     active,
     insert_all,
@@ -68,8 +68,7 @@ if TYPE_CHECKING:
 _HELD = {embeddings: "vector", token_vectors: "vectors"}  # the column with the bytes
 _STORED = {
     table: select(table.c.hash, table.c[column]).where(
-        table.c.model == bindparam("model"),
-        table.c.hash.in_(bindparam("hashes", expanding=True)),
+        table.c.model == bindparam("model"), table.c.hash.in_(bindparam("hashes", expanding=True))
     )
     for table, column in _HELD.items()
 }
@@ -94,13 +93,13 @@ def _refuse_other_model(connection: Connection, model: str) -> None:
 
 def keep_all(connection: Connection, batch: Sequence[Processed], model: str) -> None:
     """The vectors and the token vectors of a batch."""
-    found = {
+    fields = {
         embedded: vector
         for processed in batch
         if processed.vectors is not None
         for embedded, vector in zip(processed.hashes, processed.vectors, strict=True)
     }
-    keep_vectors(connection, model, found)
+    keep_vectors(connection, model, fields)
     given = {hash_: packed for processed in batch for hash_, packed in processed.tokens.items()}
     keep_rows(connection, token_vectors, model, given)
 
@@ -296,13 +295,13 @@ class SqlModels:
             if setting(connection, MODEL_SETTINGS) != described:
                 set_setting(connection, MODEL_SETTINGS, described)
 
-    def grasp(self) -> str:
+    def separation(self) -> str:
         with self._engine.connect() as connection:
-            return setting(connection, GRASP) or ""
+            return setting(connection, SEPARATION) or ""
 
-    def keep_grasp(self, found: str) -> None:
+    def keep_separation(self, found: str) -> None:
         with self._engine.begin() as connection:
-            set_setting(connection, GRASP, found)
+            set_setting(connection, SEPARATION, found)
 
     def known(self, model: str, hashes: Sequence[str], sender: str = "") -> dict[str, Vector]:
         found: dict[str, Vector] = {}
@@ -502,15 +501,15 @@ def drop_unneeded(engine: Engine) -> None:
 
 def _models(engine: Engine, table: Table) -> set[str]:
     """Every model with a row, by one look into the index for each."""
-    found: set[str] = set()
+    models: set[str] = set()
     with engine.connect() as connection:
         last = ""
         while True:
             query = select(func.min(table.c.model)).where(table.c.model > last)
             last = connection.scalar(query) or ""
             if not last:
-                return found
-            found.add(last)
+                return models
+            models.add(last)
 
 
 def _drop(engine: Engine, table: Table, model: str) -> None:

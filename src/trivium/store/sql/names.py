@@ -93,10 +93,7 @@ class Names:
         it and come back: they are to be removed."""
         with self._engine.begin() as connection:
             nameless = []
-            found = [
-                *named(connection, [(collection, uri)]),
-                *within(connection, uri, collection),
-            ]
+            found = [*named(connection, [(collection, uri)]), *within(connection, uri, collection)]
             for document in locked(connection, found):
                 uris = all_names(document)
                 left = [name for name in uris if name != uri and not is_within(name, uri)]
@@ -207,9 +204,9 @@ def within(connection: Connection, uri: str, collection: str) -> list[Document]:
         )
 
     others = select(names.c.document).where(inside(names))
-    found = _visible(connection, inside(documents))
-    found |= _visible(connection, documents.c.id.in_(others))
-    return [found[i] for i in sorted(found)]
+    visible = _visible(connection, inside(documents))
+    visible |= _visible(connection, documents.c.id.in_(others))
+    return [visible[i] for i in sorted(visible)]
 
 
 def _visible(connection: Connection, clause: ColumnElement[bool]) -> dict[DocumentId, Document]:
@@ -218,8 +215,8 @@ def _visible(connection: Connection, clause: ColumnElement[bool]) -> dict[Docume
 
 
 def _held(connection: Connection, document: DocumentId) -> Document:
-    found = _visible(connection, documents.c.id == document)
-    held = locked(connection, found.values())
+    visible = _visible(connection, documents.c.id == document)
+    held = locked(connection, visible.values())
     if not held:
         raise DocumentNotFound(f"There is no document #{document}.")
     return held[0]

@@ -229,8 +229,8 @@ class SqlQueue:
             return
         names = ("step", "passages", "embedded", "tokens", "heard")
         rows = [
-            {f"_{name}": getattr(one, name) for name in names} | {"_id": task}
-            for task, one in noted.items()
+            {f"_{name}": getattr(task_progress, name) for name in names} | {"_id": task}
+            for task, task_progress in noted.items()
         ]
         working = (tasks.c.id == bindparam("_id")) & (tasks.c.state == TaskState.WORKING)
         values = {name: bindparam(f"_{name}", type_=tasks.c[name].type) for name in names}
@@ -260,9 +260,9 @@ class SqlQueue:
         with self._engine.begin() as connection:
             others = update(jobs).where(mine, jobs.c.what != what)
             connection.execute(others.values(state=JobState.CANCELLED, ended_at=now()))
-            found = connection.execute(select(jobs).where(mine)).first()
-            if found is not None:
-                return job_of(found)
+            row = connection.execute(select(jobs).where(mine)).first()
+            if row is not None:
+                return job_of(row)
             settings = {"settings": dict(told)}
             number = _new_job(
                 connection, kind=REEMBED, what=what, options=settings, priority=int(Priority.BULK),
@@ -326,7 +326,7 @@ def _waiting(
     columns = (tasks.c.id, tasks.c.lost, tasks.c.job, jobs.c.priority, jobs.c.sender)
     query = select(*columns).join(jobs, tasks.c.job == jobs.c.id).where(mine).limit(limit)
     query = query.order_by(jobs.c.priority, jobs.c.id, tasks.c.id)
-    each = (select(query.where(jobs.c.sender == one).subquery()) for one in senders)
+    each = (select(query.where(jobs.c.sender == sender).subquery()) for sender in senders)
     rows = connection.execute(union_all(*each)).all()
     taken: Counter[tuple[int, str]] = Counter()
     ranked: list[tuple[int, int, int, Row[Any]]] = []

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
 
 from sqlalchemy import ColumnElement, Connection, RowMapping, Table, select, update
@@ -62,14 +63,13 @@ CHUNK_COLUMNS = (
 CHECKED_COLUMNS = (*CHUNK_COLUMNS, "embedding", "checksum")
 
 _NOWHERE = Place()
+T = TypeVar("T")
 
 
 def document_of(row: RowMapping | Mapping[str, Any], prefix: str = "") -> Document:
     held = {name: row[prefix + name] for name in DOCUMENT_COLUMNS}
     return Document(
-        **held,
-        metadata=metadata_of(row[prefix + "metadata"]),
-        names=tuple(row[prefix + "names"]),
+        **held, metadata=metadata_of(row[prefix + "metadata"]), names=tuple(row[prefix + "names"])
     )
 
 
@@ -89,27 +89,18 @@ def chunk_of(row: RowMapping | Mapping[str, Any]) -> Chunk:
 
 
 def interpretation_of(row: RowMapping) -> Interpretation:
-    return Interpretation(
-        document=row["document"],
-        number=row["number"],
-        active=row["state"] == "active",
-        title=row["title"],
-        media_type=row["media_type"],
-        language=row["language"],
-        content_hash=row["content_hash"],
-        size=row["size"],
-        fingerprint=row["fingerprint"],
-        elements=row["elements"],
-        chunks=row["chunks"],
-        tokens=row["tokens"],
-        created_at=row["created_at"],
-        retired_at=row["retired_at"],
-        restored_from=row["restored_from"],
-        original=row["original"],
-        timings=row["timings"],
-        metadata=metadata_of(row["metadata"]),
-        audience=row["audience"],
-    )
+    metadata = metadata_of(row["metadata"])
+    return noun_of(Interpretation, row, active=row["state"] == "active", metadata=metadata)
+
+
+def noun_of(kind: Callable[..., T], row: RowMapping | Mapping[str, Any], **given: Any) -> T:
+    """A dataclass from the columns of its fields' names; `given` is what a row says otherwise."""
+    return kind(**{name: row[name] for name in _names(kind) if name in row} | given)
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def name_values(uris: Sequence[str]) -> dict[str, Any]:

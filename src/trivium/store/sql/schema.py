@@ -28,24 +28,24 @@ def schema_of(engine: Engine) -> int:
     with engine.connect() as connection:
         if not inspect(connection).has_table("settings"):
             return 0
-        found = int(setting(connection, "schema") or 0)
-    if found > SCHEMA:
+        schema = int(setting(connection, "schema") or 0)
+    if schema > SCHEMA:
         raise LibraryTooNew(
-            f"This library has format {found}; this version of Trivium reads up to {SCHEMA}."
+            f"This library has format {schema}; this version of Trivium reads up to {SCHEMA}."
         )
-    return found
+    return schema
 
 
 def migrate(engine: Engine) -> None:
     """Each older table is completed and filled in its own transaction: servers that use them wait
     for one at a time."""
-    found = schema_of(engine)
-    if found == SCHEMA:
+    schema = schema_of(engine)
+    if schema == SCHEMA:
         return
     for index in (index for table in metadata.sorted_tables for index in table.indexes):
         if "where" in index.info:
             index.dialect_options[engine.dialect.name]["where"] = index.info["where"]
-    if found:
+    if schema:
         for table in metadata.sorted_tables:
             with _transaction(engine) as connection:
                 _complete(connection, table)

@@ -63,7 +63,7 @@ class SqlSources:
 
     def settle(self, name: str, failed: Sequence[SyncFailure], done: Sequence[str] | None) -> None:
         mine = source_failures.c.source == name
-        over = list({*(done or ()), *(one.item for one in failed)})
+        over = list({*(done or ()), *(failure.item for failure in failed)})
         with self._engine.begin() as connection:
             if connection.scalar(select(sources.c.name).where(sources.c.name == name)) is None:
                 return
@@ -74,7 +74,8 @@ class SqlSources:
                     delete(source_failures).where(mine, source_failures.c.item.in_(some))
                 )
             rows = {
-                one.item: asdict(one) | {"source": name, "at": one.at or now()} for one in failed
+                failure.item: asdict(failure) | {"source": name, "at": failure.at or now()}
+                for failure in failed
             }
             insert_all(connection, source_failures, list(rows.values()))
 
@@ -91,9 +92,9 @@ def save_points(connection: Connection, points: Sequence[SyncPoint]) -> None:
 
 
 def _row(source: KeptSource) -> dict[str, Any]:
-    told = {column.name: getattr(source, column.name) for column in sources.columns}
-    told["options"], told["secrets"] = dict(source.options), dict(source.secrets)
-    return told | {"run": _run_row(source.run)}
+    fields = {column.name: getattr(source, column.name) for column in sources.columns}
+    fields["options"], fields["secrets"] = dict(source.options), dict(source.secrets)
+    return fields | {"run": _run_row(source.run)}
 
 
 def _run_row(run: SyncRun) -> dict[str, Any]:

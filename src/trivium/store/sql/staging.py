@@ -38,14 +38,7 @@ from trivium.store.identity import (
 )
 from trivium.store.sql.known import learn
 from trivium.store.sql.models import keep_all
-from trivium.store.sql.names import (
-    all_names,
-    insert_names,
-    locked,
-    named,
-    seen_with,
-    set_names,
-)
+from trivium.store.sql.names import all_names, insert_names, locked, named, seen_with, set_names
 from trivium.store.sql.queue import end_tasks
 from trivium.store.sql.rows import (
     CHECKSUM,
@@ -232,7 +225,7 @@ class _Plan:
         self._changed: set[DocumentId] = set()
         self._ids: list[DocumentId] = []
         self._staged: list[Staged] = []
-        self._ends: list[TaskEnd] = []
+        self._ends: list[tuple[TaskEnd, DocumentId, dict[str, Any]]] = []
         self._points: list[SyncPoint] = []
         self._unborn = 0  # new documents so far; until they are written they have ids below 0
         shared = [(p.collection, p.content_hash) for p in batch if is_shareable(p)]
@@ -277,24 +270,22 @@ class _Plan:
     def _settled(self, processed: Processed, document: DocumentId, **said: Any) -> None:
         self._ids.append(document)
         if processed.task is not None:
-            self._ends.append(replace(processed.task, document=document, **said))
+            self._ends.append((processed.task, document, said))
         if processed.point is not None:
             self._points.append(processed.point)
 
     def stage(self) -> Stage:
-        return Stage(tuple(self._staged), tuple(self._ids), tuple(self._ends), tuple(self._points))
+        ends = tuple(replace(end, document=id_, **said) for end, id_, said in self._ends)
+        return Stage(tuple(self._staged), tuple(self._ids), ends, tuple(self._points))
 
     def _number(self, given: Sequence[DocumentId]) -> None:
         """From here on new documents have the ids that they keep."""
         born = {-number: id_ for number, id_ in enumerate(given, start=1)}
-
-        def final(id_: DocumentId | None) -> Any:
-            return born.get(id_, id_) if id_ is not None else None
-
-        self._held = {final(i): replace(one, id=final(i)) for i, one in self._held.items()}
-        self.new = [(p, replace(one, id=final(one.id)), first) for p, one, first in self.new]
-        self._ids = [final(id_) for id_ in self._ids]
-        self._ends = [replace(end, document=final(end.document)) for end in self._ends]
+        for unborn, id_ in born.items():
+            self._held[id_] = replace(self._held.pop(unborn), id=id_)
+        self.new = [(p, self._held[born.get(one.id, one.id)], first) for p, one, first in self.new]
+        self._ids = [born.get(id_, id_) for id_ in self._ids]
+        self._ends = [(end, born.get(id_, id_), said) for end, id_, said in self._ends]
 
     def write(self, connection: Connection, take: Take) -> None:
         self._number(take("document", self._unborn))

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from operator import eq, ge, gt, le, lt
+from operator import eq, ge, gt, itemgetter, le, lt
 from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
 
@@ -56,7 +56,9 @@ if TYPE_CHECKING:
 # Names of settings.
 EMBEDDED_UPTO = "embedded_upto"  # the highest chunk id that a vector index must hold
 MODEL_SETTINGS = "model_settings"  # how to load the model of the vectors
-GRASP = "grasp"  # how well the model tells the passages apart
+SEPARATION = (
+    "grasp"  # as libraries have called it from the first: how well the model tells passages apart
+)
 NEXT_MODEL = "next_model"  # whose vectors are made beside those that serve
 NEXT_SETTINGS = "next_model_settings"
 _SEQUENCE = "sequence"  # the counter whose numbers order what can be seen
@@ -171,10 +173,17 @@ def _insertion(
     compiled = insert(table).compile(dialect=dialect, column_keys=names)
     order = compiled.positiontup or names
     types = [table.c[name].type.dialect_impl(dialect) for name in order]
-    made = [(name, kind.bind_processor(dialect)) for name, kind in zip(order, types, strict=True)]
+    makes = [(at, kind.bind_processor(dialect)) for at, kind in enumerate(types)]
+    made = [(at, make) for at, make in makes if make is not None]  # JSON and bytes
+    values_of: Callable[[Any], Any] = itemgetter(*order, order[0])  # a tuple, of one name too
 
     def by_position(row: Mapping[str, Any]) -> tuple[Any, ...]:
-        return tuple([row[name] if make is None else make(row[name]) for name, make in made])
+        if not made:
+            return tuple(values_of(row)[:-1])
+        values = list(values_of(row)[:-1])
+        for at, make in made:
+            values[at] = make(values[at])
+        return tuple(values)
 
     def by_name(row: Mapping[str, Any]) -> dict[str, Any]:
         return dict(zip(order, by_position(row), strict=True))

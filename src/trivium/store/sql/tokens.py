@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Engine, delete, insert, select
 
 from trivium.core.access import AccessToken, Quota, Right
+from trivium.store.sql.rows import noun_of
 from trivium.store.sql.tables import access_tokens
 
 
@@ -38,32 +39,20 @@ class SqlTokens:
 
 
 def _values(token: AccessToken) -> dict[str, Any]:
-    return {
-        "id": token.id,
-        "name": token.name,
-        "hash": token.hash,
+    return asdict(token) | {
         "audiences": None if token.audiences is None else sorted(token.audiences),
         "collections": None if token.collections is None else sorted(token.collections),
         "rights": sorted(token.rights),
-        "created_at": token.created_at,
-        "expires_at": token.expires_at,
-        "person": token.person,
-        "session": token.session,
         "quota": None if token.quota == Quota() else asdict(token.quota),
     }
 
 
 def _token(row: Any) -> AccessToken:
-    return AccessToken(
-        id=row["id"],
-        name=row["name"],
-        hash=row["hash"],
+    return noun_of(
+        AccessToken,
+        row,
         audiences=None if row["audiences"] is None else frozenset(row["audiences"]),
         collections=None if row["collections"] is None else frozenset(row["collections"]),
         rights=frozenset(map(Right, row["rights"])),
-        created_at=row["created_at"],
-        expires_at=row["expires_at"],
-        person=row["person"],
-        session=row["session"],
         quota=Quota(**(row["quota"] or {})),
     )

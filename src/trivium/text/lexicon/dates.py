@@ -47,10 +47,9 @@ _RECURRING = re.compile(
     re.I,
 )
 _UNTIL = re.compile(
-    r"\b(?:until|till|through|to|by|bis|zum|jusqu[’']au?|hasta(?: el)?|fino al?|até|tot)\s+"
+    r"(?i)\b(?:until|till|through|to|by|bis|zum|jusqu[’']au?|hasta(?: el)?|fino al?|até|tot)\s+"
     r"(?:the\s|zum\s|einschließlich\s)?$"
-    r"|\b(?:expires?|ends?|runs? out|lapses?|endet|läuft|expiry|ablauf\w*)\b[^.]{0,20}$",
-    re.I,
+    r"|\b(?:expires?|ends?|runs? out|lapses?|endet|läuft|expiry|ablauf\w*)\b[^.]{0,20}$"
 )
 
 
@@ -132,7 +131,11 @@ def times(text: str, language: str = "") -> list[str]:
     others += [
         (match.start(), match[0])
         for match in re.finditer(r"[^\W\d_]{3,}", text)
-        if len(match[0]) > 3 and fold(match[0]) in days and (match[0][0].isupper() or language)
+        if len(match[0]) > 3
+        and not days.keys().isdisjoint(
+            {fold(match[0]), fold(match[0]).removesuffix("s")}
+        )  # "on Mondays"
+        and (match[0][0].isupper() or language)
     ]
     for at, said in others:
         if not any(start <= at < end for start, end, _ in found):

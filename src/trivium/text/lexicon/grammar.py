@@ -40,9 +40,8 @@ CLAUSE = re.compile(  # where one begins
     r"[,;:]\s|\s(?=(?:with|and|but|which|who|where|while|because|since|und|aber|mit)\s)"
 )
 WHO_DID = re.compile(  # "who poisoned the ferryman"; of more words, only the verb
-    r"(?:and |und )?(?:who|wer)\s+(?P<verb>\w+)\s+(?:the |an? |der |die |das |den |dem )?"
-    r"(?:(?P<what>\w+)\??$)?",
-    re.I,
+    r"(?i)(?:and |und )?(?:who|wer)\s+(?P<verb>\w+)\s+(?:the |an? |der |die |das |den |dem )?"
+    r"(?:(?P<what>\w+)\??$)?"
 )
 DENIED = re.compile(r"\b(?:no|without|kein\w*|ohne)\s+([\w-]+)", re.I)
 PLACE = re.compile(
@@ -65,7 +64,7 @@ def is_form(one: str, other: str, language: str) -> bool:
     if len(short) > 5 and long.startswith(short) and len(long) - len(short) <= _DERIVED:
         return True
     form = _GERMAN_FORM if language == "de" else _DOER
-    roots = [found[1] for found in map(form.fullmatch, (one, other)) if found]
+    roots = [match[1] for match in map(form.fullmatch, (one, other)) if match]
     if len(roots) == 2 and roots[0] == roots[1]:
         return True
     return language == "de" and len(short) > 3 and long.endswith(short)

@@ -54,16 +54,14 @@ SPENT = re.compile(
 )
 SUMMED = _listed("amount total sum value betrag summe montant importe importo valor bedrag belopp")
 MEASURED = re.compile(
-    r"\b(?:how|wie) (\w+)"
-    r"|^(?:at |to |from )?what (temperature|speed|age|height|depth|distance|price|weight)\b",
-    re.I,
+    r"(?i)\b(?:how|wie) (\w+)"
+    r"|^(?:at |to |from )?what (temperature|speed|age|height|depth|distance|price|weight)\b"
 )
 PRICE = re.compile(r"(?<![\d.,-])\d[\d., ]*[.,]\d\d(?![\d.,]*[\d%])(?! ?(?:[^\W\d_]|%))")  # 35.00
 HOW_MANY = re.compile(r"\bhow many\b|\bwie ?viele\b", re.I)
 COUNTED = re.compile(
-    r"\b(?:how many|wie viele|combien d[e’']|cuántos|cuántas|quanti|quante|quantos|quantas"
-    r"|hoeveel|hur många|hvor mange)\s*([\w-]+(?: [\w-]+)?)",
-    re.I,
+    r"(?i)\b(?:how many|wie viele|combien d[e’']|cuántos|cuántas|quanti|quante|quantos|quantas"
+    r"|hoeveel|hur många|hvor mange)\s*([\w-]+(?: [\w-]+)?)"
 )
 # Words that go with most measures and say little by themselves.
 VAGUE = _listed(
@@ -82,13 +80,11 @@ ADJECTIVES = {
 }  # fmt: skip
 LESS = re.compile(r"\b(?:less|fewer|lighter|cheaper|slower|younger|shorter|smaller|lower)\b", re.I)
 ADDS = re.compile(  # says that a number is the sum or difference of others
-    r"\b(?:together|totals?|sum|combined|altogether|in all|difference|more|less|fewer|so|than"
-    r"|zusammen|insgesamt|Summe|Differenz|Unterschied|mehr|weniger|also)\b",
-    re.I,
+    r"(?i)\b(?:together|totals?|sum|combined|altogether|in all|difference|more|less|fewer|so|than"
+    r"|zusammen|insgesamt|Summe|Differenz|Unterschied|mehr|weniger|also)\b"
 )
 CHANGED = re.compile(  # by how much something changed
-    r"\b(?:increas|decreas|declin|dropp|grew|grow|rose|rise|fell|fall|up|down|chang)\w*"
+    r"(?i)\b(?:increas|decreas|declin|dropp|grew|grow|rose|rise|fell|fall|up|down|chang)\w*"
     r"(?:\s(?:by|of|approximately|about|an?|additional))*\s[$€£]?\d[\d.,]*(?:\s?%|\s\w+illion)?"
-    r"|\bchang(?:e|ed)\b|\bgr[oe]w(?:th|n)?\b",
-    re.I,
+    r"|\bchang(?:e|ed)\b|\bgr[oe]w(?:th|n)?\b"
 )

@@ -11,7 +11,7 @@ from trivium.text.normalise import fold
 from trivium.text.stems import stop_words
 
 _NAME = re.compile(
-    r"[A-ZÀ-ÞА-Я][\w’'.-]*(?:\s+(?:(?:von|van|de|der|di|da|al|bin)\s+)?[A-ZÀ-ÞА-Я][\w’'-]*)*"
+    r"[A-ZÀ-ÖØ-ÞА-Я][\w’'.-]*(?:\s+(?:(?:von|van|de|der|di|da|al|bin)\s+)?[A-ZÀ-ÖØ-ÞА-Я][\w’'-]*)*"
 )
 _PLACED = re.compile(
     r"\b(?:in|at|from|near|to|into|of|via|beside|bei|im|nach|aus|à|en|dans|desde|da|em|te|naar|i|på)"
@@ -79,14 +79,14 @@ def names(text: str, language: str = "", *, placed: bool = True) -> list[str]:
 def subject(text: str) -> str:
     """The noun that a sentence begins with: `captain` of "The captain opens the gate", `Divers` of
     "Divers raised the crown"."""
-    found = _ROLE.match(text.strip()) or re.match(r"(?P<noun>[^\W\d_]+)", text.strip())
-    return found["noun"] if found else ""
+    match = _ROLE.match(text.strip()) or re.match(r"(?P<noun>[^\W\d_]+)", text.strip())
+    return match["noun"] if match else ""
 
 
 def agent(text: str) -> str:
     """Who did it, in a sentence that puts the doer last: `captain` of "opened by the captain"."""
-    found = _BY.search(text)
-    return found["noun"] if found else ""
+    match = _BY.search(text)
+    return match["noun"] if match else ""
 
 
 def is_first_person(text: str) -> bool:
@@ -100,5 +100,5 @@ def contact(word: str, text: str) -> str | None:
     if word not in _CONTACTS:
         return None
     pattern, other = _CONTACTS[word]
-    found = pattern.search(text)
-    return found[0] if found and not other.search(text) else ""
+    match = pattern.search(text)
+    return match[0] if match and not other.search(text) else ""

@@ -21,9 +21,8 @@ _WORDS = {
 }
 # "Like never before", "not only": these deny nothing.
 _NO_DENIAL = re.compile(
-    r"\b(?:(?:like|as) never before|not (?:only|just|least)|no (?:doubt|matter|less than)"
-    r"|without (?:a )?doubt|nothing but|nicht (?:nur|zuletzt)|pas seulement|no solo|non solo)\b",
-    re.I,
+    r"(?i)\b(?:(?:like|as) never before|not (?:only|just|least)|no (?:doubt|matter|less than)"
+    r"|without (?:a )?doubt|nothing but|nicht (?:nur|zuletzt)|pas seulement|no solo|non solo)\b"
 )
 
 

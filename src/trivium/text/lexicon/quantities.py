@@ -34,10 +34,9 @@ _SYMBOL = re.compile(
 _PERCENTAGE = re.compile(r"%|‰|\b(?:per\s?cent|percentage|prozent|procent|pct)", re.I)
 # "(in millions)" around a table: its bare figures are scaled.
 _TABLE_SCALE = re.compile(
-    r"\bin\s+(?:(?:us|u\.s\.)?\s?(?:\$|€|£|dollars|euros?|eur|usd|chf|gbp)?\s?(?:in\s)?)?"
+    r"(?i)\bin\s+(?:(?:us|u\.s\.)?\s?(?:\$|€|£|dollars|euros?|eur|usd|chf|gbp)?\s?(?:in\s)?)?"
     r"(?P<scale>thousand|million|billion|tausend|millionen|milliarden|tsd|mio|mrd)s?\b"
-    r"|(?<!\d\s)\b(?P<short>tsd|teur|mio|mrd)\.?\s?(?:eur|€|euro)",
-    re.I,
+    r"|(?<!\d\s)\b(?P<short>tsd|teur|mio|mrd)\.?\s?(?:eur|€|euro)"
 )
 _SIZES = (("t", 1e3), ("milliard", 1e9), ("mi", 1e6), ("b", 1e9), ("mrd", 1e9))
 _ROUGH = re.compile(
@@ -103,7 +102,10 @@ class Quantity:
         return any(
             _equal(mine, theirs / part)
             for mine in self.readings
-            for theirs in (*_values(other, False), *(one / other.scale for one in other.readings))
+            for theirs in (
+                *_values(other, False),
+                *(reading / other.scale for reading in other.readings),
+            )
             for part in shares
         )
 
@@ -119,7 +121,7 @@ def quantities(text: str, language: str = "") -> tuple[Quantity, ...]:
         for start, raw in _parts(match):
             found.append(_quantity(text, start, raw, language, words, percentage, scales))
     found += _worded(text, words, percentage)
-    found.sort(key=lambda one: one.start)
+    found.sort(key=lambda quantity: quantity.start)
     return tuple(_shared_units(text, found))
 
 
@@ -128,13 +130,13 @@ def unmatched(
 ) -> list[Quantity]:
     """The quantities of a text that none of the others (text and language) has. `skip`: ranges of
     the text, such as its dates. A number in words needs a source only with a unit or scale."""
-    known = [one for other, code in among for one in quantities(other, code)]
+    known = [quantity for other, code in among for quantity in quantities(other, code)]
     return [
-        one
-        for one in quantities(text, language)
-        if not any(a <= one.start < b for a, b in skip)
-        and (not one.worded or one.unit is not None or one.value > 100)
-        and not any(one.same(other) for other in known)
+        quantity
+        for quantity in quantities(text, language)
+        if not any(a <= quantity.start < b for a, b in skip)
+        and (not quantity.worded or quantity.unit is not None or quantity.value > 100)
+        and not any(quantity.same(other) for other in known)
     ]
 
 
@@ -142,8 +144,10 @@ def figures(text: str, language: str = "") -> list[str]:
     """The bare figures of a text in order, written one way: 1,000 is `1000`, 3,5 is `3.5`, twelve
     is `12`; without scale, sign and unit. For the figures that a question names."""
     found = []
-    for one in quantities(text, language):
-        found += [f"{value / one.scale:.12g}" for value in one.readings] or [one.text]
+    for quantity in quantities(text, language):
+        found += [f"{value / quantity.scale:.12g}" for value in quantity.readings] or [
+            quantity.text
+        ]
     return found
 
 
@@ -175,7 +179,10 @@ def covers(text: str, other: str, language: str = "") -> bool:
 
 def money(text: str, language: str = "") -> bool:
     """Whether a text has an amount of money."""
-    return any(one.unit is not None and is_money(one.unit) for one in quantities(text, language))
+    return any(
+        quantity.unit is not None and is_money(quantity.unit)
+        for quantity in quantities(text, language)
+    )
 
 
 def _parts(match: re.Match[str]) -> list[tuple[int, str]]:
@@ -260,7 +267,7 @@ def _quantity(
         text[begin:end].strip(" ("),
         start,
         end,
-        tuple(one * scale for one in readings),
+        tuple(reading * scale for reading in readings),
         unit,
         sign,
         bracket or bool(_FALLS.search(around)),
@@ -348,11 +355,11 @@ def _shared_units(text: str, found: Sequence[Quantity]) -> list[Quantity]:
     """`3–5 %`, `from 3 to 5 million`: the first figure has the unit of the second."""
     told = list(found)
     for at in range(len(told) - 2, -1, -1):
-        one, other = told[at], told[at + 1]
-        between = text[one.end : other.start]
-        if one.unit is None and other.unit is not None and _RANGE.fullmatch(between):
-            scaled = (value * other.scale for value in one.readings if other.scale != 1)
-            told[at] = replace(one, unit=other.unit, readings=(*one.readings, *scaled))
+        quantity, other = told[at], told[at + 1]
+        between = text[quantity.end : other.start]
+        if quantity.unit is None and other.unit is not None and _RANGE.fullmatch(between):
+            scaled = (value * other.scale for value in quantity.readings if other.scale != 1)
+            told[at] = replace(quantity, unit=other.unit, readings=(*quantity.readings, *scaled))
     return told
 
 
@@ -368,22 +375,24 @@ def _equal(one: float, other: float) -> bool:
     return isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
 
 
-def _units_agree(one: Quantity, other: Quantity) -> bool:
-    if one.unit is not None and other.unit is not None:
-        return one.unit.dimension == other.unit.dimension
-    given = one.unit or other.unit
+def _units_agree(quantity: Quantity, other: Quantity) -> bool:
+    if quantity.unit is not None and other.unit is not None:
+        return quantity.unit.dimension == other.unit.dimension
+    given = quantity.unit or other.unit
     if given is None or given.dimension not in ("percent", "points"):
         return True
-    bare = one if one.unit is None else other
+    bare = quantity if quantity.unit is None else other
     return bare.percentage  # a column of percent; else 35 patients aren't 35 %
 
 
-def _signs_agree(one: Quantity, other: Quantity) -> bool:
-    if (one.sign < 0) == (other.sign < 0):
+def _signs_agree(quantity: Quantity, other: Quantity) -> bool:
+    if (quantity.sign < 0) == (other.sign < 0):
         return True
-    return (other if one.sign < 0 else one).falls
+    return (other if quantity.sign < 0 else quantity).falls
 
 
-def _values(one: Quantity, converted: bool) -> list[float]:
-    factor = one.unit.factor if converted and one.unit is not None else 1.0
-    return [value * scale * factor for value in one.readings for scale in (1.0, *one.scales)]
+def _values(quantity: Quantity, converted: bool) -> list[float]:
+    factor = quantity.unit.factor if converted and quantity.unit is not None else 1.0
+    return [
+        value * scale * factor for value in quantity.readings for scale in (1.0, *quantity.scales)
+    ]

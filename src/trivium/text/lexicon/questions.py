@@ -6,8 +6,10 @@ For the languages listed here; a question in another one has no kind. Pure.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache
+from itertools import pairwise
 
 from trivium.text.normalise import fold, words
 
@@ -246,10 +248,9 @@ ALONE = (
 )
 # How long something is valid: the verb says no more than the question.
 _SPANS = re.compile(
-    r"^\W*(?:until|till) when\b|^\W*bis wann\b"
+    r"(?i)^\W*(?:until|till) when\b|^\W*bis wann\b"
     r"|^\W*(?:how long|wie lange)\b.*\b(?:valid|gilt|gültig)\b"
-    r"|^\W*(?:when|wann)\b.*\b(?:expires?|end|run out|ab|endet)\s*\W*$",
-    re.I,
+    r"|^\W*(?:when|wann)\b.*\b(?:expires?|end|run out|ab|endet)\s*\W*$"
 )
 _VALID = _listed("valid validity expire expires gilt gultig lauft endet last lasts")
 _EVENTS = _listed("appointment meeting event termin visit")  # that a calendar's entry needn't name
@@ -277,12 +278,11 @@ _REASONS = {
     "no": r"fordi|derfor|for å|på grunn|årsak\w*",
 }
 _PRONOUN = re.compile(
-    r"(?:it|he|she|they|this|these|that|those|its|his|her|their|the former|the latter"
+    r"(?i)(?:it|he|she|they|this|these|that|those|its|his|her|their|the former|the latter"
     r"|er|sie|es|dieser?|diese[sm]?|sein\w*|ihr\w*|il|elle|ils|elles|cela|ce|son|sa|ses"
     r"|él|ella|ellos|ellas|esto|este|esta|su|sus|lui|lei|loro|questo|questa|suo|sua"
     r"|ele|ela|eles|elas|isto|seu|sua|hij|zij|ze|het|dit|deze|zijn|haar"
     r"|han|hon|den|det|de|hun|hans|hennes|dess)\b(?!-)",
-    re.I,
 )  # fmt: skip
 
 _DEMONSTRATIVE = re.compile(r"\b(?:these|this|those|such|diese[rsmn]?|solche[rsmn]?)\s\w", re.I)
@@ -320,6 +320,12 @@ def differing(language: str) -> tuple[str, str]:
     return both, other
 
 
+# Folded. Not the English ones (how long, how high): what is fitted to English questions has them.
+_MEASURED = _listed(
+    "viel viele lange lang alt weit schnell schwer hoch gross tief breit oft teuer stark"
+)
+
+
 @cache
 def _kinds(language: str) -> tuple[tuple[Asks, re.Pattern[str]], ...]:
     return tuple(
@@ -348,6 +354,11 @@ def framing(language: str) -> frozenset[str]:
 def asking() -> frozenset[str]:
     """Words that a question begins with, of every language."""
     return frozenset(" ".join(_ASKING.values()).split())
+
+
+def measuring(asked: Sequence[str]) -> set[str]:
+    """Words that only ask for a measure: `hoch` of "Wie hoch ist die Kaution?"."""
+    return {word for how, word in pairwise(asked) if how == "wie" and word in _MEASURED}
 
 
 @cache

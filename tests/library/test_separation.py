@@ -5,16 +5,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pytest
 from click.testing import CliRunner
 
 from trivium import Library
 from trivium.cli.main import cli
 from trivium.config import Settings
 from trivium.core.access import LOCAL_OWNER, Caller, Right
+from trivium.core.types import OWNER
 from trivium.library.model import GROWN, kept
 from trivium.models.weights import NAME
 from trivium.operations.searching import Filters, SearchOptions
-from trivium.search.grasp import LEAST
+from trivium.search.separation import LEAST
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import ToyEmbedder, sample
 
@@ -46,8 +49,9 @@ def test_it_is_measured_once_there_is_enough_and_again_when_that_has_grown(tmp_p
         assert first.length == -1.0  # notes of 70 characters
         assert first.alike is not None
         assert 0.8 < first.alike < 1.0  # one pattern, other words
-        old = asdict(first) | {"alike": None}
-        library.backend.models.keep_grasp(json.dumps(old))  # as an earlier Trivium kept it
+        old = asdict(first) | {"grasp": first.value, "alike": None}
+        del old["value"]
+        library.backend.models.keep_separation(json.dumps(old))  # as an earlier Trivium kept it
         library.add(notes(tmp_path / "one", 350, 1))
         renewed = kept(library.backend, model)
         assert renewed is not None
@@ -60,7 +64,7 @@ def test_it_is_measured_once_there_is_enough_and_again_when_that_has_grown(tmp_p
         assert kept(library.backend, "another model") is None
     told = CliRunner().invoke(cli, ["doctor", "--library", str(place), "--json"])
     facts = json.loads(told.stdout)["library"]
-    assert f"at {again.passages:,} passages" in facts["grasp"]
+    assert f"at {again.passages:,} passages" in facts["separation"]
     with Library.open(place) as library:
         library.remove([document.id for document in library.documents.all()][LEAST // 2 :])
         library.add(notes(tmp_path / "last", 900, 1))
@@ -82,7 +86,7 @@ def test_what_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
             '{"grasp": 0.1, "model": "m", "passages": 1, "length": "x"}',
             '{"grasp": 0.1, "model": "m", "passages": 1, "length": 0.1, "alike": 7}',
         ):  # fmt: skip
-            library.backend.models.keep_grasp(text)
+            library.backend.models.keep_separation(text)
             assert kept(library.backend, "m") is None
 
 
@@ -119,7 +123,7 @@ def test_other_collections_change_nothing_for_a_caller_limited_to_some(tmp_path:
         with Library(open_embedded(tmp_path / name), model, Settings()) as library:
             with library.backend.writer.writing():
                 library.backend.writer.put(documents, model.fingerprint)
-            library._model.renew_grasp()
+            library._model.renew_separation()
             answers = [
                 told(library, caller, query, **options)
                 for query in ("harbour rule 31", "quarry", "forge number")
@@ -130,3 +134,44 @@ def test_other_collections_change_nothing_for_a_caller_limited_to_some(tmp_path:
     assert found[0][0] == found[1][0]
     assert "This library:" in str(found[0][0]), "it was measured"
     assert found[0][1] != found[1][1], "the owner sees both"
+
+
+class Narrow:
+    """The built-in model with cosines in a narrower band: .55 c + .45."""
+
+    fingerprint, dimensions, max_tokens = "narrow-0123456789ab-v1", 385, 256
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def _narrowed(self, vectors: Any) -> Any:
+        rest = np.full((*vectors.shape[:-1], 1), 0.45**0.5, np.float32)
+        return np.concatenate([vectors * np.float32(0.55**0.5), rest], axis=-1)
+
+    def embed_documents(self, texts: Any) -> Any:
+        return self._narrowed(self._model.embed_documents(texts))
+
+    def embed_query(self, text: str) -> Any:
+        return self._narrowed(self._model.embed_query(text))
+
+    def count_tokens(self, texts: Any) -> Any:
+        return self._model.count_tokens(texts)
+
+
+def test_a_model_that_nobody_measured_is_placed_by_its_anchors(tmp_path: Path) -> None:
+    """So a match means the same, with cosines in another band; with fewer passages words decide."""
+    queries = ("quarry beyond the forge", "a place for bread", "submarine telegraph cables")
+    with Library.open(tmp_path / "built-in") as known:
+        known.add(notes(tmp_path / "notes", 0, LEAST + 5))
+        model = Narrow(known._model.embedder)
+        with Library(open_embedded(tmp_path / "narrow"), model, Settings()) as library:  # type: ignore[arg-type]
+            library.add(notes(tmp_path / "some", 0, 20))
+            assert library._model.scale(OWNER) is None
+            library.add(tmp_path / "notes")
+            scale = library._model.scale(OWNER)
+            assert scale is not None
+            assert scale.slope == pytest.approx(1 / 0.55, abs=0.03)
+            assert scale.offset == pytest.approx(-0.45 / 0.55, abs=0.03)
+            for query in queries:
+                mine, theirs = (one.search(query)[0].match for one in (library, known))
+                assert mine == pytest.approx(theirs, abs=0.1), query

@@ -1,9 +1,9 @@
 """Learns from a library's own passages how to search it, without judgments.
 
-Takes a few random words of a passage as a query. The grasp is how much more similar this passage is
-than its nearest neighbours, as a difference of cosines: .22 for short descriptions of entities, 0
-for German prose, -.06 for German law. If it is high, meaning deserves more weight; if it is low,
-words do.
+Takes a few random words of a passage as a query. The separation is how much more similar this
+passage is than its nearest neighbours, as a difference of cosines: .22 for short descriptions of
+entities, 0 for German prose, -.06 for German law. If it is high, meaning deserves more weight; if
+it is low, words do.
 
 What a similarity means also depends on how long the passages are and how alike: how similar the
 nearest passage of another document is. Pure, except that it asks the model and the store.
@@ -57,7 +57,7 @@ def measure(
     vectors: Mapping[ChunkId, Vector],
     embed: Callable[[str], Vector],
 ) -> float | None:
-    """The grasp; None if too few passages have a vector. Raises ModelError."""
+    """The separation; None if too few passages have a vector. Raises ModelError."""
     import numpy as np
 
     held = [passage for passage in passages if passage.id in vectors]

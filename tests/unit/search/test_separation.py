@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from trivium.core.types import Chunk, Document, Hit, Signal, StoredChunk
-from trivium.search.grasp import LEAST, alike, measure, usual_length, usual_likeness
+from trivium.search.separation import LEAST, alike, measure, usual_length, usual_likeness
 from trivium.search.weigh import MINILM, TRACE, weigh
 from trivium.text.normalise import words
 
@@ -36,7 +36,7 @@ def bag(text: str, blind: float = 0.0) -> Vector:
     return vector / np.float32(np.linalg.norm(vector) or 1)
 
 
-def grasp_of(text: Callable[[int], str], blind: float, count: int = 300) -> float | None:
+def separation_of(text: Callable[[int], str], blind: float, count: int = 300) -> float | None:
     chunks = [StoredChunk(n + 1, _DOCUMENT, Chunk(n, 0, 9, text(n))) for n in range(count)]
     vectors = {c.id: bag(c.chunk.text, blind) for c in chunks}
     return measure(chunks, vectors, lambda query: bag(query, blind))
@@ -47,12 +47,12 @@ def distinct(n: int) -> str:
 
 
 def test_passages_that_the_model_tells_apart_are_well_ahead_of_their_neighbours() -> None:
-    clear, dim = grasp_of(distinct, 0.0), grasp_of(distinct, 3.0)
+    clear, dim = separation_of(distinct, 0.0), separation_of(distinct, 3.0)
     assert clear is not None
     assert dim is not None
     assert clear > 0.4
     assert 0 < dim < 0.1
-    assert grasp_of(lambda n: "the same harbour everywhere", 0.0) == pytest.approx(0, abs=1e-3)
+    assert separation_of(lambda n: "the same harbour everywhere", 0.0) == pytest.approx(0, abs=1e-3)
 
 
 def chunk(number: int, document: int) -> StoredChunk:
@@ -86,7 +86,7 @@ def test_likeness_beside_most_libraries(found: float | None, likeness: float) ->
 
 
 def test_too_few_passages_say_nothing() -> None:
-    assert grasp_of(distinct, 0.0, LEAST - 1) is None
+    assert separation_of(distinct, 0.0, LEAST - 1) is None
 
 
 @pytest.mark.parametrize(
@@ -99,18 +99,18 @@ def test_how_long_passages_are(characters: int, length: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("grasp", "share"), [(0.22, 0.95), (0.02, 0.5), (-0.06, 0.32), (None, 0.5)]
+    ("separation", "share"), [(0.22, 0.95), (0.02, 0.5), (-0.06, 0.32), (None, 0.5)]
 )
-def test_a_library_moves_the_share_of_meaning(grasp: float | None, share: float) -> None:
+def test_a_library_moves_the_share_of_meaning(separation: float | None, share: float) -> None:
     usual = replace(MINILM, offset=0.0, similarity=0.0, lead=0.0, word_lead=0.0)
-    moved, why, _ = weigh(_WEIGHTS, _LISTS, usual.in_library(grasp))
+    moved, why, _ = weigh(_WEIGHTS, _LISTS, usual.in_library(separation))
     assert moved[Signal.VECTOR] == pytest.approx(share, abs=0.001)
     assert sum(moved.values()) == pytest.approx(1)
     assert ("This library:" in why) == (share != 0.5)
 
 
 def test_no_signal_is_left_out() -> None:
-    for grasp in (-1.0, 1.0):
-        moved, _, _ = weigh(_WEIGHTS, _LISTS, MINILM.in_library(grasp))
+    for separation in (-1.0, 1.0):
+        moved, _, _ = weigh(_WEIGHTS, _LISTS, MINILM.in_library(separation))
         assert min(moved.values()) > 0
         assert TRACE - 1e-9 <= moved[Signal.VECTOR] <= 1 - TRACE + 1e-9

@@ -1,0 +1,255 @@
+"""Numbers, dates and codes as people type them: each is one thing, however a text writes it.
+
+`3918` is £3,918.00, `7 July 2026` is 2026-07-07, BL20417 is BL-20417. A query asks for the runs of
+words that such a thing may be written as, so every store finds them in the index that it has. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+
+from trivium.core.types import Figure
+from trivium.text.lexicon.words import languages, lexicon
+from trivium.text.normalise import fold, words
+
+_SEPARATORS = ".,'’\u00a0\u202f"
+_NAME = r"[^\W\d_]{3,}"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|\.|º)?"
+_YEAR = r"(?P<year>\d{4})(?![\w-])"
+_NOT_INSIDE = r"(?<![\w.,/-])"
+# Each with the order in which it names its parts. A day without a year is one only beside a name.
+_DATES = tuple(
+    re.compile(_NOT_INSIDE + pattern)
+    for pattern in (
+        r"(?P<year>\d{4})[-/.](?P<month>\d\d?)(?:[-/.](?P<day>\d\d?))?(?![\w/-])",
+        r"(?P<day>\d\d?)(?P<sign>[-/.])\s?(?P<month>\d\d?)[-/.]\s?(?P<year>\d{4}|\d\d)(?![\w/-])",
+        rf"{_DAY}[\s-](?:of\s|de\s)?(?P<name>{_NAME})\b\.?(?:,?[\s-](?:de\s|del\s)?{_YEAR})?",
+        rf"(?P<name>{_NAME})\.?\s(?P<day>\d\d?)(?:st|nd|rd|th)?(?![\w.:-]),?(?:\s{_YEAR})?",
+    )
+)
+_NUMBER = re.compile(
+    rf"(?<![\w.,/:-])(?:(?P<plain>\d{{4,}})|(?P<grouped>\d{{1,3}}(?:[{_SEPARATORS}]\d{{3}})+))"
+    rf"(?:[.,](?P<cents>\d{{1,2}}))?(?![\w/:-]|[.,]\d)"
+    r"|(?<![\w.,/:-])(?P<whole>\d+)[.,](?P<part>\d+)(?![\w/:-]|[.,]\d)"
+)
+# Letters, and digits of which at least four stand together: covid-19 and B12 are words. Or groups
+# of digits: an account, a policy.
+_CODE = re.compile(
+    r"(?<![\w/.-])(?=[\w/.-]*\d{4})(?=[\w/.-]*[^\W\d_])\w+(?:[/.-]\w+)*(?![\w-])"
+    r"|(?<![\w/.,-])(?P<groups>\d+(?:[/-]\d+)+)(?![\w/-]|[.,]\d)"
+)
+_PARTS = re.compile(r"\d+|[^\W\d_]+")
+_YEARS = re.compile(r"(\d{3,4})[/-](\d{3,4})")
+_DECADE = re.compile(r"\D*(?:1[4-9]|20)\d\d\D*")  # 1970s, mid-1990s, post-2008
+_LAST_YEAR = 2100
+_GROUPED = 7  # digits of such groups; 2019/20 and 24-7 are none
+_LONGEST_CODE = 40
+_ENGLISH = "en"
+_TELLING = 3  # characters: "bl" and "07" are in many documents
+_FOUR = 4
+_MONTHS, _DAYS = 12, 31
+_CENTURY = 2000
+_SHORT_IN = (_ENGLISH, "de")
+_GOES_ON = re.compile(r"\s[^\W\d_]")
+_LATIN = ("es", "pt", "ca")  # 7 de julio de 2026
+
+
+def figures(text: str) -> Iterator[tuple[int, int, Figure]]:
+    """Where they are, in order; none inside another. Nothing is a date that no calendar has."""
+    if not any(map(str.isdigit, text)):
+        return
+    found = [*_dates(text), *_numbers(text), *_codes(text)]
+    end = 0
+    for start, stop, figure in sorted(found, key=lambda one: (one[0], -one[1])):
+        if start >= end:
+            yield start, stop, figure
+            end = stop
+
+
+def runs(figure: Figure, codes: Iterable[str]) -> list[tuple[str, ...]]:
+    """Every way to write it, as words, in these languages and in English."""
+    found = dict.fromkeys(figure.forms)
+    known = tuple(sorted({_ENGLISH, *codes}))
+    for day in figure.days:
+        found |= dict.fromkeys(_written(*day, known))
+    return [*found]
+
+
+def nearly(figure: Figure) -> list[tuple[str, ...]]:
+    """What may mean it: words of a date or a code that say something by themselves, such as a month
+    or the number of an order, and 8/7/2026 for 7 August."""
+    if figure.digits:
+        return []
+    found: list[tuple[str, ...]] = [(word,) for word in figure.words if len(word) >= _TELLING]
+    for year, month, day in figure.days:
+        if year and day and month != day:
+            found += [(f"{month}", f"{day}", f"{year}"), (f"{month:02}", f"{day:02}", f"{year}")]
+    return found
+
+
+def is_in(figure: Figure, text: str, spaced: str, language: str) -> bool:
+    """Whether a text, `spaced` as its words with one blank around each, has it."""
+    if figure.digits:
+        return bool(_alone(figure.digits, figure.decimals).search(text))
+    if any(f" {' '.join(run)} " in spaced for run in runs(figure, (language,))):
+        return True
+    return any(
+        re.search(rf"(?<!\d)0?{month}/0?{day}/{year}(?!\d)", text)
+        for year, month, day in figure.days
+        if year and day
+    )
+
+
+def date_words(language: str, year: int, month: int, day: int) -> list[str]:
+    """The words by which a document of this day is known: 20260707, 202607, 7 july 2026, 7 jul
+    2026."""
+    if not 0 < month <= _MONTHS:
+        return [f"{year:04}"]
+    named = [word for name in _names(language)[month] for word in (str(day), name, f"{year:04}")]
+    if not 0 < day <= _DAYS:
+        return [f"{year:04}{month:02}", *(word for word in named if word != str(day))]
+    return [f"{year:04}{month:02}{day:02}", f"{year:04}{month:02}", *named]
+
+
+def _dates(text: str) -> Iterator[tuple[int, int, Figure]]:
+    for pattern in _DATES:
+        for match in pattern.finditer(text):
+            days = _days(match)
+            if days:
+                typed = match[0].rstrip(" ,.")
+                said = tuple(words(typed))
+                yield match.start(), match.start() + len(typed), Figure(said, days=days)
+
+
+def _days(match: re.Match[str]) -> tuple[tuple[int, int, int], ...]:
+    """Year, month and day, 0 for what isn't said; two if 7/8/2026 may be in July or in August."""
+    said = match.groupdict()
+    named = fold(said["name"]) if said.get("name") else ""
+    month = _every_month().get(named, 0) if named else int(said["month"])
+    day, year = int(said["day"] or 0), int(said["year"] or 0)
+    year += _CENTURY if 0 < year < 100 else 0
+    if named and not year and not _is_month_alone(named, match):
+        return ()
+    both = [(year, month, day)]
+    if said.get("sign") == "/" and day <= _MONTHS and day != month:
+        both.append((year, day, month))
+    elif said.get("sign") == "/" and month > _MONTHS >= day:
+        both = [(year, day, month)]
+    is_day = said["day"] is not None
+    return tuple(
+        one for one in both if 0 < one[1] <= _MONTHS and (1 if is_day else 0) <= one[2] <= _DAYS
+    )
+
+
+def _is_month_alone(name: str, match: re.Match[str]) -> bool:
+    """Whether a short name is a month without a year: "out 2" and "set 5" are Portuguese and
+    Italian ones, and "section 5 may not" is none."""
+    if match["name"] == "may" and _GOES_ON.match(match.string, match.end()):
+        return False
+    return len(name) >= _FOUR or any(name in lexicon(code).months for code in _SHORT_IN)
+
+
+def _numbers(text: str) -> Iterator[tuple[int, int, Figure]]:
+    for match in _NUMBER.finditer(text):
+        yield *match.span(), _number(match)
+
+
+def _number(match: re.Match[str]) -> Figure:
+    """`.00` says nothing; `3.918` may be in thousands, `0.355` can't."""
+    typed = tuple(words(match[0]))
+    whole = match["plain"] or match["grouped"]
+    if whole is None or whole[0] == "0":
+        part = match["part"] or "".join(typed[1:])
+        return Figure(typed, (typed,), digits=typed[0], decimals=part)
+    digits, cents = "".join(filter(str.isdigit, whole)), match["cents"] or ""
+    after = (cents,) if cents.strip("0") else ()
+    groups = tuple(words(f"{int(digits):,}"))
+    forms = dict.fromkeys([(digits, *after), (*groups, *after)])
+    return Figure(typed, tuple(forms), digits=digits, decimals="".join(after))
+
+
+def _codes(text: str) -> Iterator[tuple[int, int, Figure]]:
+    for match in _CODE.finditer(text):
+        if _is_code(match[0]):
+            typed = tuple(words(match[0]))
+            parts = tuple(_PARTS.findall(" ".join(typed)))
+            forms = dict.fromkeys([typed, ("".join(typed),), parts])
+            yield *match.span(), Figure(typed, tuple(forms))
+
+
+def _is_code(typed: str) -> bool:
+    if len(typed) > _LONGEST_CODE or _DECADE.fullmatch(typed):
+        return False
+    if any(map(str.isalpha, typed)):
+        return True
+    span = _YEARS.fullmatch(typed)
+    if span and int(span[1]) < int(span[2]) <= _LAST_YEAR:
+        return False
+    return sum(map(str.isdigit, typed)) >= _GROUPED
+
+
+@lru_cache(maxsize=256)
+def _alone(digits: str, decimals: str) -> re.Pattern[str]:
+    """A number that is no part of a longer one: 3,918 isn't in 3,918,000. 1990s and 1990a are."""
+    marks = f"[{_SEPARATORS} ]?"
+    first = len(digits) % 3 or 3
+    groups = [digits[:first], *(digits[at : at + 3] for at in range(first, len(digits), 3))]
+    whole = marks.join(groups)
+    before = rf"(?<![^\W_])(?<!\d[{_SEPARATORS}])"
+    if decimals:
+        return re.compile(rf"{before}{whole}[.,\s]{decimals}(?!\d)")
+    return re.compile(rf"{before}{whole}(?!\d|[{_SEPARATORS}]\d{{3}}(?!\d))")
+
+
+@lru_cache(maxsize=256)
+def _written(
+    year: int, month: int, day: int, codes: tuple[str, ...]
+) -> tuple[tuple[str, ...], ...]:
+    months = {str(month), f"{month:02}"}
+    names = {name: code for code in codes for name in _names(code)[month]}
+    if not day:
+        found = [(f"{year}{month:02}",), (f"{year}", f"{month:02}"), (f"{month:02}", f"{year}")]
+        return (*found, *((name, f"{year}") for name in names))
+    figures = {str(day), f"{day:02}", _ordinal(day)}
+    ends = ((f"{year}",),) if year else ((),)
+    found = [] if not year else [(f"{year}{month:02}{day:02}",)]
+    for name, code in names.items():
+        for d in sorted(figures):
+            found += [(d, name, *end) for end in ends] + [(name, d, *end) for end in ends]
+            found += [(d, "of", name, *end) for end in ends if code == _ENGLISH]
+            found += [
+                (d, "de", name, *(("de", *end) if end else ())) for end in ends if code in _LATIN
+            ]
+    if year:
+        plain = [(d, m) for d in {str(day), f"{day:02}"} for m in months]
+        for d, m in sorted(plain):
+            found += [(f"{year}", m, d), (d, m, f"{year}")]
+            found.append((d, m, f"{year % 100:02}"))
+    return tuple(dict.fromkeys(found))
+
+
+def _ordinal(day: int) -> str:
+    teens = range(11, 14)
+    ending = "th" if day in teens else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+    return f"{day}{ending}"
+
+
+@cache
+def _names(language: str) -> dict[int, list[str]]:
+    """The folded names of each month."""
+    found: dict[int, list[str]] = {month: [] for month in range(1, _MONTHS + 1)}
+    for name, month in lexicon(language).months.items():
+        found[month] += [name] if len(words(name)) == 1 else []
+    return found
+
+
+@cache
+def _every_month() -> dict[str, int]:
+    """Of all languages; English and German first, where two have one word for different months."""
+    found: dict[str, int] = {}
+    for code in ("en", "de", *languages()):
+        for name, month in lexicon(code).months.items():
+            found.setdefault(name, month)
+    return found

@@ -1,0 +1,45 @@
+"""What the tests cost in processor time, their child processes included: a figure that means the
+same on a busy machine. The end of a run shows the sum and the dearest files."""
+
+from __future__ import annotations
+
+import resource
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+_SHOWN = 12
+
+
+def spent() -> float:
+    """Of this process, and of its children that have ended."""
+    uses = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(use.ru_utime + use.ru_stime for use in uses)
+
+
+class Costs:
+    """Of one process; with several workers, the sum of what each sends at its end."""
+
+    def __init__(self) -> None:
+        self.files: Counter[str] = Counter()
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        before = spent()
+        yield
+        self.files[item.nodeid.partition("::")[0]] += spent() - before  # type: ignore[assignment]
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput["costs"] = dict(self.files) | {"": spent()}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        self.files.update(getattr(node, "workeroutput", {}).get("costs", {}))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        whole = self.files.pop("", 0) + spent()
+        dearest = [f"{name} {cost:.0f} s" for name, cost in self.files.most_common(_SHOWN)]
+        terminalreporter.line(f"Processor time: {whole:.0f} s. Most: {', '.join(dearest)}.")

@@ -12,6 +12,9 @@ from trivium.extract.pdf.marks import Block
 from trivium.extract.pdf.typography import Typography, join_lines
 
 _FINISHED = re.compile(r"(?<!\bal)(?<!e\.g)(?<!i\.e)(?<!\bFig)(?<!\bcf)[.!?:][\"”’)\]]*\d{0,2}$")
+_OPEN = re.compile(
+    r"(?:,|\b(?:an?|and|at|by|for|from|in|its|of|on|or|our|that|the|their|to|which|with))$"
+)
 MAX_CHARACTERS = 20_000  # of a paragraph put together: some five pages; more is a listing
 LEAST_OPEN = 60  # characters of a paragraph whose sentence goes on overleaf; a label is shorter
 MAX_ASIDES = 40  # blocks between two halves: labels of a figure are many
@@ -98,7 +101,8 @@ def _continues(opened: Block, block: Block) -> bool:
         after_formula = 0 < first.base - last.base < 3 * first.size
         return after_formula and (lower or more[0] in "([,;")
     full = last.right > last.column.right - 2.5 * last.size
-    if lower and first.page > last.page and len(text) > LEAST_OPEN:
+    unfinished = lower or (_OPEN.search(text[-12:]) is not None and more[0].isalnum())
+    if unfinished and first.page > last.page and len(text) > LEAST_OPEN:
         return True  # in ragged text the line may be short
     flush = first.left < first.column.left + 0.6 * first.size
     if not full:

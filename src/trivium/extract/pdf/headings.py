@@ -13,6 +13,7 @@ from trivium.extract.pdf.marks import Block, Line, dominant
 from trivium.extract.pdf.typography import Typography, is_typewriter
 
 MAX_WORDS = 18
+MAX_BOLD = 30  # words of a line: a risk of a report may take two of them
 MAX_ITALIC = 12  # words; longer ones are quotations
 LARGER = 1.08  # of the body's size
 MANY_LINES = 12  # of text on a page: they say in which size it is set
@@ -53,6 +54,7 @@ DIVISION = re.compile(
 _NAMED_DIVISION = re.compile(
     r"(?:part|book|chapter|exhibit|annex|item|article|note|section)\s+[\d.]*\d[.:—–-]\s+[A-Z]", re.I
 )
+_SUM = re.compile(r"[$€£]\s?-?\d[\d,.]*$")  # "SUBTOTAL $863.91"
 _LISTED = re.compile(r"[;,] (?:and|or)$")  # an item of a list
 _DIVISIONS = (
     ("part", "book", "exhibit", "annex"),
@@ -97,9 +99,10 @@ class HeadingRules:
 
     def accepts(self, line: Line, above: Line | None, below: Line | None) -> bool:
         text = line.text
-        if text.count(" ") >= MAX_WORDS or self._is_ordinary(line, text):
+        bold = line.bold and not self._type.bold
+        if text.count(" ") >= (MAX_BOLD if bold else MAX_WORDS) or self._is_ordinary(line, text):
             return False
-        if not text or "..." in text or ". . ." in text:
+        if not text or _SUM.search(text) or "..." in text or ". . ." in text:
             return False
         letters = len(_LETTER.findall(text))
         if letters < 3 or letters < 0.5 * len(text) or CAPTION.match(text) or "@" in text:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Set
+from itertools import pairwise
 
 from trivium.extract.pdf.direction import runs_left
 from trivium.extract.pdf.grid import table_block
 from trivium.extract.pdf.headings import CAPTION, HeadingRules
+from trivium.extract.pdf.line_ends import keeps_lines, kept_lines, written_pages
 from trivium.extract.pdf.marks import Block, Line, Role
 from trivium.extract.pdf.tables import find_tables, is_row
 from trivium.extract.pdf.typography import Typography, is_typewriter, join_lines
@@ -20,7 +23,9 @@ _ENTRY = re.compile(r"\[\w{1,12}\]\s*\S|\d{1,3}\.\s+[A-Z]")
 _RUN_IN = re.compile(r"(abstract|summary|zusammenfassung)\s*(?:[.:—–-]+\s*|\s+(?=[A-Z]))", re.I)
 _WORDLIKE = re.compile(r"[^\W\d_]{3,}")
 _SIGN = re.compile(r"[^\w\s]|_")
+_MONEY = re.compile(r"[$€£¥]")
 _ASCII_SIGNS = str.maketrans("", "", string.punctuation)
+STATEMENT = 8  # words of a sentence; a heading with fewer may end like one ("What now!")
 HALF_SENTENCE = 30  # words: headings that long are sentences, and have their end
 _END = re.compile(r"[.!?:;…][\"”’)\]]*\d{0,2}$")
 _INNER_END = re.compile(r"[a-z]{3}[.!?] [A-Z]")
@@ -32,6 +37,13 @@ def build_blocks(lines: list[Line], typography: Typography, rules: HeadingRules)
     headings = _headings(lines, rules)
     tables = find_tables(lines, headings)
     stops = {*tables, *headings, len(lines)}
+    written = written_pages(
+        [
+            (above, line)
+            for at, (above, line) in enumerate(pairwise(lines), start=1)
+            if at not in stops and at - 1 not in headings
+        ]
+    )
     blocks: list[Block] = []
     at = 0
     while at < len(lines):
@@ -47,7 +59,7 @@ def build_blocks(lines: list[Line], typography: Typography, rules: HeadingRules)
         end = at + 1
         while end not in stops and _goes_on(lines, at, end, typography):
             end += 1
-        blocks.extend(_paragraph(lines[at:end], typography))
+        blocks.extend(_paragraph(lines[at:end], typography, written))
         at = end
     return blocks
 
@@ -67,7 +79,8 @@ def _headings(lines: list[Line], rules: HeadingRules) -> dict[int, int]:
                 end -= 1  # "Year ended December 31," is over a column
             words = sum(line.text.count(" ") + 1 for line in lines[at:end])
             announces = end - at > 1 and lines[end - 1].text[-1] in ":;"
-            if not announces and (words < HALF_SENTENCE or _is_sentence(lines[at:end])):
+            long = words >= HALF_SENTENCE and not _is_sentence(lines[at:end])
+            if not (announces or long or _is_stated(lines, at, end, words)):
                 found[at] = end
         at = end
     return found
@@ -77,8 +90,28 @@ def _is_sentence(lines: list[Line]) -> bool:
     """Whether long lines are one sentence set apart, as the risks of a report: contracts that are
     only printed larger than the report around them have several."""
     text = " ".join([line.text for line in lines])
-    alone = lines[0].bold or lines[0].italic
-    return alone and text[-1] in ".?!" and _INNER_END.search(text) is None
+    return _is_set_apart(lines[0]) and text[-1] in ".?!" and _INNER_END.search(text) is None
+
+
+def _is_stated(lines: list[Line], start: int, end: int, words: int) -> bool:
+    """Whether lines that are only large are a sentence, or the beginning of one: a scan's sizes
+    differ from line to line."""
+    if words < STATEMENT or _is_set_apart(lines[start]):
+        return False
+    last, *below = lines[end - 1 : end + 1]
+    goes_on = any(
+        line.text[0].islower() and 0 < line.base - last.base < 2 * line.size for line in below
+    )
+    ends = last.text[-1] in ".!"
+    return (
+        goes_on
+        or ends
+        or _INNER_END.search(" ".join([x.text for x in lines[start:end]])) is not None
+    )
+
+
+def _is_set_apart(line: Line) -> bool:
+    return line.bold or line.italic
 
 
 def _heading(lines: list[Line], typography: Typography) -> Block:
@@ -190,6 +223,8 @@ def is_formula(line: Line) -> bool:
 
 def _is_formula(line: Line) -> bool:
     text = line.text
+    if _MONEY.search(text) or not text.strip("-=_*. "):
+        return False
     if text.isascii() and len(text) - len(text.translate(_ASCII_SIGNS)) < 0.2 * len(text):
         plain = [len(word) for word in text.split() if len(word) > 2 and word.isalpha()]
         if sum(plain) > 0.5 * len(text):
@@ -202,10 +237,13 @@ def _is_formula(line: Line) -> bool:
     return words < 0.35 * len(text) and (signs > 0.15 * len(text) or inset)
 
 
-def _paragraph(lines: list[Line], typography: Typography) -> list[Block]:
+def _paragraph(lines: list[Line], typography: Typography, written: Set[int]) -> list[Block]:
     if len(lines) > 1 and all(_is_code(line, typography) for line in lines):
         return [_listing(lines)]
-    text = join_lines([line.text for line in lines], typography.words)
+    on_written = lines[0].page in written
+    kept = on_written or keeps_lines(lines)
+    runs = kept_lines(lines, written=on_written) if kept else [[line.text for line in lines]]
+    text = "\n".join(filter(None, [join_lines(run, typography.words) for run in runs]))
     if not text:
         return []
     first = lines[0]

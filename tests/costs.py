@@ -13,9 +13,9 @@ import pytest
 _SHOWN = 12
 
 
-def spent() -> float:
+def spent(*whose: int) -> float:
     """Of this process, and of its children that have ended."""
-    uses = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    uses = map(resource.getrusage, whose or (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(use.ru_utime + use.ru_stime for use in uses)
 
 
@@ -40,6 +40,7 @@ class Costs:
         self.files.update(getattr(node, "workeroutput", {}).get("costs", {}))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        whole = self.files.pop("", 0) + spent()
+        workers = self.files.pop("", 0)  # by now children that have ended
+        whole = workers + spent(resource.RUSAGE_SELF) if workers else spent()
         dearest = [f"{name} {cost:.0f} s" for name, cost in self.files.most_common(_SHOWN)]
         terminalreporter.line(f"Processor time: {whole:.0f} s. Most: {', '.join(dearest)}.")

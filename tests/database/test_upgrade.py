@@ -135,7 +135,7 @@ def serving(code: Path, address: DatabaseAddress) -> Iterator[httpx2.Client]:
             yield client
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(240)
         if process.stdout is not None:
             process.stdout.close()
 

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from pathlib import Path
 
@@ -9,12 +10,14 @@ import pytest
 
 from trivium.config import Settings
 from trivium.core.errors import DocumentNotFound, IndexDamaged
-from trivium.core.types import Signal
+from trivium.core.types import OWNER, Hit, Probe, Signal
 from trivium.library import Library
 from trivium.operations.searching import SearchOptions
 from trivium.store.embedded import indexes
 from trivium.store.embedded.backend import open_embedded
+from trivium.store.embedded.indexes import Indexes
 from trivium.testing.samples import TOY, sample
+from trivium.text.query import parse
 
 QUERIES = ("lantern", "harbour 7", "lanterm", "paragraph -harbour")
 Answers = list[list[tuple[int, float]]]
@@ -141,9 +144,8 @@ def test_a_reader_beside_a_writer_serves_the_other_signals(tmp_path: Path) -> No
         assert answers(writer) == expected
 
 
-def test_a_database_that_is_set_back_beside_a_reader(
-    library: Library, files: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+@pytest.fixture
+def set_back(library: Library, files: Path, tmp_path: Path) -> Library:
     """From a copy that SQLite itself made, as `sqlite3 library.db '.restore'` does."""
     (files / "a.md").write_text("# A\n\nA lantern.")
     library.add(files)
@@ -156,10 +158,43 @@ def test_a_database_that_is_set_back_beside_a_reader(
         library.add(files)
         assert len(library.search("lantern")) == 2
         copy.backup(now)
-    assert [result.found.document.id for result in library.search("lantern")] == [1]
+    return library
+
+
+def test_a_database_that_is_set_back_beside_a_reader(
+    set_back: Library, files: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert [result.found.document.id for result in set_back.search("lantern")] == [1]
     assert "the database was set back to an earlier state" in caplog.text
-    library.add(files)
-    assert len(library.search("lantern")) == 2
+    set_back.add(files)
+    assert len(set_back.search("lantern")) == 2
+
+
+def test_signals_that_meet_the_same_damage_rebuild_once(
+    set_back: Library, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Those of one search are asked at the same time. One that comes while another rebuilds waits
+    for it, and keeps what it rebuilt."""
+    others: list[Future[list[Hit]]] = []
+    rebuild = Indexes._renew_words
+
+    def search() -> list[Hit]:
+        probe = Probe(parse("lantern"))
+        return set_back.backend.signals.search(Signal.KEYWORD, probe, OWNER, 50)
+
+    with ThreadPoolExecutor() as pool:
+
+        def renew(index: Indexes) -> None:
+            others.append(pool.submit(search))
+            wait(others, timeout=0.3)  # one that doesn't wait fails within this time
+            rebuild(index)
+
+        monkeypatch.setattr(Indexes, "_renew_words", renew)
+        set_back.backend.signals.refresh()  # as every search does first
+        assert len(search()) == 1
+        (other,) = others
+        assert len(other.result()) == 1
+    assert caplog.messages.count("Rebuilt the index of words. No document was lost.") == 1
 
 
 def test_a_reader_notices_that_another_has_rebuilt(tmp_path: Path) -> None:

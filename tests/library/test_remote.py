@@ -63,7 +63,7 @@ def toy(seen: Seen) -> Reply:
     return Reply({"data": [{"index": n, "embedding": row} for n, row in enumerate(rows)]})
 
 
-def remote(url: str, seconds: float = 20.0, batch: int = 100) -> RemoteEmbedder:
+def remote(url: str, seconds: float = 240.0, batch: int = 100) -> RemoteEmbedder:
     endpoint = Endpoint("embed", url, "toy", KEY, seconds=seconds, patience=seconds)
     client = Client(endpoint, clock=Clock(lambda pause: None))
     return RemoteEmbedder(client, query_seconds=seconds, batch=batch)

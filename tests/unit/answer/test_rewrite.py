@@ -27,7 +27,7 @@ def rewritten(
     answer: Callable[[Seen], Reply], seconds: float = 20.0
 ) -> tuple[Rewritten, list[Seen]]:
     with ScriptedEndpoint(answer) as server:
-        endpoint = Endpoint("generate", server.url, "writer", seconds=20.0, patience=20.0)
+        endpoint = Endpoint("generate", server.url, "writer", seconds=240.0, patience=240.0)
         generator = RemoteGenerator(Client(endpoint, clock=Clock(lambda pause: None)), 4096)
         return stand_alone("And who wore it?", SAID, generator, seconds), server.requests
 

@@ -77,4 +77,4 @@ def test_they_end_when_nobody_needs_them(file: Path, here: Tokeniser) -> None:
     started = list(processes._started)
     assert started
     del processes
-    assert [process.wait(60) for process in started] == [0] * len(started)
+    assert [process.wait(240) for process in started] == [0] * len(started)

@@ -18,7 +18,7 @@ PATIENCE = 120.0  # seconds: for a machine that is busy with other things
 
 
 def generator(url: str) -> RemoteGenerator:
-    endpoint = Endpoint("generate", url, "writer", KEY, seconds=20.0, patience=20.0)
+    endpoint = Endpoint("generate", url, "writer", KEY, seconds=PATIENCE, patience=PATIENCE)
     return RemoteGenerator(Client(endpoint, clock=Clock(lambda pause: None)), 4096)
 
 

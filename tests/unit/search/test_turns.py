@@ -17,7 +17,7 @@ def test_few_even_on_a_machine_with_many_cores() -> None:
 def test_no_more_than_that_at_a_time() -> None:
     turns, counting = Turns(2), Lock()
     inside, most = 0, 0
-    together = Barrier(2, timeout=30)  # two do meet inside
+    together = Barrier(2, timeout=240)  # two do meet inside
 
     def search(_: int) -> None:
         nonlocal inside, most
@@ -39,7 +39,7 @@ def test_whoever_waits_for_a_model_lets_others_in() -> None:
 
     def ask() -> bool:
         with turns.taken(), turns.given_up():
-            return answered.wait(30)
+            return answered.wait(240)
 
     def search() -> None:
         with turns.taken():
@@ -47,8 +47,8 @@ def test_whoever_waits_for_a_model_lets_others_in() -> None:
 
     with ThreadPoolExecutor(2) as threads:
         asking = threads.submit(ask)
-        threads.submit(search).result(30)
-        assert asking.result(30)
+        threads.submit(search).result(240)
+        assert asking.result(240)
 
 
 def test_an_error_gives_the_turn_back() -> None:

@@ -11,7 +11,8 @@ import logging
 import random
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +55,7 @@ class IndexView:
     words: WordView
     model: str  # whose vectors these are
     vectors: Generation | None
+    damaged: Mapping[str, IndexDamaged]  # by part: what is empty here, until a writer rebuilds it
 
 
 class Indexes:
@@ -68,6 +70,7 @@ class Indexes:
         self._opening = threading.Lock()
         self._model = ""
         self.damaged: dict[str, IndexDamaged] = {}
+        self.rebuilt: Counter[str] = Counter()  # by part: how often damage led to it
         self.vectors: VectorIndex | None = None  # until there is a first vector
         self._words = WordIndex(None)
         try:
@@ -154,6 +157,7 @@ class Indexes:
                 else:
                     self._renew_vectors()
                 self.damaged.pop(part, None)
+                self.rebuilt[part] += 1
                 self._mark(part).unlink(missing_ok=True)
                 log.warning("Rebuilt the index of %s. No document was lost.", part)
 
@@ -192,10 +196,13 @@ class Indexes:
 
     def view(self) -> IndexView:
         """Refresh everything, and return the current state."""
+        # First: a part that another thread rebuilds meanwhile is better called damaged than empty.
+        damaged = dict(self.damaged)
         try:
             words = self._words.view()
         except IndexDamaged as damage:
             self.distrust(damage)
+            damaged[damage.part] = damage
             words = self._words.view()
         try:
             self._open_vectors()
@@ -203,8 +210,9 @@ class Indexes:
                 self.vectors.refresh()
         except IndexDamaged as damage:
             self.distrust(damage)
+            damaged[damage.part] = damage
         vectors = None if self.vectors is None else self.vectors.generation
-        return IndexView(words, self._model, vectors)
+        return IndexView(words, self._model, vectors, damaged)
 
     def lack(self, words: WordView, last_active: ChunkId) -> bool:
         """Whether an index lacks chunks that are active in the registry."""

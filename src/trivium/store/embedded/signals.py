@@ -15,7 +15,7 @@ from zlib import crc32
 import numpy as np
 from sqlalchemy import Engine
 
-from trivium.core.errors import IndexDamaged, ModelChanged
+from trivium.core.errors import ModelChanged
 from trivium.core.types import ChunkId, Hit, Probe, Signal, Spelled, TokenVectors, Where, hits_of
 from trivium.store.embedded.database import guarded, rows_of, translated
 from trivium.store.embedded.indexes import VECTORS, WORDS, Indexes
@@ -54,19 +54,16 @@ class EmbeddedSignals:
 
     def search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
         """Raises IndexDamaged if this signal's index is damaged and can't be rebuilt now."""
-        with translated(self._folder):
-            try:
-                return self._search(signal, probe, where, k)
-            except IndexDamaged as damage:
-                self._writing.mend(damage)
-                return self._search(signal, probe, where, k)
+        part = VECTORS if signal is Signal.VECTOR else WORDS
 
-    def _search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
-        self._snapshots.latest()
-        damage = self._indexes.damaged.get(VECTORS if signal is Signal.VECTOR else WORDS)
-        if damage is not None:
-            raise damage
-        return self._planned.search(signal, probe, where, k)
+        def look() -> list[Hit]:
+            damage = self._snapshots.latest().indexes.damaged.get(part)
+            if damage is not None:
+                raise damage
+            return self._planned.search(signal, probe, where, k)
+
+        with translated(self._folder):
+            return self._writing.mended(look, incomplete=False)
 
     def rarities(self, words: Sequence[str], where: Where) -> list[float]:
         with translated(self._folder):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Condition
@@ -52,6 +52,7 @@ class Writing:
 
     def __post_init__(self) -> None:
         self._writers = threading.RLock()
+        self._mending = threading.RLock()
         self._depth = 0
         self._lease = ExitStack()
 
@@ -146,27 +147,33 @@ class Writing:
                 pass  # entering does it
         for damage in [*self._indexes.damaged.values()]:
             with suppress(IndexDamaged):  # the other signals still work
-                self.mend(damage)
+                self._mend(damage, self._indexes.rebuilt[damage.part])
 
-    def mend(self, damage: IndexDamaged) -> None:
-        """Rebuild a damaged index right now; raises the damage if another process is writing, or
-        nobody can."""
-        self._indexes.distrust(damage)
-        self._snapshots.forget()
-        try:
-            with self.writing(patience=0):
-                pass  # entering rebuilds it
-        except (LibraryBusy, LibraryReadOnly, DiskFull) as reason:
-            raise damage from reason
+    def _mend(self, damage: IndexDamaged, rebuilt: int) -> None:
+        """Rebuild a damaged index right now, unless a thread that met the same damage has: how
+        often it had been `rebuilt` when this one began to read. Raises the damage if another
+        process is writing, or nobody can."""
+        with self._mending:  # the signals of one search meet it at the same time
+            if self._indexes.rebuilt[damage.part] != rebuilt:
+                return
+            self._indexes.distrust(damage)
+            self._snapshots.forget()
+            try:
+                with self.writing(patience=0):
+                    pass  # entering rebuilds it
+            except (LibraryBusy, LibraryReadOnly, DiskFull) as reason:
+                raise damage from reason
 
-    def mended(self, look: Callable[[], T]) -> T:
-        """The result of reading the indexes: rebuilt if they turn out to be damaged, or with an
-        empty one in their place if they can't be rebuilt now."""
+    def mended(self, look: Callable[[], T], *, incomplete: bool = True) -> T:
+        """The result of reading the indexes, rebuilt if they turn out to be damaged. If they can't
+        be rebuilt now: with an empty one in their place, or, if `incomplete` is False, the damage
+        is raised."""
+        rebuilt = self._indexes.rebuilt.copy()
         try:
             return look()
         except IndexDamaged as damage:
-            with suppress(IndexDamaged):
-                self.mend(damage)
+            with suppress(IndexDamaged) if incomplete else nullcontext():
+                self._mend(damage, rebuilt[damage.part])
             return look()
 
 

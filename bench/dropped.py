@@ -21,7 +21,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
 
@@ -29,6 +28,7 @@ from bench.harness import arguments
 from bench.page import BROWSERS
 from bench.serving import served
 from bench.stranger import HERE, build
+from bench.timing import processor_seconds_of
 
 UNITS = {"s": 1, "min": 60, "h": 3600}
 LEAST = 5.0  # seconds left: below that a rounded number says little
@@ -74,7 +74,7 @@ def by_page(files: list[Path], library: Path) -> tuple[float, float, list[tuple[
         browser = playwright.chromium.launch(executable_path=browser_path, args=arguments)
         page = browser.new_page()
         page.goto(f"{address}/add")
-        used, begun = _used(pid), monotonic()
+        used, begun = processor_seconds_of(pid), monotonic()
         page.locator("input[type=file]").first.set_input_files(files)
         ended = re.compile(r"files? added|Cancelled")
         while True:
@@ -86,25 +86,9 @@ def by_page(files: list[Path], library: Path) -> tuple[float, float, list[tuple[
             total = int(page.locator("#panel").get_attribute("data-total") or 0)
             if total >= len(files) and running == "0" and ended.search(told):
                 break
-        took, used = monotonic() - begun, _used(pid) - used
+        took, used = monotonic() - begun, processor_seconds_of(pid) - used
         browser.close()
     return took, used, shown
-
-
-def _used(pid: int) -> float:
-    """Processor seconds of a process and its children, the ended ones too."""
-    ticks = 0
-    for process in _tree(pid):
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-        ticks += sum(map(int, fields[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def _tree(pid: int) -> Iterator[int]:
-    yield pid
-    for children in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in children.read_text().split():
-            yield from _tree(int(child))
 
 
 def main() -> None:

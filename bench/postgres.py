@@ -38,7 +38,7 @@ from bench.harness import Namespace, arguments
 from bench.ours import Precomputed
 from bench.rows import SHARDS, make_rows
 from bench.surroundings import surroundings
-from bench.timing import Timing, measure
+from bench.timing import Timing, measure, processor_seconds_of
 from trivium.config import Settings, load
 from trivium.core.places import DatabaseAddress
 from trivium.core.types import OWNER, Compare, Probe, Signal, Where
@@ -373,6 +373,16 @@ def sizes(engine: Engine, schema: str) -> dict[str, float]:
     with engine.connect() as connection:
         rows = connection.execute(query, {"schema": schema}).all()
     return {row.relname: round(float(row.size), 1) for row in rows if row.size > 1}
+
+
+def server_seconds(engine: Engine) -> float:
+    """Processor seconds of the server with all its processes, if it runs here."""
+    with engine.connect() as connection:
+        backend = connection.scalar(text("SELECT pg_backend_pid()"))
+    stat = Path(f"/proc/{backend}/stat")
+    if make_url(engine.url).host not in ("127.0.0.1", "localhost") or not stat.exists():
+        return 0.0
+    return processor_seconds_of(int(stat.read_text().rpartition(")")[2].split()[1]))
 
 
 def _megabytes(engine: Engine, table: str) -> float:

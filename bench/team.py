@@ -2,6 +2,7 @@
 
     python -m bench.team --server postgresql://… --chunks 100000
     python -m bench.team --server postgresql://… --chunks 100000 --upkeep compact,reembed
+    python -m bench.team --server postgresql://… --chunks 100000 --upkeep distribute
     python -m bench.team --server postgresql://… --chunks 300000 --holds
 
 The first prints milliseconds with one client, searches a second with eight threads in one process
@@ -12,7 +13,9 @@ meaning and words, without spelling).
 The second runs upkeep in a process of its own while clients search, and prints the longest search
 beside it, and of the same clients for ten seconds before. `compact` has words of a removed document
 to leave out, so it rebuilds the indexes; `reembed` gives every passage another vector (its own,
-turned) and switches, twice: there and back.
+turned) and switches, twice: there and back. `distribute` wants the coordinator of a Citus with two
+nodes or more: it spreads the library over them, takes twice as many shards, empties one node, lets
+it have its share again, and brings everything back.
 
 The third prints what grows with the library in every process of Trivium, as docs/scale.md has it.
 All find a library of that size that is there, also one of `bench.large`.
@@ -29,12 +32,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from pathlib import Path
 from time import perf_counter, process_time, sleep
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Engine, make_url, text
+from sqlalchemy import text
 
 from bench.build import Place, build, place, prepare
 from bench.corpus import load_corpus
@@ -50,6 +52,7 @@ from bench.postgres import (
     is_there,
     make_by_hand,
     opened,
+    server_seconds,
 )
 from bench.rows import SHARDS
 from bench.surroundings import surroundings
@@ -63,7 +66,7 @@ from trivium.ingest.reembed import Reembedder
 from trivium.library.asking import request_for
 from trivium.library.assembly import local_embedder_for
 from trivium.operations.searching import SearchOptions
-from trivium.ports import Backend
+from trivium.ports import Backend, Nodes
 from trivium.search.run import Searcher
 from trivium.testing.samples import sample
 from trivium.text.query import parse
@@ -71,6 +74,7 @@ from trivium.text.query import parse
 # Processes that begin with most modules imported, which would take each 2 s.
 _PROCESSES = multiprocessing.get_context("forkserver")
 _PROCESSES.set_forkserver_preload(["bench.postgres"])
+_FEW_SHARDS = 4  # of each table at first
 FEW = Where(None, Compare("metadata.shard", "lt", 0.01 * SHARDS))
 _TURNED = "turned"  # the other model: the same vectors, turned by one place
 
@@ -82,7 +86,7 @@ def main() -> None:
         "data",
         server=("", "address of a database that may be written to"),
         seconds=(30.0, "for each measurement"),
-        upkeep=("", "compact, reembed"),
+        upkeep=("", "compact, reembed, distribute"),
         holds=(False, "what grows in every process"),
         drop=(False, "remove what was made, at the end"),
     )
@@ -131,10 +135,10 @@ def clients(
             for number in all_:
                 run(number)
             alone = measure(run, all_, asked.seconds)
-            used, served = process_time(), _served(engine)
+            used, served = process_time(), server_seconds(engine)
             eight = throughput(run, all_, 8, asked.seconds)
             own = (process_time() - used) / eight.calls * 1e3
-            server = (_served(engine) - served) / eight.calls * 1e3
+            server = (server_seconds(engine) - served) / eight.calls * 1e3
             two = "-"
             if name.startswith("Trivium"):
                 two = f"{_two_processes(there, at, name, asked.seconds):.0f}"
@@ -156,28 +160,6 @@ def _searches(
     return lambda i: searcher.search(
         request_for(settings, model.fingerprint, (queries[i],), where, options)
     )
-
-
-def _served(engine: Engine) -> float:
-    """Processor seconds of the server's processes, if it runs here: of all with its parent."""
-    with engine.connect() as connection:
-        own = connection.scalar(text("SELECT pg_backend_pid()"))
-    stat = Path(f"/proc/{own}/stat")
-    if make_url(engine.url).host not in ("127.0.0.1", "localhost") or not stat.exists():
-        return 0.0
-    parent, seconds = _fields(stat)[1], 0.0
-    for other in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            values = _fields(other)
-        except OSError:  # gone
-            continue
-        if values[1] == parent:
-            seconds += (int(values[11]) + int(values[12])) / os.sysconf("SC_CLK_TCK")
-    return seconds
-
-
-def _fields(stat: Path) -> list[str]:
-    return stat.read_text().rpartition(")")[2].split()
 
 
 def _two_processes(there: str, at: Place, name: str, seconds: float) -> float:
@@ -338,10 +320,53 @@ def reembed_back(there: str) -> None:
     _reembedded(there, local_embedder_for(load().settings).fingerprint, -1)
 
 
+def distribute(there: str) -> None:
+    _spread(there, lambda nodes: nodes.distribute(_FEW_SHARDS))
+
+
+def split(there: str) -> None:
+    _spread(there, lambda nodes: nodes.distribute(2 * _FEW_SHARDS))
+
+
+def empty_node(there: str) -> None:
+    _moved(there, has_shards=False)
+
+
+def rebalance(there: str) -> None:
+    _moved(there, has_shards=True)
+
+
+def gather(there: str) -> None:
+    _spread(there, lambda nodes: nodes.gather())
+
+
 _STEPS: dict[str, tuple[Callable[[str], None], ...]] = {
     "compact": (compact,),
     "reembed": (reembed, reembed_back),
+    "distribute": (distribute, split, empty_node, rebalance, gather),
 }
+
+
+def _spread(there: str, change: Callable[[Nodes], object]) -> None:
+    with opened(DatabaseAddress(there)) as library:
+        assert library.nodes is not None
+        change(library.nodes)
+
+
+def _moved(there: str, *, has_shards: bool) -> None:
+    """As docs/postgresql.md says: whether the last node may have shards, then the database moves
+    them."""
+    engine = engine_of(there.partition("?")[0])
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        last = "SELECT nodename, nodeport FROM pg_dist_node ORDER BY nodeid DESC LIMIT 1"
+        host, port = connection.execute(text(last)).one()
+        may = "SELECT citus_set_node_property(:host, :port, 'shouldhaveshards', :has)"
+        connection.execute(text(may), {"host": host, "port": port, "has": has_shards})
+        connection.execute(text("SELECT citus_rebalance_start()"))
+        connection.execute(text("SELECT citus_rebalance_wait()"))
+        job = "SELECT state FROM pg_dist_background_job ORDER BY job_id DESC LIMIT 1"
+        assert connection.scalar(text(job)) == "finished"
+    engine.dispose()
 
 
 def _reembedded(there: str, model: str, by: int) -> None:

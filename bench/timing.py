@@ -6,8 +6,9 @@ Standard library only: both sides of a comparison measure with it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter, process_time
@@ -144,3 +145,21 @@ def processor_seconds() -> float:
     """Processor time that all processes of the machine have used."""
     user, nice, system = map(int, Path("/proc/stat").read_text().split(maxsplit=4)[1:4])
     return (user + nice + system) / os.sysconf("SC_CLK_TCK")
+
+
+def processor_seconds_of(pid: int, *, children: bool = True) -> float:
+    """Of a process and its children, the ended ones too."""
+    ticks = 0
+    for process in _tree(pid) if children else [pid]:
+        with suppress(OSError):  # it ended meanwhile
+            fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11 : 15 if children else 13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _tree(pid: int) -> Iterator[int]:
+    yield pid
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            for child in children.read_text().split():
+                yield from _tree(int(child))

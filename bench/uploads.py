@@ -5,7 +5,8 @@
 Each worker is a process of `trivium worker`, with the real model in as many threads as `--threads`
 says. They have done a few documents before, so that no start is counted, and stand still while the
 queue is filled. `--queued` is how many more uploads wait behind those that are counted: a long
-queue must not make a task dearer.
+queue must not make a task dearer. Processor time: of the workers, of the processes that read files
+for them, of the server and its processes, and of this one, which looks at the queue.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
-from time import perf_counter, sleep
+from time import perf_counter, process_time, sleep
 from uuid import uuid4
 
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from bench.harness import arguments
-from bench.postgres import engine_of
+from bench.postgres import engine_of, server_seconds
+from bench.timing import processor_seconds_of
 from trivium.core.access import LOCAL_OWNER
 from trivium.library import Library
 
@@ -41,6 +43,7 @@ def main() -> None:
         threads=1,
     )
     rates: list[float] = []
+    engine = engine_of(given.server)
     for count in map(int, given.workers.split(",")):
         schema = f"uploads_{uuid4().hex[:8]}"
         address = f"{given.server}?schema={schema}"
@@ -49,15 +52,31 @@ def main() -> None:
             _wait(library)
             with _stopped(workers):
                 _upload(library, given.documents + given.queued, "counted")
-            began = perf_counter()
+            used, began = _used(workers, engine), perf_counter()
             _wait(library, given.queued)
-            rates.append(given.documents / (perf_counter() - began))
-        engine = engine_of(given.server)
+            seconds = perf_counter() - began
+            used = {name: now - used[name] for name, now in _used(workers, engine).items()}
+            rates.append(given.documents / seconds)
         with engine.begin() as connection:
             connection.execute(text(f"DROP SCHEMA {schema} CASCADE"))
-        engine.dispose()
         times = f", {rates[-1] / rates[0]:.2f} times as many as {given.workers.split(',')[0]}"
-        print(f"{count} workers: {rates[-1]:.1f} uploads a second{times}", flush=True)
+        print(f"{count} workers: {rates[-1]:.1f} uploads a second{times}")
+        each = {name: round(one / given.documents * 1e3, 1) for name, one in used.items()}
+        cores = sum(used.values()) / seconds
+        print(f"  processor ms an upload: {each}; {cores:.2f} cores", flush=True)
+    engine.dispose()
+
+
+def _used(workers: Sequence[subprocess.Popen[bytes]], engine: Engine) -> dict[str, float]:
+    """Processor seconds until now."""
+    own = [processor_seconds_of(one.pid, children=False) for one in workers]
+    whole = [processor_seconds_of(one.pid) for one in workers]
+    return {
+        "workers": sum(own),
+        "readers": sum(whole) - sum(own),
+        "server": server_seconds(engine),
+        "this": process_time(),
+    }
 
 
 def _upload(library: Library, count: int, name: str) -> None:

@@ -62,6 +62,16 @@ def test_probes_ask_routes_that_are_there() -> None:
 
 
 @pytest.mark.parametrize(("name", "pod"), containers())
+def test_a_pod_that_hangs_is_started_again(name: str, pod: dict[str, Any]) -> None:
+    (container,) = pod["containers"]
+    (port,) = container["ports"]
+    for probe in ("startupProbe", "livenessProbe"):
+        assert container[probe]["httpGet"]["port"] == port["name"]
+    if container["args"][0] == "worker":  # it answers only if told where
+        assert container["args"][1:] == ["--health", str(port["containerPort"])]
+
+
+@pytest.mark.parametrize(("name", "pod"), containers())
 def test_a_pod_runs_without_rights(name: str, pod: dict[str, Any]) -> None:
     labels = pod["spec"]["template"]["metadata"]["labels"]
     assert pod["spec"]["selector"]["matchLabels"] == labels

@@ -64,18 +64,18 @@ class Answering:
         made = [candidate for chunk in chunks for candidate in candidates(passage_of(1, chunk))]
         seen: set[DocumentId] = set()
         # Figures first: a page of definitions would show less of what it can answer.
-        for one in sorted(made, key=lambda one: not any(map(str.isdigit, one.holds))):
-            document = one.passage.citation.document
+        for trial in sorted(made, key=lambda trial: not any(map(str.isdigit, trial.holds))):
+            document = trial.passage.citation.document
             if document in seen:
                 continue
             if monotonic() > until or len(seen) == most:
                 return
-            *_, last = self.ask_stream(one.question, within=within, depth=Depth.ONCE, quoted=True)
+            *_, last = self.ask_stream(trial.question, within=within, depth=Depth.ONCE, quoted=True)
             assert isinstance(last, Done)
             cited = {citation.document for citation in last.answer.citations}
-            if not last.answer.refused and one.holds in last.answer.text and document in cited:
+            if not last.answer.refused and trial.holds in last.answer.text and document in cited:
                 seen.add(document)
-                yield one.question
+                yield trial.question
 
     def ask(
         self,
@@ -176,7 +176,7 @@ class Answering:
                 fix=f"Give a name of 1 to {LONGEST_NAME} characters.",
             )
         turns = tuple(
-            kept.turn for kept in self._backend.conversations.turns(conversation, within.access)
+            saved.turn for saved in self._backend.conversations.turns(conversation, within.access)
         )
         events = answerer.answer(Inquiry(question, turns, request, chosen, box, limits))
         return self._keeping(conversation, within, events)
@@ -221,7 +221,7 @@ class Conversations:
     def get(self, name: str, within: Where = OWNER) -> tuple[Turn, ...]:
         """The turns of a kept conversation that may be seen."""
         check_text("conversation", name)
-        turns = tuple(kept.turn for kept in self._kept.turns(name, within))
+        turns = tuple(saved.turn for saved in self._kept.turns(name, within))
         if not turns:
             raise ConversationNotFound(f"No saved conversation {name}.")
         return turns

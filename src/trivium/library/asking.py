@@ -182,8 +182,8 @@ class Scope:
 
     def within(self, allowed: Where, filters: Filters, view: Backend | None = None) -> Where:
         """`view`: of the past, which has its own fields. Raises BadFilter."""
-        asked = where(filters)
-        within = allowed.held_by(asked.audiences).narrowed(asked.condition)
+        filter_ = where(filters)
+        within = allowed.held_by(filter_.audiences).narrowed(filter_.condition)
         met = self._met if view is None else set()
         _refuse_unknown_fields(within, view or self._backend, met)
         return within
@@ -198,8 +198,8 @@ class Scope:
         for boost in boosts:
             if boost.condition is not None:
                 try:
-                    asked = within.access.narrowed(boost.condition)
-                    _refuse_unknown_fields(asked, view or self._backend, met)
+                    boosted = within.access.narrowed(boost.condition)
+                    _refuse_unknown_fields(boosted, view or self._backend, met)
                 except BadFilter as reason:
                     notes.append(f"The boost {boost.told} has no effect. {reason}")
         return tuple(notes)
@@ -209,9 +209,9 @@ class Scope:
         value in this caller's documents. For people who mistyped it."""
         backend = view or self._backend
         texts = []
-        for asked in _wanted(within.condition):
-            field, value = asked.field, str(asked.value)
-            if backend.documents.all(within.access.narrowed(asked), limit=1):
+        for label in _wanted(within.condition):
+            field, value = label.field, str(label.value)
+            if backend.documents.all(within.access.narrowed(label), limit=1):
                 continue
             near = nearest(value, _known_values(backend, field, within.access))
             hint = f" Did you mean `{near}`?" if near else ""
@@ -223,7 +223,7 @@ def _wanted(condition: Condition) -> list[Compare]:
     """The labels that a filter requires. An excluded value can't be why nothing matches."""
     match condition:
         case AllOf(of) | AnyOf(of):
-            return [one for part in of for one in _wanted(part)]
+            return [label for part in of for label in _wanted(part)]
         case Compare(field, "eq", _) if field in (*_LABELS, "source"):
             return [condition]
     return []

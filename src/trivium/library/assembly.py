@@ -123,9 +123,9 @@ def reranker_for(settings: Settings, embedder: Embedder, store: Backend) -> Rera
     where that model has none."""
     if settings.rerank_url:
         return remote_reranker_for(settings)
-    given = settings.rerank_folder or (settings.rerank_model and Path(settings.rerank_model))
-    if given and not is_deep(settings):
-        folder = model_folder(given, settings.cache)
+    model = settings.rerank_folder or (settings.rerank_model and Path(settings.rerank_model))
+    if model and not is_deep(settings):
+        folder = model_folder(model, settings.cache)
         from trivium.models.colbert import ColbertReranker, is_colbert
 
         if is_colbert(folder):
@@ -350,13 +350,13 @@ def reading(settings: Settings) -> dict[str, str]:
 def _hearing(settings: Settings) -> dict[str, str]:
     """The settings of readers of recordings: which model hears, and where it is."""
     name = settings.audio_model
-    told = {
+    options = {
         "audio": name,
         "audio_language": settings.audio_language,
         "audio_device": settings.audio_device,
     }
     if settings.audio_url:
-        return told | {"audio_remote": name}
+        return options | {"audio_remote": name}
     folder: Path | None = Path(name).expanduser()
     if not (folder and (folder / SPEECH_WEIGHTS).is_file()):
         model = named_for(name, "speech")
@@ -367,5 +367,5 @@ def _hearing(settings: Settings) -> dict[str, str]:
             except ModelUnavailable as error:
                 from trivium.extract.recordings import INSTALL
 
-                return told | {"audio_missing": f"{INSTALL} {error.message} {error.fix}"}
-    return told | {"audio_folder": os.fspath(folder or "")}
+                return options | {"audio_missing": f"{INSTALL} {error.message} {error.fix}"}
+    return options | {"audio_folder": os.fspath(folder or "")}

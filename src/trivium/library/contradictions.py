@@ -69,8 +69,8 @@ class Contradictions:
         """The first pairs, by document; those of two documents before those within one. A document
         is not held against its own copies, nor an entry of a feed against the others."""
         documents = self._documents.all(within)
-        total = min(_MOST_PASSAGES, sum(one.chunks for one in documents))
-        found: list[Contradiction] = []
+        total = min(_MOST_PASSAGES, sum(document.chunks for document in documents))
+        between: list[Contradiction] = []
         inside: list[Contradiction] = []
         met: set[tuple[str, str]] = set()
         self._naming = {}
@@ -79,8 +79,8 @@ class Contradictions:
             for passage in self._documents.passages(document.id, within):
                 done += 1
                 on_progress(min(done, total), total)
-                if done > total or len(found) >= limit:
-                    return [*found, *inside][:limit]
+                if done > total or len(between) >= limit:
+                    return [*between, *inside][:limit]
                 for pair in self._against(passage, within):
                     key = tuple(sorted((pair.first, pair.second)))
                     if key not in met:
@@ -89,8 +89,8 @@ class Contradictions:
                         if is_inside and len(inside) >= limit:
                             continue
                         if (judged := self._judged(pair)) is not None:
-                            (inside if is_inside else found).append(judged)
-        return [*found, *inside][:limit]
+                            (inside if is_inside else between).append(judged)
+        return [*between, *inside][:limit]
 
     def _against(self, passage: StoredChunk, within: Where) -> list[Contradiction]:
         mine = _claims(passage)
@@ -102,13 +102,13 @@ class Contradictions:
         named = {name for claim in mine for name in claim.statement.names}
         for name in sorted(named, key=lambda name: (-len(name), name))[:_MOST_NAMES]:
             near += self._who_name(name, within)
-        for other in {one.id: one for one in near if _may_differ(passage, one)}.values():
+        for other in {other.id: other for other in near if _may_differ(passage, other)}.values():
             theirs = _claims(other)
             pairs += [
-                Contradiction(passage, one.text, other, two.text, why, judged=False)
-                for one, two, why in _disagreeing(mine, theirs)
+                Contradiction(passage, first.text, other, two.text, why, judged=False)
+                for first, two, why in _disagreeing(mine, theirs)
                 # A sentence with both means two things: 7th-level and 8th-level slots, say.
-                if not says(theirs, one) and not says(mine, two)
+                if not says(theirs, first) and not says(mine, two)
             ]
         return pairs
 
@@ -125,8 +125,8 @@ class Contradictions:
         """Passages with a name: two notes on one person may be far apart in meaning."""
         if name not in self._naming:
             options = SearchOptions(mode=Mode.KEYWORD, limit=NEIGHBOURS, correct=False)
-            found = self._searching.search(f'"{name}"', options=options, within=within)
-            self._naming[name] = [result.found for result in found]
+            results = self._searching.search(f'"{name}"', options=options, within=within)
+            self._naming[name] = [result.found for result in results]
         return self._naming[name]
 
     def _read(self, passage: StoredChunk, other: StoredChunk) -> Contradiction | None:
@@ -134,26 +134,26 @@ class Contradictions:
         generator = self._model.generator
         if generator is None or passage.id > other.id:  # each pair once
             return None
-        asked = _READING.format(one=passage.chunk.text, other=other.chunk.text)
+        prompt = _READING.format(one=passage.chunk.text, other=other.chunk.text)
         try:
-            said = _READ_PAIR.search(generator.generate([Message("user", asked)], 200).text)
+            quoted = _READ_PAIR.search(generator.generate([Message("user", prompt)], 200).text)
         except ModelError:
             return None
-        if said is None or not _has(passage, said["one"]) or not _has(other, said["other"]):
+        if quoted is None or not _has(passage, quoted["one"]) or not _has(other, quoted["other"]):
             return None
-        return Contradiction(passage, said["one"], other, said["other"], _SEEN, judged=True)
+        return Contradiction(passage, quoted["one"], other, quoted["other"], _SEEN, judged=True)
 
     def _judged(self, pair: Contradiction) -> Contradiction | None:
         """None: the language model says that they agree. If it fails, the hint stays."""
         generator = self._model.generator
         if generator is None or pair.judged:
             return pair
-        asked = _JUDGING.format(one=pair.first, other=pair.second)
+        prompt = _JUDGING.format(one=pair.first, other=pair.second)
         try:
-            said = generator.generate([Message("user", asked)], 5).text
+            verdict = generator.generate([Message("user", prompt)], 5).text
         except ModelError:
             return pair
-        if said.strip().lower().startswith("no"):
+        if verdict.strip().lower().startswith("no"):
             return None
         return Contradiction(pair.one, pair.first, pair.other, pair.second, pair.why, judged=True)
 
@@ -180,8 +180,8 @@ def _claims(passage: StoredChunk) -> list[Claim]:
 
 def _disagreeing(mine: list[Claim], theirs: list[Claim]) -> list[tuple[Claim, Claim, str]]:
     return [
-        (one, other, why)
-        for one in mine
+        (claim, other, why)
+        for claim in mine
         for other in theirs
-        if one.text != other.text and (why := disagreement(one, other))
+        if claim.text != other.text and (why := disagreement(claim, other))
     ]

@@ -130,11 +130,11 @@ class Documents:
         self, document: DocumentId, within: Where = OWNER, interpretation: int | None = None
     ) -> str:
         """The full text, now or in an earlier interpretation."""
-        found = self.get(document, within)
-        text = self._backend.documents.text(found.id, within, interpretation)
+        stored = self.get(document, within)
+        text = self._backend.documents.text(stored.id, within, interpretation)
         if text is None:
             raise DocumentNotFound(
-                f"{found.title} has no interpretation {interpretation}.",
+                f"{stored.title} has no interpretation {interpretation}.",
                 fix="Its history lists its interpretations.",
             )
         return text
@@ -153,16 +153,16 @@ class Documents:
         within: Where = OWNER,
     ) -> tuple[StoredChunk, Neighbours]:
         """One passage, counted from 0, and its neighbours."""
-        found = self.numbered_passage(self.get(document, within), index, within)
+        passage = self.numbered_passage(self.get(document, within), index, within)
         around = surrounding(
             self._backend.documents,
-            [found],
+            [passage],
             within,
             before=before,
             after=after,
             messages=max(before, after),
-        ).get(found.id, Neighbours())
-        return found, Neighbours(
+        ).get(passage.id, Neighbours())
+        return passage, Neighbours(
             around.before[-before:] if before else (), around.after[:after] if after else ()
         )
 
@@ -183,8 +183,8 @@ class Documents:
     def counts(self, label: Label, within: Where = OWNER) -> dict[str, int]:
         """How many visible documents have each value of a label, most first. Documents without one
         count under the empty value."""
-        found = self._backend.documents.counts(label, within)
-        return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
+        totals = self._backend.documents.counts(label, within)
+        return dict(sorted(totals.items(), key=lambda total: (-total[1], total[0])))
 
     def show(
         self,
@@ -195,22 +195,23 @@ class Documents:
     ) -> Shown:
         """A document in full, named as for `document`, now or in the interpretation of this
         number."""
-        found = self.get(document, within)
-        number = found.interpretation if interpretation is None else interpretation
+        stored = self.get(document, within)
+        number = stored.interpretation if interpretation is None else interpretation
         past = {
-            version.number: version for version in self._backend.documents.history(found.id, within)
+            version.number: version
+            for version in self._backend.documents.history(stored.id, within)
         }
-        text = self._backend.documents.text(found.id, within, number)
+        text = self._backend.documents.text(stored.id, within, number)
         if number not in past or text is None:
             raise DocumentNotFound(
-                f"{found.title} has no interpretation {number}.",
-                fix=f"`trivium history {found.id}` lists them.",
+                f"{stored.title} has no interpretation {number}.",
+                fix=f"`trivium history {stored.id}` lists them.",
                 on_page="Its history lists its interpretations.",
             )
-        passages = self._backend.documents.passages(found.id, within, number)
+        passages = self._backend.documents.passages(stored.id, within, number)
         address = past[number].original
         original = self._backend.originals.place(address) if address else ""
-        return Shown(found, text, tuple(passages), past[number], original)
+        return Shown(stored, text, tuple(passages), past[number], original)
 
     def set_chunker(self, collection: str, chunker: str, *, on_wait: Waiting | None = None) -> None:
         """Set how this collection splits documents from now on, whatever the settings say.
@@ -228,10 +229,10 @@ class Documents:
         on_wait: Waiting | None = None,
     ) -> list[Document]:
         """Remove documents with chunks, vectors and text. If one doesn't exist, removes none."""
-        found = {d.id: d for document in documents for d in (self.get(document, within),)}
+        stored = {d.id: d for document in documents for d in (self.get(document, within),)}
         with self._backend.writer.writing(on_wait):
-            self._backend.writer.remove(found)
-        return list(found.values())
+            self._backend.writer.remove(stored)
+        return list(stored.values())
 
     def duplicates(
         self,
@@ -245,24 +246,24 @@ class Documents:
         if not 0 < threshold <= 1:
             raise BadSetting(f"`threshold` can't be {threshold}.", fix="Give more than 0, up to 1.")
         known = {document.id: document for document in self._backend.documents.all(within)}
-        found = groups(self._backend.documents.sketches(within), threshold, on_progress)
+        alike = groups(self._backend.documents.sketches(within), threshold, on_progress)
         return [
             tuple(Alike(known[id_], score) for id_, score in group if id_ in known)
-            for group in found
+            for group in alike
         ]
 
     def near_notes(self, new: Sequence[DocumentId], within: Where = OWNER) -> list[str]:
         """Notes about documents just added: those that are nearly the same as others the caller
         may see."""
-        found: dict[DocumentId, DocumentId] = {}
+        matches: dict[DocumentId, DocumentId] = {}
         for start in range(0, len(new), _SLICE):
             ids = new[start : start + _SLICE]
-            found |= near(ids, self._backend.documents.sketches(within, ids), NEARLY_EQUAL)
-        if not found:
+            matches |= near(ids, self._backend.documents.sketches(within, ids), NEARLY_EQUAL)
+        if not matches:
             return []
-        pairs = dict.fromkeys((min(pair), max(pair)) for pair in found.items())  # each once
-        named = ", ".join(f"#{one} and #{other}" for one, other in [*pairs][:_NAMED])
-        few = "1 document is" if len(found) == 1 else f"{len(found):,} documents are"
+        pairs = dict.fromkeys((min(pair), max(pair)) for pair in matches.items())  # each once
+        named = ", ".join(f"#{first} and #{other}" for first, other in [*pairs][:_NAMED])
+        few = "1 document is" if len(matches) == 1 else f"{len(matches):,} documents are"
         return [f"{few} nearly the same as others ({named})."]
 
     def page(
@@ -281,10 +282,10 @@ class Documents:
             boxes = self.passage(document, passage, within=within)[0].chunk.place.boxes
         from trivium.extract.pdf.picture import NO_PAGE, Order
 
-        found = self.get(document, within)
-        if not found.original:
-            raise OriginalMissing(f"The library didn't keep the original of {found.title}.")
-        data = self._backend.originals.get(found.original)
+        stored = self.get(document, within)
+        if not stored.original:
+            raise OriginalMissing(f"The library didn't keep the original of {stored.title}.")
+        data = self._backend.originals.get(stored.original)
         try:
             drawn = self._painters().read(Blob(Order(number, width, boxes).as_name(), data))
         except FormatUnknown:

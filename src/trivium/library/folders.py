@@ -276,10 +276,10 @@ class _Follower:
     def _catch_up(self, root: Path, paths: set[str]) -> None:
         rules = self.folders.rules(root, self.ignore)
         wanted = [Path(path) for path in sorted(paths) if rules.allow(path)]
-        found: list[Path] = []
+        existing: list[Path] = []
         for path in wanted:
-            found += rules.walk(path) if path.is_dir() and not path.is_symlink() else [path]
-        files = [path for path in dict.fromkeys(found) if path.is_file()]
+            existing += rules.walk(path) if path.is_dir() and not path.is_symlink() else [path]
+        files = [path for path in dict.fromkeys(existing) if path.is_file()]
         if files:
             self._add(files)
         paths_below = (path for path in wanted if path != root)
@@ -307,8 +307,8 @@ class _Follower:
 
     def _say(self, outcome: Outcome) -> None:
         if outcome.fate is not Fate.UNCHANGED:
-            said = str(outcome.error) if outcome.error else ""
-            self.tell(Followed(outcome.fate.value, outcome.uri, said))
+            reason = str(outcome.error) if outcome.error else ""
+            self.tell(Followed(outcome.fate.value, outcome.uri, reason))
 
     def _say_removed(self, uris: Sequence[str]) -> None:
         for uri in uris:

@@ -71,14 +71,15 @@ class History:
         self, document: DocumentId | str, within: Where, interpretation: int | None
     ) -> str:
         """Raises OriginalMissing."""
-        found = self._documents.get(document, within)
+        stored = self._documents.get(document, within)
         past = {
-            version.number: version for version in self._backend.documents.history(found.id, within)
+            version.number: version
+            for version in self._backend.documents.history(stored.id, within)
         }
-        number = found.interpretation if interpretation is None else interpretation
-        address = _numbered(past, number, found).original
+        number = stored.interpretation if interpretation is None else interpretation
+        address = _numbered(past, number, stored).original
         if not address:
-            raise OriginalMissing(f"The library didn't keep the original of {found.title}.")
+            raise OriginalMissing(f"The library didn't keep the original of {stored.title}.")
         return address
 
     def diff(
@@ -90,20 +91,21 @@ class History:
     ) -> Difference:
         """The difference between two interpretations: by default the active one (`new`) and the
         one before `new` (`old`)."""
-        found = self._documents.get(document, within)
+        stored = self._documents.get(document, within)
         past = {
-            version.number: version for version in self._backend.documents.history(found.id, within)
+            version.number: version
+            for version in self._backend.documents.history(stored.id, within)
         }
-        last = found.interpretation if new is None else new
+        last = stored.interpretation if new is None else new
         first = max((n for n in past if n < last), default=0) if old is None else old
         if old is None and not first:
             raise DocumentNotFound(
-                f"{found.title} has no interpretation before {last}.",
+                f"{stored.title} has no interpretation before {last}.",
                 fix="The document has only one version.",
             )
-        a, b = (_numbered(past, number, found) for number in (first, last))
+        a, b = (_numbered(past, number, stored) for number in (first, last))
         texts = (
-            self._backend.documents.text(found.id, within, version.number) or ""
+            self._backend.documents.text(stored.id, within, version.number) or ""
             for version in (a, b)
         )
         before, after = (text.splitlines() for text in texts)
@@ -123,14 +125,14 @@ class History:
         Adding the unchanged file again leaves it so."""
         check_scalar("number", number)
         with self._backend.writer.writing(on_wait):
-            found = self._documents.get(document, within)
+            stored = self._documents.get(document, within)
             past = {
                 version.number: version
-                for version in self._backend.documents.history(found.id, within)
+                for version in self._backend.documents.history(stored.id, within)
             }
-            _numbered(past, number, found)
+            _numbered(past, number, stored)
             self._model.follow()
-            restored = self._backend.writer.restore(found.id, number)
+            restored = self._backend.writer.restore(stored.id, number)
             embedding = Embedding(self._backend, self._model.embedder)
             # If the model fails, the next `add` embeds what is missing.
             self._backend.models.embed_missing(
@@ -178,9 +180,9 @@ def _facts(old: Interpretation, new: Interpretation) -> Iterator[tuple[str, tupl
         if pair[0] != pair[1]:
             yield name, pair
     for name in sorted({*old.metadata, *new.metadata}):
-        held = (old.metadata.get(name), new.metadata.get(name))
-        if held[0] != held[1]:
-            yield f"metadata.{name}", held
+        values = (old.metadata.get(name), new.metadata.get(name))
+        if values[0] != values[1]:
+            yield f"metadata.{name}", values
 
 
 def _before(age: timedelta | None) -> str:

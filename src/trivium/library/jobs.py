@@ -205,9 +205,9 @@ class Jobs:
 
     def all(self, *, ended: bool = True, limit: int | None = None) -> list[Job]:
         """The newest first. `ended` off: only those with work left."""
-        found = self._backend.jobs.all(ended=ended, limit=limit)
-        alive = self._alive(found)
-        return [_unless_dead(job, alive) for job in found]
+        jobs = self._backend.jobs.all(ended=ended, limit=limit)
+        alive = self._alive(jobs)
+        return [_unless_dead(job, alive) for job in jobs]
 
     def queue_state(self) -> QueueState:
         """How long the queue is; a change of the model counts as a job without documents."""
@@ -227,16 +227,16 @@ class Jobs:
 
     def get(self, job: JobId) -> Job:
         check_scalar("job", job)
-        found = self._backend.jobs.get(job)
-        if found is None:
+        stored = self._backend.jobs.get(job)
+        if stored is None:
             raise JobNotFound(f"There is no job {job}.")
-        return _unless_dead(found, self._alive([found]))
+        return _unless_dead(stored, self._alive([stored]))
 
     def _alive(self, jobs: Sequence[Job]) -> set[str]:
         """The workers of these jobs that hold their lease: asked once for each, since dropped files
         are many jobs of one worker."""
         workers = {job.worker for job in jobs if job.worker and job.state is JobState.RUNNING}
-        return {one for one in workers if self._backend.leases.is_held(worker_lease(one))}
+        return {worker for worker in workers if self._backend.leases.is_held(worker_lease(worker))}
 
     def tasks(
         self,
@@ -251,10 +251,10 @@ class Jobs:
         check_scalar("job", job)
         check_scalar("offset", offset)
         check_scalar("limit", limit or 0)
-        found = self._backend.jobs.tasks(job, states=states, offset=offset, limit=limit)
-        if not found:
+        tasks = self._backend.jobs.tasks(job, states=states, offset=offset, limit=limit)
+        if not tasks:
             self.get(job)  # raises if there is no such job
-        return found
+        return tasks
 
     def fates(self, job: JobId) -> Mapping[str, int]:
         """How many of its documents were added, updated, unchanged, ..."""
@@ -273,9 +273,9 @@ class Jobs:
 
     def cancel(self, job: JobId) -> Job:
         """Finished documents stay. The worker stops at the next document."""
-        found = self.get(job)
+        stored = self.get(job)
         self._backend.jobs.cancel(job)
-        if found.kind == REEMBED and not found.state.has_ended:
+        if stored.kind == REEMBED and not stored.state.has_ended:
             self._backend.models.abandon()  # its worker notices at the next batch
         return self.get(job)
 
@@ -320,10 +320,10 @@ class Jobs:
         while self._is_open(job) and not self._halt.is_set():
             if stop is not None and stop.is_set():
                 raise LibraryBusy("Nobody waits for it any more.", fix="The job stays queued.")
-            with ExitStack() as held:
+            with ExitStack() as locks:
                 try:
-                    held.enter_context(self._turn())
-                    held.enter_context(self._backend.writer.writing(patience=0))
+                    locks.enter_context(self._turn())
+                    locks.enter_context(self._backend.writer.writing(patience=0))
                 except LibraryBusy:
                     tell(_BUSY)
                     time.sleep(_POLL)
@@ -354,7 +354,7 @@ class Jobs:
         return worked
 
     def _upload_keys(self) -> set[bytes]:
-        return {one.key for one in self._backend.jobs.retryable(UPLOAD)}
+        return {upload.key for upload in self._backend.jobs.retryable(UPLOAD)}
 
     def _work_next(self, on_look: Callable[[], None]) -> bool:
         open_ = self._backend.jobs.all(ended=False, limit=2)  # one may be a change of the model
@@ -369,15 +369,15 @@ class Jobs:
                     return False  # other workers have it, and the caller pauses
                 with self._worker() as worker:
                     run = self._run(
-                        worker, lambda one: tallies[one.job].take(one), notes.append, on_look
+                        worker, lambda offer: tallies[offer.job].take(offer), notes.append, on_look
                     )
                     run.work_off(None)
         except LibraryBusy:
             return False
         for job, tally in tallies.items():
-            told = [*tally.notes, *notes, *self._documents.near_notes(tally.fresh)]
-            if told:
-                self._backend.queue.note(job, told)
+            notes_of_job = [*tally.notes, *notes, *self._documents.near_notes(tally.fresh)]
+            if notes_of_job:
+                self._backend.queue.note(job, notes_of_job)
         self._model.renew_separation()
         return bool(tallies)
 
@@ -390,7 +390,7 @@ class Jobs:
         """Become a worker; the seconds that the model took come back."""
         self._backend.queue.recover()
         last = None if job is None else self.get(job)
-        for other in sorted(self._backend.jobs.all(ended=False), key=lambda one: one.id):
+        for other in sorted(self._backend.jobs.all(ended=False), key=lambda queued: queued.id):
             ahead = last is None or (other.priority, other.id) < (last.priority, last.id)
             if other.started_at and ahead and other.kind != REEMBED:
                 tell(f"Resuming unfinished job {other.id}: {other.what}.")
@@ -463,8 +463,8 @@ class Jobs:
         tally = Tally(notes=list(job.notes), chunks=jobs.chunks_of(job.id))
         tally.counts.update({Fate(fate): count for fate, count in jobs.fates(job.id).items()})
         ended = (TaskState.DONE, TaskState.FAILED)
-        found = [_outcome(t) for t in jobs.tasks(job.id, states=ended, limit=MOST_OUTCOMES)]
-        tally.outcomes = found
+        ended_tasks = [_outcome(t) for t in jobs.tasks(job.id, states=ended, limit=MOST_OUTCOMES)]
+        tally.outcomes = ended_tasks
         tally.failed = [_outcome(t) for t in jobs.tasks(job.id, states=(TaskState.FAILED,))]
         return tally
 
@@ -493,11 +493,11 @@ def _seen(job: Job) -> tuple[JobState, int, int, int]:
 
 def _once(on_wait: Waiting | None) -> Waiting:
     """Says the same thing once."""
-    said: set[str] = set()
+    shown: set[str] = set()
 
     def tell(text: str) -> None:
-        if on_wait is not None and text not in said:
-            said.add(text)
+        if on_wait is not None and text not in shown:
+            shown.add(text)
             on_wait(text)
 
     return tell
@@ -511,8 +511,8 @@ def _outcome(task: Task) -> Outcome:
 def _error(code: str, message: str) -> TriviumError:
     """An error that a task was written down with."""
     kinds = (kind for kind in vars(errors).values() if isinstance(kind, type))
-    found = (k for k in kinds if issubclass(k, TriviumError) and k.code == code)
-    return next(found, TriviumError)(message, fix="")
+    matching = (k for k in kinds if issubclass(k, TriviumError) and k.code == code)
+    return next(matching, TriviumError)(message, fix="")
 
 
 def told_of(paths: Sequence[str | os.PathLike[str]]) -> str:

@@ -84,12 +84,12 @@ def with_model(settings: Settings, described: Mapping[str, str]) -> Settings:
 
 def settings_for(settings: Settings, manifest: Manifest) -> Settings:
     """Settings that name a model win; the manifest fills in the rest."""
-    given, described = _named(settings), manifest.settings
+    named, described = _named(settings), manifest.settings
     # The name of a model that Trivium knows is a place too: nobody needs to name another.
-    by_name = "embed.url" not in given and catalogue.known(settings.embed_model) is not None
+    by_name = "embed.url" not in named and catalogue.known(settings.embed_model) is not None
     places = (*_PLACES, "embed.model") if by_name else _PLACES
     elsewhere = any(
-        name in given and description(settings)[name] != described.get(name) for name in places
+        name in named and description(settings)[name] != described.get(name) for name in places
     )
     if elsewhere or not described:
         return settings
@@ -282,7 +282,7 @@ def kept(backend: Backend, model: str) -> Separation | None:
         separation = Separation(stored.pop("grasp"), **stored)  # as releases of before call it
         figures = (separation.value or 0, separation.length or 0, separation.alike or 0)
         placed = max(abs(separation.slope), abs(separation.offset)) <= STEEPEST
-        if separation.model == model and placed and all(-1 <= one <= 1 for one in figures):
+        if separation.model == model and placed and all(-1 <= figure <= 1 for figure in figures):
             return separation
     return None
 
@@ -353,12 +353,12 @@ class Separations:
         with suppress(ModelError, ModelChanged):
             passages = backend.documents.chunks(ids, public)
             vectors = backend.signals.vectors(ids, public)
-            found = measure(passages, vectors, embedder.embed_query) if self._fitted else None
-            if found is not None or not self._fitted:
+            value = measure(passages, vectors, embedder.embed_query) if self._fitted else None
+            if value is not None or not self._fitted:
                 near = alike(passages, vectors, nearest, documents)
                 length, by = usual_length(passages), self._placed()
                 return Separation(
-                    found, embedder.fingerprint, count, length, near, by.slope, by.offset
+                    value, embedder.fingerprint, count, length, near, by.slope, by.offset
                 )
         return before
 

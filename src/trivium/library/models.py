@@ -50,13 +50,13 @@ class Models:
         manifest = self._backend.models.manifest()
         if settings is None:
             settings = with_model(self._model.settings, self._begun(manifest))
-        embedder, told = embedder_for(settings), description(settings)
+        embedder, described = embedder_for(settings), description(settings)
         worker = token_hex(8)
-        job = _Job(self._backend.queue, worker, embedder.fingerprint, told, on_progress)
+        job = _Job(self._backend.queue, worker, embedder.fingerprint, described, on_progress)
         work = Reembedder(
             self._backend,
             embedder,
-            told,
+            described,
             token_embedder=token_embedder_for(settings, embedder),
             on_progress=job.tell,
         )
@@ -80,8 +80,8 @@ class Models:
         if manifest.next_model:
             return manifest.next_settings
         for job in self._reembedding():
-            told: Mapping[str, str] = job.options["settings"]
-            return told
+            described: Mapping[str, str] = job.options["settings"]
+            return described
         raise BadSetting("No unfinished change of the model to resume.", fix=_HOW)
 
     def _reembedding(self) -> list[Job]:

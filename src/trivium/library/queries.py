@@ -138,17 +138,17 @@ class Queries:
 
 def _counted(queries: Sequence[LoggedQuery]) -> list[LoggedQuery]:
     """Each text once a day, without who asked."""
-    found: dict[tuple[str, str], LoggedQuery] = {}
+    totals: dict[tuple[str, str], LoggedQuery] = {}
     for query in queries:
         key = query.at[:10], query.text
-        known = found.get(key, LoggedQuery(key[0], key[1], 0))
-        found[key] = replace(
+        known = totals.get(key, LoggedQuery(key[0], key[1], 0))
+        totals[key] = replace(
             known,
             asked=known.asked + query.asked,
             empty=known.empty + query.empty,
             took_ms=max(known.took_ms, query.took_ms),
         )
-    return list(found.values())
+    return list(totals.values())
 
 
 def _day(ago: timedelta) -> str:
@@ -191,13 +191,13 @@ class Alerts:
 
     def hits(self, limit: int | None = None) -> list[tuple[AlertHit, Document]]:
         """The newest first, of documents that are still there."""
-        found = []
+        hits = []
         for hit in self._backend.alerts.hits(limit):
             try:
-                found.append((hit, self._documents.get(hit.document)))
+                hits.append((hit, self._documents.get(hit.document)))
             except DocumentNotFound:
                 continue
-        return found
+        return hits
 
     def check(
         self, on_hit: Callable[[Alert, AlertHit, Document], None] | None = None
@@ -207,7 +207,7 @@ class Alerts:
         if not alerts:
             return []
         last, fresh = self._backend.documents.changed(min(map(_seen, alerts)), OWNER)
-        matched = {(one.alert, one.document): one.at for one in self._backend.alerts.hits()}
+        matched = {(hit.alert, hit.document): hit.at for hit in self._backend.alerts.hits()}
         for alert in alerts:
             # Changed labels aren't news: the text is, if it was read since the alert was made (or
             # a little before, and stored since), and hasn't matched yet.

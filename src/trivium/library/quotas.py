@@ -64,13 +64,13 @@ class Quotas:
     ) -> list[tuple[AccessToken, Quota, dict[str, int]]]:
         """Each token's limits and use. `searches`: of callers, in the last minute."""
         senders, _ = self.used()
-        found = []
+        rows = []
         for token in tokens:
             caller = token.caller
             use = asdict(senders.get(caller.id, Use()))
             use["searches"] = (searches or {}).get(caller.id, 0)
-            found.append((token, self.of(caller), use))
-        return found
+            rows.append((token, self.of(caller), use))
+        return rows
 
     def check(
         self, caller: Caller, collection: str, size: int, before: Document | None, waiting: Use
@@ -90,17 +90,17 @@ class Quotas:
         for part in self._backend.documents.usage(**of):
             use = use.and_(part)
         for name in ("documents", "bytes"):
-            most, held = getattr(quota, name), getattr(use, name)
-            if most and held > most and getattr(new, name) > 0:
-                raise QuotaExceeded(f"{who} have {most:,} {name}, and this would make {held:,}.")
+            most, total = getattr(quota, name), getattr(use, name)
+            if most and total > most and getattr(new, name) > 0:
+                raise QuotaExceeded(f"{who} have {most:,} {name}, and this would make {total:,}.")
 
 
 def read_collections(text: str) -> dict[str, Quota]:
     """`quota.collections`: one line for each, `NAME = 1000 documents, 5000000000 bytes`."""
     quotas = {}
     for line in filter(None, map(str.strip, text.replace(";", "\n").splitlines())):
-        name, _, told = line.rpartition(" = ")
-        limits = _LIMITS.fullmatch(told.strip())
+        name, _, limit = line.rpartition(" = ")
+        limits = _LIMITS.fullmatch(limit.strip())
         if not name.strip() or limits is None or not any(limits.groups()):
             raise BadSetting(
                 f"`quota.collections` can't be read at {line[:80]!r}.",

@@ -65,8 +65,8 @@ class Quoting:
     ) -> list[tuple[Alignment, StoredChunk]]:
         """Compares the candidates, and the best of them again with the text around them: a sentence
         may begin in one passage and end in the next."""
-        chunks, asked = self._candidates(words, within), set(folded(whole))
-        shared = {chunk.id: len(asked.intersection(folded(chunk.chunk.text))) for chunk in chunks}
+        chunks, wanted = self._candidates(words, within), set(folded(whole))
+        shared = {chunk.id: len(wanted.intersection(folded(chunk.chunk.text))) for chunk in chunks}
         chunks = sorted(chunks, key=lambda chunk: (-shared[chunk.id], chunk.id))[:COMPARED]
         first = [(a, c) for c in chunks if (a := align(words, whole, c.chunk.text)) is not None]
         first.sort(key=lambda pair: (-pair[0].kept, pair[1].id))

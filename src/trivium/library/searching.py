@@ -65,8 +65,8 @@ class Searching:
             view, searcher, note = None, self._model.searcher, ""
             if options.as_of is not None:
                 # With a source, only that one: the view of a single document takes no time.
-                asked = filtered(Filters(audiences=filters.audiences, source=filters.source))
-                seen_then = within.held_by(asked.audiences).access.narrowed(asked.condition)
+                visible = filtered(Filters(audiences=filters.audiences, source=filters.source))
+                seen_then = within.held_by(visible.audiences).access.narrowed(visible.condition)
                 view, searcher, note = self._views.open(options.as_of, seen_then)
             seen = self._scope.within(within, filters, view)
             asked_for, seen, typed = self._typed(queries, seen, view)
@@ -116,10 +116,10 @@ class Searching:
         """Similar documents; with the number of a passage, similar passages."""
         within = self._scope.within(within, filters)
         seen = within.access
-        found = self._documents.get(document, seen)
-        like: Document | StoredChunk = found
+        stored = self._documents.get(document, seen)
+        like: Document | StoredChunk = stored
         if passage is not None:
-            like = self._documents.numbered_passage(found, passage, seen)
+            like = self._documents.numbered_passage(stored, passage, seen)
         default = Granularity.DOCUMENT if passage is None else Granularity.PASSAGE
         most = self._model.settings.search_limit if limit is None else limit
         by = one_of(Granularity, "by", by or default)

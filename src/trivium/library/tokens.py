@@ -42,14 +42,14 @@ class Tokens:
         collections = None if collections is None else tuple(collections)
         for label in (name, *(audiences or ()), *(collections or ())):
             check_text("token", label)
-        kept, text = mint(
+        token, text = mint(
             name, audiences=audiences, collections=collections, rights=rights, expires=expires,
             person=person, session=session, quota=quota,
         )  # fmt: skip
         if person:
             self._end_old_sessions(person)
-        self._kept.keep(kept)
-        return kept, text
+        self._kept.keep(token)
+        return token, text
 
     def _end_old_sessions(self, person: str) -> None:
         """Those that were over a day ago, of everyone, and the oldest of a person with many."""
@@ -73,9 +73,9 @@ class Tokens:
         """Revoke a token that someone got by signing in, and say so; leave others as they are."""
         with suppress(TokenRefused):
             self.caller(token)
-            kept = self._kept.get(token_id(token))
-            if kept is not None and kept.person:
-                self._kept.forget(kept.id)
+            stored = self._kept.get(token_id(token))
+            if stored is not None and stored.person:
+                self._kept.forget(stored.id)
                 return True
         return False
 

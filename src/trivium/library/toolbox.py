@@ -24,10 +24,10 @@ MOST_ROWS = 12  # passages of one table
 def outline(passages: Sequence[StoredChunk]) -> list[tuple[tuple[str, ...], int, tuple[int, ...]]]:
     """The headings of a document in order, each once: its path, the index of its first passage and
     the pages of that."""
-    found: dict[tuple[str, ...], StoredChunk] = {}
+    firsts: dict[tuple[str, ...], StoredChunk] = {}
     for passage in passages:
-        found.setdefault(passage.chunk.headings, passage)
-    return [(path, passage.chunk.index, passage.chunk.pages) for path, passage in found.items()]
+        firsts.setdefault(passage.chunk.headings, passage)
+    return [(path, passage.chunk.index, passage.chunk.pages) for path, passage in firsts.items()]
 
 
 def table_of(passages: Sequence[StoredChunk], index: int) -> list[StoredChunk]:
@@ -73,7 +73,7 @@ class LibraryToolbox:
             list(queries), options=options, filters=filters, within=self._within
         )
         fitting = tuple(result for result in results if results.fits(result))
-        asked = " / ".join(f"“{query}”" for query in queries)
+        listed = " / ".join(f"“{query}”" for query in queries)
         beside = "".join(
             (
                 f" in {collection}" if collection else "",
@@ -81,7 +81,7 @@ class LibraryToolbox:
                 f" as of {as_of}" if as_of else "",
             )
         )
-        line = f"Searched for {asked}{beside}: {summary(fitting)}"
+        line = f"Searched for {listed}{beside}: {summary(fitting)}"
         return Given(line, "" if fitting else "No good match.", fitting)
 
     def get_passage(self, document: int, index: int, *, around: int) -> Given:
@@ -93,18 +93,18 @@ class LibraryToolbox:
         return Given(line, chunks=(*near.before, passage, *near.after))
 
     def get_outline(self, document: int) -> Given:
-        found = self._documents.get(document, self._within)
-        parts = outline(self._documents.passages(found.id, self._within))
-        lines = [f"{index}: {' › '.join(path) or found.title}" for path, index, _ in parts]
+        stored = self._documents.get(document, self._within)
+        parts = outline(self._documents.passages(stored.id, self._within))
+        lines = [f"{index}: {' › '.join(path) or stored.title}" for path, index, _ in parts]
         more = f"\n({len(lines) - MOST_HEADINGS} more)" if len(lines) > MOST_HEADINGS else ""
         text = "\n".join(lines[:MOST_HEADINGS])
-        return Given(f"Looked at the outline of {found.title}", listing=f"{text}{more}")
+        return Given(f"Looked at the outline of {stored.title}", listing=f"{text}{more}")
 
     def get_table(self, document: int, index: int) -> Given:
-        found = self._documents.get(document, self._within)
-        parts = table_of(self._documents.passages(found.id, self._within), index)
+        stored = self._documents.get(document, self._within)
+        parts = table_of(self._documents.passages(stored.id, self._within), index)
         text = "" if parts else "That passage has no table."
-        return Given(f"Looked at a table of {found.title}", text, chunks=tuple(parts))
+        return Given(f"Looked at a table of {stored.title}", text, chunks=tuple(parts))
 
     def list_collections(self) -> Given:
         collections = self._documents.collections(self._within)
@@ -123,10 +123,10 @@ class LibraryToolbox:
 
     def history(self, document: int) -> Given:
         title = self._documents.get(document, self._within).title
-        kept = self._history.of(document, self._within)[-MOST_VERSIONS:]
+        versions = self._history.of(document, self._within)[-MOST_VERSIONS:]
         lines = [
             f"version {version.number}, from {version.created_at}"
             + (f" to {version.retired_at}" if version.retired_at else ", active")
-            for version in kept
+            for version in versions
         ]
         return Given(f"Looked at the history of {title}", "\n".join(lines))

@@ -136,20 +136,20 @@ class Upkeep:
         those that can't be added."""
         done: list[LostDocument] = []
         left: list[LostDocument] = []
-        for one in lost:
+        for item in lost:
             labels = Labels(
-                one.collection, one.category, one.audience, one.metadata, sender=one.sender
+                item.collection, item.category, item.audience, item.metadata, sender=item.sender
             )
             try:
-                if not one.original or not one.uri or one.audience is None:
-                    raise OriginalMissing(f"Document #{one.id} has no original.")
-                data = self._backend.originals.get(one.original)
-                report = self._jobs.add_from(_Archived(one.uri, data), labels, on_wait=on_wait)
-                (left if report.failed else done).append(one)
+                if not item.original or not item.uri or item.audience is None:
+                    raise OriginalMissing(f"Document #{item.id} has no original.")
+                data = self._backend.originals.get(item.original)
+                report = self._jobs.add_from(_Archived(item.uri, data), labels, on_wait=on_wait)
+                (left if report.failed else done).append(item)
             except (OriginalMissing, OriginalDamaged):
-                left.append(one)
+                left.append(item)
         texts = [f"Read {counted(len(done), 'document')} again from the archive."] if done else []
-        return texts + [f"Lost #{one.id} {one.uri}: add it again." for one in left]
+        return texts + [f"Lost #{item.id} {item.uri}: add it again." for item in left]
 
 
 def repaired(

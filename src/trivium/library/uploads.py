@@ -138,17 +138,17 @@ class Uploads:
         before = self._backend.documents.find(uri, labels.collection)
         self._quotas.check(caller, labels.collection, size, before, self._waiting(caller))
         self._make_room(caller, size)
-        kept = self._backend.spool.keep(file, limited=not caller.is_owner)
+        stored = self._backend.spool.keep(file, limited=not caller.is_owner)
         try:
-            source = SpoolSource(self._backend.spool, [spool_key(kept, uri, name)])
+            source = SpoolSource(self._backend.spool, [spool_key(stored, uri, name)])
             what, first = f"add {name}", Priority.INTERACTIVE
             job = self._jobs.enqueue(
                 source, labels, what=what, priority=first, kind=UPLOAD, by=caller.id
             )
         except BaseException:
-            self._backend.spool.drop(kept)
+            self._backend.spool.drop(stored)
             raise
-        return job, kept
+        return job, stored
 
     def _received(
         self,
@@ -159,10 +159,10 @@ class Uploads:
         wanted: Wanted,
         stop: Event | None,
     ) -> Report:
-        job, kept = self._enqueued(caller, uri, name, file, wanted)
+        job, stored = self._enqueued(caller, uri, name, file, wanted)
         # Raises LibraryBusy on closing, or if nobody waits: then the file is kept.
         report = self._jobs.work(job.id, stop=stop)
-        self._backend.spool.drop(kept)  # the sender knows the outcome, and has the file
+        self._backend.spool.drop(stored)  # the sender knows the outcome, and has the file
         place = job.options["labels"]["collection"]
         outcomes = tuple(self._with_document(outcome, place) for outcome in report.outcomes)
         report = replace(report, outcomes=outcomes)
@@ -176,12 +176,12 @@ class Uploads:
     def _waiting(self, caller: Caller) -> Use:
         """What they have sent that isn't added yet."""
         sizes = self._backend.spool.sizes()
-        kept = [
+        unread = [
             spool_name(retryable.key)
             for retryable in self._backend.jobs.retryable(UPLOAD)
             if retryable.by == caller.id and not retryable.ended
         ]
-        return Use(len(kept), sum(sizes.get(name, 0) for name in kept))
+        return Use(len(unread), sum(sizes.get(name, 0) for name in unread))
 
     def _make_room(self, caller: Caller, size: int) -> None:
         """Drop the oldest failed uploads while there is too much: the token's own, then any. Each
@@ -190,13 +190,15 @@ class Uploads:
         most = self._model.settings.serve_incoming_bytes
         share = most // _SHARES
         spool, sizes = self._backend.spool, self._backend.spool.sizes()
-        kept = [
+        uploads = [
             (spool_name(retryable.key), retryable.by == caller.id, retryable.ended)
             for retryable in self._backend.jobs.retryable(UPLOAD)
         ]
-        mine = sum(sizes.get(name, 0) for name, is_mine, _ in kept if is_mine) + size
+        mine = sum(sizes.get(name, 0) for name, is_mine, _ in uploads if is_mine) + size
         total = sum(sizes.values()) + size
-        for name, is_mine, _ in sorted((one for one in kept if one[2]), key=lambda one: not one[1]):
+        for name, is_mine, _ in sorted(
+            (upload for upload in uploads if upload[2]), key=lambda upload: not upload[1]
+        ):
             if total > most or (is_mine and mine > share):
                 spool.drop(name)
                 total -= sizes.get(name, 0)
@@ -242,9 +244,9 @@ def _size(file: BinaryIO) -> int:
 
 def _checked(wanted: Wanted | None) -> Wanted:
     """Before anything is looked up or fetched with it. Raises BadValue."""
-    given = wanted or Wanted()
-    labels = Labels(given.collection or "", given.category, given.audience, given.metadata or {})
-    return replace(given, metadata=check_labels(labels).metadata)
+    sent = wanted or Wanted()
+    labels = Labels(sent.collection or "", sent.category, sent.audience, sent.metadata or {})
+    return replace(sent, metadata=check_labels(labels).metadata)
 
 
 def _named(caller: Caller, name: str) -> tuple[str, str]:

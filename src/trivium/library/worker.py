@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 # Settings that decide what becomes of a document. The model is the library's, not the job's.
 _KEPT = ("read.", "chunk.", "audio.")
 _SOURCES: Mapping[str, Callable[[Mapping[str, Any], Spool], LastingSource]] = {
-    FolderSource.kind: lambda told, _: FolderSource.made_again(told),
+    FolderSource.kind: lambda description, _: FolderSource.made_again(description),
     SpoolSource.kind: lambda _, spool: SpoolSource(spool),
 }
 
@@ -143,8 +143,8 @@ class Readers:
     def offer(self, job: Job, task: Task) -> Offer:
         """A task of any process."""
         if job.id not in self._sources:
-            told = job.options["source"]
-            self._sources = {job.id: _SOURCES[told["kind"]](told, self._backend.spool)}
+            described = job.options["source"]
+            self._sources = {job.id: _SOURCES[described["kind"]](described, self._backend.spool)}
         item = clean_item(self._sources[job.id].again(task.key))
         offer = self.offer_here(job, item, task.id)
         return replace(offer, anew=True) if task.anew else offer
@@ -158,8 +158,8 @@ class Readers:
         from trivium.ingest.extractors import extractors
 
         sender = job.options.get("by", "")
-        asked = repr((job.options["labels"], job.options["settings"], sender))
-        if asked not in self._prepared:
+        key = repr((job.options["labels"], job.options["settings"], sender))
+        if key not in self._prepared:
             settings = self._recalled(job.options["settings"])
             labels = replace(_labels(job.options["labels"]), sender=sender)
             chunker = self._backend.documents.chunker(labels.collection)
@@ -174,8 +174,8 @@ class Readers:
                 keep_originals=settings.archive_keep,
                 synced=partial(synced, self._backend, labels.collection),
             )
-            self._prepared = {asked: (labels, preparer)}
-        return self._prepared[asked]
+            self._prepared = {key: (labels, preparer)}
+        return self._prepared[key]
 
     def _reader(self, settings: Settings, chunker: str) -> Reader:
         """`chunker`: the collection's own strategy, if it has one."""
@@ -188,11 +188,11 @@ class Readers:
         return recordings_for(settings, read, hear)
 
     def _sandbox(self, settings: Settings, *, hears: bool = False) -> Sandbox:
-        asked = repr([hears, *(getattr(settings, f.name) for f in fields(settings))])
-        if asked not in self._sandboxes:
+        key = repr([hears, *(getattr(settings, f.name) for f in fields(settings))])
+        if key not in self._sandboxes:
             workers = 1 if hears else readers_for(settings)
-            self._sandboxes[asked] = self._open.enter_context(sandbox_for(settings, workers))
-        return self._sandboxes[asked]
+            self._sandboxes[key] = self._open.enter_context(sandbox_for(settings, workers))
+        return self._sandboxes[key]
 
     def _recalled(self, kept: Mapping[str, Any]) -> Settings:
         """This process's settings, with those of the job."""

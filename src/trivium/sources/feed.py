@@ -67,8 +67,8 @@ class Pages:
 
     def delay(self, url: str) -> float:
         """Seconds between two pages of this site."""
-        asked = self._rules(url).crawl_delay(AGENT)
-        return float(min(int(asked), int(LONGEST_WAIT))) if asked else 0.0
+        seconds = self._rules(url).crawl_delay(AGENT)
+        return float(min(int(seconds), int(LONGEST_WAIT))) if seconds else 0.0
 
     def _rules(self, url: str) -> RobotFileParser:
         site = urljoin(url, "/robots.txt")
@@ -197,7 +197,7 @@ class SitemapSource:
 
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
         listed, failed = self._listed()
-        unread = {one.id: one for one in failed}
+        unread = {failure.id: failure for failure in failed}
         for url in ids:
             if url in unread:
                 yield unread[url]
@@ -216,11 +216,11 @@ class SitemapSource:
     def _listed(self) -> tuple[dict[str, str], list[Failed]]:
         """The pages that may be fetched, with their times of change; and the sitemaps that
         couldn't be read."""
-        found: dict[str, str] = {}
+        times: dict[str, str] = {}
         failed: list[Failed] = []
-        self._collect(self._url, found, failed, 0)
+        self._collect(self._url, times, failed, 0)
         try:
-            return {url: at for url, at in found.items() if self._pages.allowed(url)}, failed
+            return {url: at for url, at in times.items() if self._pages.allowed(url)}, failed
         except UrlFailed as reason:
             raise SourceUnreachable(reason.message) from reason
 
@@ -271,8 +271,8 @@ def _page(
 
 def _is_same_site(url: str, other: str) -> bool:
     """The same host, or one of the two below the other, as with www."""
-    one, two = (f".{urlsplit(each).hostname}" for each in (url, other))
-    return one.endswith(two) or two.endswith(one)
+    mine, theirs = (f".{urlsplit(address).hostname}" for address in (url, other))
+    return mine.endswith(theirs) or theirs.endswith(mine)
 
 
 def _tree(pages: Pages, url: str) -> Element:

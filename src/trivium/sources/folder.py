@@ -37,8 +37,8 @@ class FolderSource:
     ) -> None:
         """`without`: folders to leave out, such as the library's own. Raises PathNotFound."""
         check_given(paths)
-        found = (f for path in paths for f in _files(os.fspath(path), ignore, without))
-        self._files = list(dict.fromkeys(found))
+        files = (f for path in paths for f in _files(os.fspath(path), ignore, without))
+        self._files = list(dict.fromkeys(files))
         named = [Path(path).expanduser() for path in paths]
         self._roots = [os.path.realpath(path) for path in named if path.is_dir()]
 
@@ -70,9 +70,9 @@ class FolderSource:
         folder = os.path.abspath(path.parent)
         for way in dict.fromkeys((named, named.replace("\\", "/"))):
             # Opened under the name that was checked: its shortest, which a walk uses too.
-            found = os.path.normpath(os.path.join(folder, way))
-            if self._allows(found, folder):
-                return _item(Path(found), partial(self._beside, Path(found)))
+            full = os.path.normpath(os.path.join(folder, way))
+            if self._allows(full, folder):
+                return _item(Path(full), partial(self._beside, Path(full)))
         return None
 
     def _allows(self, path: str, folder: str) -> bool:
@@ -109,19 +109,19 @@ def _is_visible_below(root: str, path: str) -> bool:
 
 
 def _files(path: str, ignore: Sequence[str], without: Sequence[Path]) -> Iterator[Path]:
-    found = Path(path).expanduser()
-    if found.is_dir():
-        yield from _below(found, Rules(found, ignore, without))
-    elif found.exists() or found.is_symlink():
-        yield found
+    named = Path(path).expanduser()
+    if named.is_dir():
+        yield from _below(named, Rules(named, ignore, without))
+    elif named.exists() or named.is_symlink():
+        yield named
     else:
-        matches = sorted(glob.glob(str(found), recursive=True)) if glob.has_magic(path) else []
+        matches = sorted(glob.glob(str(named), recursive=True)) if glob.has_magic(path) else []
         if not matches:
             if path.startswith(("http://", "https://")):
                 fix = "Type its address on the page, under Add, or save it and add the file."
                 raise PathNotFound(f"{path} is a web address, not a file.", fix=fix)
             raise PathNotFound(f"There is no file or folder {path}.")
-        rules = Rules(_start(found), ignore, without)
+        rules = Rules(_start(named), ignore, without)
         for match in map(Path, matches):
             below = _below(match, Rules(match)) if match.is_dir() else (match,)
             yield from (path for path in below if rules.allow(path, hidden=True))
@@ -146,8 +146,8 @@ def read(path: Path) -> bytes:
             raise FileUnreadable(f"{_printable(path.name)} isn't a regular file.", fix="")
         return path.read_bytes()
     except OSError as reason:
-        said = reason.strerror or str(reason)
-        raise FileUnreadable(f"{_printable(path.name)} cannot be read: {said}.") from reason
+        why = reason.strerror or str(reason)
+        raise FileUnreadable(f"{_printable(path.name)} cannot be read: {why}.") from reason
 
 
 def _size(path: Path) -> int:

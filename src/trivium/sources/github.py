@@ -99,7 +99,7 @@ class GitHubSource:
 
     def changes(self, cursor: str) -> Iterator[Change]:
         state: dict[str, Any] = json.loads(cursor) if cursor else {}
-        for name in [one for one in state if one not in self._repositories]:
+        for name in [name for name in state if name not in self._repositories]:
             yield Gone(name, below=True)
             del state[name]
         of = len(self._repositories)
@@ -126,8 +126,8 @@ class GitHubSource:
             listing = self._list(repository, part, known)
             yield self._alone(repository, part, listing, _BELOW[part])
         if self._discussions:
-            found = self._discussed(repository, known)
-            yield self._alone(repository, "discussions", found, "discussions")
+            discussions = self._discussed(repository, known)
+            yield self._alone(repository, "discussions", discussions, "discussions")
         if self._files:
             yield self._alone(repository, "files", self._tree(repository, known), "files")
 
@@ -177,7 +177,7 @@ class GitHubSource:
             yield self._service.failed(above, reason, what, hides=f"{above}/")
             return
         yield from puts
-        yield Only(f"{above}/", frozenset(one.id for one in puts))
+        yield Only(f"{above}/", frozenset(put.id for put in puts))
 
     def ids(self) -> Iterator[str | Wait | Failed]:
         """Listing them means reading them, except for files."""
@@ -212,13 +212,13 @@ class GitHubSource:
             path = "/".join(rest)
             yield self._file(repository, path, listed[path]) if path in listed else Gone(id_)
         elif kind == "discussions":
-            found: Put | None = None
-            for one in self._discussed(repository, {}):
-                if isinstance(one, Wait):
-                    yield one
-                elif isinstance(one, Put) and one.id == id_:
-                    found = one
-            yield found or Gone(id_)
+            last: Put | None = None
+            for change in self._discussed(repository, {}):
+                if isinstance(change, Wait):
+                    yield change
+                elif isinstance(change, Put) and change.id == id_:
+                    last = change
+            yield last or Gone(id_)
         elif rest[1:2] == ["reviews"]:  # one of a pull request, or all that couldn't be read
             changes = list(self._reviewed(repository, rest[0]))
             yield from changes
@@ -248,7 +248,7 @@ class GitHubSource:
             payload = answer.json("GitHub")
             if not isinstance(payload, list):
                 raise Refused("GitHub returned something other than a list.")
-            page: list[Told] = [one for one in payload if isinstance(one, dict)]
+            page: list[Told] = [item for item in payload if isinstance(item, dict)]
             yield page
             following = _next(answer.headers.get("link", ""))
             last = max((str(fields.get("updated_at") or "") for fields in page), default="")
@@ -275,16 +275,16 @@ class GitHubSource:
 
     def _comments(self, repository: _Repository, node: Told) -> Generator[Wait, None, list[Told]]:
         """On a discussion, with their replies."""
-        held, comments = node.get("comments") or {}, []
+        listing, comments = node.get("comments") or {}, []
         while True:
-            for one in held.get("nodes") or ():
-                comments += [one, *((one.get("replies") or {}).get("nodes") or ())]
-            page = held.get("pageInfo") or {}
+            for comment in listing.get("nodes") or ():
+                comments += [comment, *((comment.get("replies") or {}).get("nodes") or ())]
+            page = listing.get("pageInfo") or {}
             if not page.get("hasNextPage"):
                 return comments
-            asked = {"number": node["number"], "after": page["endCursor"]}
-            fields = yield from self._query(repository, _MORE_COMMENTS, asked)
-            held = fields["comments"]
+            variables = {"number": node["number"], "after": page["endCursor"]}
+            fields = yield from self._query(repository, _MORE_COMMENTS, variables)
+            listing = fields["comments"]
 
     def _query(
         self, repository: _Repository, query: str, variables: Told
@@ -297,7 +297,7 @@ class GitHubSource:
             answer = yield from self._service.ask("POST", path, body=body)
             payload = answer.json("GitHub")
             errors = payload.get("errors") if isinstance(payload, dict) else None
-            kinds = [one.get("type") for one in errors or () if isinstance(one, dict)]
+            kinds = [error.get("type") for error in errors or () if isinstance(error, dict)]
             if "RATE_LIMITED" not in kinds:
                 break
             seconds = budget(answer.headers) or 60.0
@@ -325,14 +325,14 @@ class GitHubSource:
                 payload = answer.json("GitHub")
                 if payload.get("truncated"):
                     raise Refused(f"GitHub lists only a part of the folder {above or '/'}.")
-                for one in payload.get("tree", ()):
-                    if one.get("type") == "tree" and self._may_hold(f"{above}{one['path']}/"):
-                        folders.append((f"{above}{one['path']}/", str(one["sha"])))
-            for one in payload.get("tree", ()):
-                name = f"{above}{one.get('path')}"
+                for entry in payload.get("tree", ()):
+                    if entry.get("type") == "tree" and self._may_hold(f"{above}{entry['path']}/"):
+                        folders.append((f"{above}{entry['path']}/", str(entry["sha"])))
+            for entry in payload.get("tree", ()):
+                name = f"{above}{entry.get('path')}"
                 is_wanted = any(fnmatch(name, pattern) for pattern in self._files)
-                if one.get("type") == "blob" and is_wanted and one.get("size", 0) <= _MOST_FILE:
-                    listed[name] = str(one["sha"])
+                if entry.get("type") == "blob" and is_wanted and entry.get("size", 0) <= _MOST_FILE:
+                    listed[name] = str(entry["sha"])
         return listed
 
     def _may_hold(self, folder: str) -> bool:
@@ -405,9 +405,9 @@ class _Repository:
             "kind": "pull request" if fields.get("pull_request") else "issue",
             "state": fields.get("state"),
             "labels": [
-                one.get("name") for one in fields.get("labels") or () if isinstance(one, dict)
+                label.get("name") for label in fields.get("labels") or () if isinstance(label, dict)
             ],
-            "assignees": [one.get("login") for one in fields.get("assignees") or ()],
+            "assignees": [person.get("login") for person in fields.get("assignees") or ()],
             "milestone": (fields.get("milestone") or {}).get("title"),
         }
         title = str(fields.get("title") or "")
@@ -417,20 +417,20 @@ class _Repository:
         """Those with words."""
         if not isinstance(told, list):
             raise Refused("GitHub returned something other than a list.")
-        found = []
-        for one in told:
-            if isinstance(one, dict) and one.get("body") and one.get("id"):
-                state = str(one.get("state") or "").lower().replace("_", " ")
+        puts = []
+        for review in told:
+            if isinstance(review, dict) and review.get("body") and review.get("id"):
+                state = str(review.get("state") or "").lower().replace("_", " ")
                 about = {"number": int(number), "kind": "review", "review": state}
-                said = {**one, "created_at": one.get("submitted_at")}
-                id_ = f"{self.name}/pulls/{number}/reviews/{one['id']}"
-                found.append(self._said(id_, said, f"#{number}", about))
-        return found
+                dated = {**review, "created_at": review.get("submitted_at")}
+                id_ = f"{self.name}/pulls/{number}/reviews/{review['id']}"
+                puts.append(self._said(id_, dated, f"#{number}", about))
+        return puts
 
     def discussion(self, fields: Told, comments: Sequence[Told]) -> Iterator[Change]:
         number = fields["number"]
         id_ = f"{self.name}/discussions/{number}"
-        labels = [one["name"] for one in (fields.get("labels") or {}).get("nodes") or ()]
+        labels = [label["name"] for label in (fields.get("labels") or {}).get("nodes") or ()]
         about = {
             "number": number,
             "kind": "discussion",
@@ -440,10 +440,10 @@ class _Repository:
         }
         title = f"#{number} {fields.get('title') or ''}"
         yield self._said(id_, fields, title, about)
-        ids = [f"{id_}/comments/{one['databaseId']}" for one in comments]
-        for one_id, one in zip(ids, comments, strict=True):
+        ids = [f"{id_}/comments/{comment['databaseId']}" for comment in comments]
+        for one_id, comment in zip(ids, comments, strict=True):
             yield self._said(
-                one_id, one, f"#{number} {fields.get('title') or ''}", {"number": number}
+                one_id, comment, f"#{number} {fields.get('title') or ''}", {"number": number}
             )
         yield Only(f"{id_}/", frozenset(ids))
 

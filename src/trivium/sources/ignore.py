@@ -35,8 +35,8 @@ class Rules:
     def walk(self, start: Path | None = None) -> Iterator[Path]:
         """Every file that isn't left out, in all subfolders, by name; `start`: only below that."""
         for place, folders, files in os.walk(start or self.root):
-            kept = (f for f in filter(_is_visible, folders) if not self._ignores(place, f, True))
-            folders[:] = sorted(kept)
+            entered = (f for f in filter(_is_visible, folders) if not self._ignores(place, f, True))
+            folders[:] = sorted(entered)
             for name in sorted(filter(_is_visible, files)):
                 if not self._ignores(place, name, False):
                     yield Path(place, name)
@@ -63,9 +63,9 @@ class Rules:
         while True:  # from its own folder up to the root: the first rule that matches decides
             spec = self._spec(folder)
             if spec is not None:
-                said = spec.check_file(os.path.relpath(full, folder) + end).include
-                if said is not None:
-                    return bool(said)
+                ignored = spec.check_file(os.path.relpath(full, folder) + end).include
+                if ignored is not None:
+                    return bool(ignored)
             if folder == str(self.root):
                 return False
             folder = os.path.dirname(folder)

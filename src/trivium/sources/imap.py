@@ -88,8 +88,8 @@ class ImapSource:
         known: dict[str, list[str]] = json.loads(cursor) if cursor else {}
         with self._opened() as server:
             folders = self._listed(server)
-            names = {one.name for one in folders}
-            for name in [one for one in known if one not in names]:
+            names = {folder.name for folder in folders}
+            for name in [name for name in known if name not in names]:
                 yield Only(f"{_Folder(name).part}/", frozenset())
                 del known[name]
             for count, folder in enumerate(folders):
@@ -106,20 +106,20 @@ class ImapSource:
         """None: a good moment for a cursor."""
         validity, there = self._uids(server, folder)
         before = known.get(folder.name)
-        told = _uids_of(before[1]) if before and before[0] == validity else set()
+        reported = _uids_of(before[1]) if before and before[0] == validity else set()
         if before and before[0] != validity:  # the server renumbered them
             yield Only(f"{folder.part}/", frozenset())
-        for uid in sorted(told - there):
+        for uid in sorted(reported - there):
             yield Gone(folder.id(validity, uid))
-        told &= there
-        fresh = sorted(there - told)
+        reported &= there
+        fresh = sorted(there - reported)
         for start in range(0, len(fresh), _PAGE):
             page = fresh[start : start + _PAGE]
             yield from self._messages(server, folder, validity, page)
-            told |= set(page)
-            known[folder.name] = [validity, _ranges(told)]
+            reported |= set(page)
+            known[folder.name] = [validity, _ranges(reported)]
             yield None
-        known[folder.name] = [validity, _ranges(told)]
+        known[folder.name] = [validity, _ranges(reported)]
 
     def ids(self) -> Iterator[str | Wait | Failed]:
         with self._opened() as server:
@@ -161,17 +161,17 @@ class ImapSource:
         except OSError as reason:
             raise SourceUnreachable(f"Couldn't connect to {account.host}: {reason}.") from reason
         except imaplib.IMAP4.error as reason:
-            said = f"{account.host} doesn't answer as a mail server does on port {account.port}."
-            raise SourceNonsense(said, fix="Check `host`, `port` and `tls`.") from reason
+            problem = f"{account.host} doesn't answer as a mail server does on port {account.port}."
+            raise SourceNonsense(problem, fix="Check `host`, `port` and `tls`.") from reason
         try:
             try:
                 _sign_in(server, account)
             except imaplib.IMAP4.abort:
                 raise
             except imaplib.IMAP4.error as reason:
-                said = f"{account.host} refuses {account.user}."
+                problem = f"{account.host} refuses {account.user}."
                 what = "the token" if account.token else "name and password"
-                raise SourceRefused(said, fix=f"Check {what}.") from reason
+                raise SourceRefused(problem, fix=f"Check {what}.") from reason
             yield server
         except (TimeoutError, imaplib.IMAP4.abort, ssl.SSLError, ConnectionError) as reason:
             raise SourceUnreachable(f"{account.host} closed the connection: {reason}.") from reason
@@ -213,22 +213,22 @@ class ImapSource:
                     match[1].decode().replace(":", "-"), count
                 ) if match else set()
             server.response("EXPUNGE")
-            found: set[int] = set()
+            uids: set[int] = set()
             for start in range(1, count + 1, _SEARCHED):
                 last = min(start + _SEARCHED - 1, count)
                 some = [f"{start}:{last}"] if count > _SEARCHED else []
                 data = _answered(server.uid("SEARCH", *some, key), folder)
-                found |= {int(uid) for uid in (data[0] or b"").split() if len(uid) <= 10}
+                uids |= {int(uid) for uid in (data[0] or b"").split() if len(uid) <= 10}
             if server.response("EXPUNGE")[1] in ([], [None]):
-                return validity, found
+                return validity, uids
         raise _NoFolder(f"{_decoded(folder.name)} changes all the time.", fix="Try again later.")
 
     def _selected(self, server: imaplib.IMAP4, folder: _Folder) -> tuple[str, int]:
         """Its UIDVALIDITY, and how many mails it holds."""
-        status, told = server.select(_quoted(folder.name), readonly=True)
+        status, answer = server.select(_quoted(folder.name), readonly=True)
         if status != "OK":
             raise _NoFolder(f"There is no mail folder {_decoded(folder.name)}.", fix="Check it.")
-        count = whole_number((told[0] or b"0").decode("ascii", "replace"))
+        count = whole_number((answer[0] or b"0").decode("ascii", "replace"))
         valid = server.response("UIDVALIDITY")[1]
         return valid[0].decode() if valid and isinstance(valid[0], bytes) else "0", count
 
@@ -236,26 +236,26 @@ class ImapSource:
         self, server: imaplib.IMAP4, folder: _Folder, validity: str, uids: Sequence[int]
     ) -> Iterator[Change]:
         """Sizes first, so that a request brings a few megabytes at most."""
-        asked = (
+        items = (
             "(UID RFC822.SIZE X-GM-LABELS)" if _can(server, b"X-GM-EXT-1") else "(UID RFC822.SIZE)"
         )
         for start in range(0, len(uids), _PAGE):
             some = ",".join(map(str, uids[start : start + _PAGE]))
-            group, held = _Group(folder, validity), 0
-            for line in _responses(_answered(server.uid("FETCH", some, asked), folder)):
+            group, total = _Group(folder, validity), 0
+            for line in _responses(_answered(server.uid("FETCH", some, items), folder)):
                 uid, size = _UID.search(line), _SIZE.search(line)
                 if not uid:
                     continue
                 count = int(size[1]) if size else 0
                 if count > _MOST_BYTES:
-                    said = f"It has more than {_MOST_BYTES:,} bytes."
-                    yield Failed(folder.id(validity, int(uid[1])), said, "file.too_large")
+                    problem = f"It has more than {_MOST_BYTES:,} bytes."
+                    yield Failed(folder.id(validity, int(uid[1])), problem, "file.too_large")
                     continue
-                if held and held + count > _AT_ONCE:
+                if total and total + count > _AT_ONCE:
                     yield from self._bodies(server, group)
-                    group, held = _Group(folder, validity), 0
+                    group, total = _Group(folder, validity), 0
                 group.labels[int(uid[1])] = _labels(line)
-                held += count
+                total += count
             yield from self._bodies(server, group)
 
     def _bodies(self, server: imaplib.IMAP4, group: _Group) -> Iterator[Change]:
@@ -264,20 +264,20 @@ class ImapSource:
         if not uids:
             return
         try:
-            status, found = server.uid("FETCH", ",".join(map(str, uids)), "(UID BODY.PEEK[])")
+            status, parts = server.uid("FETCH", ",".join(map(str, uids)), "(UID BODY.PEEK[])")
         except imaplib.IMAP4.abort:
             raise
         except imaplib.IMAP4.error as reason:
-            status, found = str(reason), []
+            status, parts = str(reason), []
         if status != "OK" and len(uids) > 1:
             for uid in uids:
                 yield from self._bodies(server, replace(group, labels={uid: group.labels[uid]}))
             return
         if status != "OK":
-            said = f"{self._account.host} can't give it: {status}."
-            yield Failed(group.folder.id(group.validity, uids[0]), said)
+            problem = f"{self._account.host} can't give it: {status}."
+            yield Failed(group.folder.id(group.validity, uids[0]), problem)
             return
-        for line, tail in zip(found, [*found[1:], b""], strict=True):
+        for line, tail in zip(parts, [*parts[1:], b""], strict=True):
             if isinstance(line, tuple):
                 after = tail if isinstance(tail, bytes) else b""  # some servers say the UID last
                 number = _UID.search(line[0]) or _UID.search(after)
@@ -325,14 +325,14 @@ def _sign_in(server: imaplib.IMAP4, account: Account) -> None:
     """By a token (RFC 7628's forerunner XOAUTH2, as Gmail and Microsoft 365 want it), or a name
     and a password; those beyond ASCII can't be written in LOGIN."""
     if account.token:
-        said = f"user={account.user}\1auth=Bearer {account.token}\1\1".encode()
-        answers = iter([said])  # after a refusal the server tells why, and wants an empty answer
+        credentials = f"user={account.user}\1auth=Bearer {account.token}\1\1".encode()
+        answers = iter([credentials])  # a server that refuses says why, and wants an empty answer
         server.authenticate("XOAUTH2", lambda _: next(answers, b""))
     elif account.user.isascii() and account.password.isascii():
         server.login(account.user, account.password)
     else:
-        said = f"\0{account.user}\0{account.password}".encode()
-        server.authenticate("PLAIN", lambda _: said)
+        credentials = f"\0{account.user}\0{account.password}".encode()
+        server.authenticate("PLAIN", lambda _: credentials)
     server.capabilities = tuple(  # more than before signing in
         part.decode("ascii", "replace").upper()
         for part in (server.capability()[1][0] or b"").split()
@@ -358,8 +358,8 @@ def _responses(data: Sequence[Any] | None) -> Iterator[bytes]:
     line = b""
     for part in data or ():
         if isinstance(part, tuple):
-            held = part[1].replace(b"\\", b"\\\\").replace(b'"', b'\\"')
-            line += _LITERAL.sub(b"", part[0]) + b'"' + held + b'"'
+            literal = part[1].replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+            line += _LITERAL.sub(b"", part[0]) + b'"' + literal + b'"'
         elif isinstance(part, bytes):
             yield line + part
             line = b""
@@ -370,8 +370,8 @@ def _responses(data: Sequence[Any] | None) -> Iterator[bytes]:
 def _labels(line: bytes) -> list[str]:
     """Gmail's: `\\Inbox` is one of its own."""
     match = _LABELS.search(line)
-    found = (one[1] or one[2] for one in _LABEL.finditer(match[1])) if match else ()
-    names = (re.sub(rb"\\(.)", rb"\1", one).decode("ascii", "replace") for one in found)
+    labels = (match[1] or match[2] for match in _LABEL.finditer(match[1])) if match else ()
+    names = (re.sub(rb"\\(.)", rb"\1", label).decode("ascii", "replace") for label in labels)
     return [_decoded(name.lstrip("\\")) for name in names]
 
 
@@ -413,8 +413,8 @@ def _encoded(name: str) -> str:
     """As IMAP writes folder names: UTF-7 with & for +."""
 
     def part(match: re.Match[str]) -> str:
-        held = base64.b64encode(match[0].encode("utf-16-be")).decode().rstrip("=")
-        return f"&{held.replace('/', ',')}-"
+        coded = base64.b64encode(match[0].encode("utf-16-be")).decode().rstrip("=")
+        return f"&{coded.replace('/', ',')}-"
 
     return re.sub(r"[^\x20-\x7e]+", part, name.replace("&", "&-"))
 
@@ -423,9 +423,9 @@ def _decoded(name: str) -> str:
     def part(match: re.Match[str]) -> str:
         if not match[1]:
             return "&"
-        held = match[1].replace(",", "/")
+        coded = match[1].replace(",", "/")
         try:
-            data = base64.b64decode(held + "=" * (-len(held) % 4), validate=True)
+            data = base64.b64decode(coded + "=" * (-len(coded) % 4), validate=True)
         except ValueError:  # a name that isn't written as it should be: as it is
             return match[0]
         return data.decode("utf-16-be", "replace")

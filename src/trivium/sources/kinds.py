@@ -66,8 +66,8 @@ def kind_of(name: str) -> SourceKind:
 def absolute(kind: str, options: Mapping[str, str]) -> dict[str, str]:
     """With whole paths: a source runs wherever a server is started."""
     named = kind_of(kind).files if kind in entries() else ()
-    given = {one: os.path.expanduser(options[one]) for one in named if options.get(one)}
-    return {**options, **{one: os.path.abspath(path) for one, path in given.items()}}
+    paths = {name: os.path.expanduser(options[name]) for name in named if options.get(name)}
+    return {**options, **{option: os.path.abspath(path) for option, path in paths.items()}}
 
 
 def place_of(kind: str, options: Mapping[str, str]) -> str:
@@ -76,7 +76,7 @@ def place_of(kind: str, options: Mapping[str, str]) -> str:
         named = kind_of(kind).files[:1]
     except TriviumError:
         return ""
-    return "".join(absolute(kind, options).get(one, "") for one in named)
+    return "".join(absolute(kind, options).get(name, "") for name in named)
 
 
 def usual_variable(kind: str, secret: str) -> str:
@@ -86,8 +86,8 @@ def usual_variable(kind: str, secret: str) -> str:
 
 def needed_secret(asked: SourceAsked, kind: str, name: str) -> str:
     """A secret that a kind needs. Raises BadSetting."""
-    if found := asked.secrets.get(name):
-        return found
+    if secret := asked.secrets.get(name):
+        return secret
     raise BadSetting(
         f"{kind} needs the secret `{name}`.",
         fix=f"Set {usual_variable(kind, name)}, or say where it is: {name}=env:NAME or"
@@ -98,12 +98,12 @@ def needed_secret(asked: SourceAsked, kind: str, name: str) -> str:
 def check_sent(kind: SourceKind, options: Mapping[str, str], allowed: str) -> None:
     """Check the options of a source that someone sent over HTTP. `allowed`: `sync.addresses`.
     Raises BadSetting."""
-    known = {_plain(one) for one in (*kind.own, *allowed.split(","))}
+    known = {_plain(address) for address in (*kind.own, *allowed.split(","))}
     for option, address in kind.guarded.items():
-        given = options.get(address, "")
-        if option in kind.options and options.get(option) and _plain(given) not in known:
+        sent = options.get(address, "")
+        if option in kind.options and options.get(option) and _plain(sent) not in known:
             raise BadSetting(
-                f"This server may not connect to {given[:200]!r} for a source that was sent to it"
+                f"This server may not connect to {sent[:200]!r} for a source that was sent to it"
                 f" (`{option}`).",
                 fix="Leave the option out, or ask the operator to add the address to"
                 " `sync.addresses`. On the server's machine you can run `trivium sync add`.",

@@ -59,21 +59,21 @@ class LinearSource:
         """The newest come first, so a cursor keeps what it has reported until the end of a list."""
         state: dict[str, Any] = json.loads(cursor) if cursor else {}
         for count, part in enumerate(QUERIES, start=1):
-            told: dict[str, str] = state.setdefault("told", {}).setdefault(part, {})
+            reported: dict[str, str] = state.setdefault("told", {}).setdefault(part, {})
             for node in self._nodes(part, str(state.get(part, ""))):
                 if isinstance(node, Wait):
                     yield node
                     continue
                 id_, at = str(node.get("id")), str(node.get("updatedAt") or "")
-                if told.get(id_) != at:
+                if reported.get(id_) != at:
                     try:
                         yield self._told(part, node)
                     except (KeyError, TypeError, AttributeError):
                         yield Failed(id_, "Linear returned an incomplete item.", "source.nonsense")
-                    told[id_] = at
-                    if len(told) % _PAGE == 0:
+                    reported[id_] = at
+                    if len(reported) % _PAGE == 0:
                         yield Checkpoint(json.dumps(state), count - 1, len(QUERIES))
-            state[part] = max([str(state.get(part, "")), *told.values()])
+            state[part] = max([str(state.get(part, "")), *reported.values()])
             del state["told"][part]
             yield Checkpoint(json.dumps(state), count, len(QUERIES))
 
@@ -88,14 +88,14 @@ class LinearSource:
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
         for id_ in ids:
             part = "comments" if "/" in id_ else "issues"
-            asked = {"id": id_.rpartition("/")[2]}
+            variables = {"id": id_.rpartition("/")[2]}
             try:
-                fields = yield from self._ask(_ONE[part], asked, missing=True)
+                fields = yield from self._ask(_ONE[part], variables, missing=True)
             except SourceError as reason:
                 yield self._service.failed(id_, reason)
                 continue
-            found = fields.get("found") if fields else None
-            yield self._told(part, found) if found else Gone(id_)
+            node = fields.get("found") if fields else None
+            yield self._told(part, node) if node else Gone(id_)
 
     def _nodes(self, part: str, since: str) -> Iterator[Told | Wait]:
         wanted: dict[str, Any] = {}
@@ -108,8 +108,8 @@ class LinearSource:
         while True:
             fields = yield from self._ask(QUERIES[part], {"after": after, "filter": wanted})
             try:
-                found = fields["found"]
-                nodes, page = found["nodes"], found["pageInfo"]
+                connection = fields["found"]
+                nodes, page = connection["nodes"], connection["pageInfo"]
             except (KeyError, TypeError) as reason:
                 raise SourceNonsense("Linear returned an incomplete answer.") from reason
             yield from nodes
@@ -130,16 +130,16 @@ class LinearSource:
                 data: dict[str, Any] = payload.get("data") or {}
                 return data
             codes = {str((error.get("extensions") or {}).get("code", "")) for error in errors}
-            said = "; ".join(str(error.get("message", "")) for error in errors)[:200]
+            message = "; ".join(str(error.get("message", "")) for error in errors)[:200]
             if "RATELIMITED" in codes:
                 seconds = budget(answer.headers, spent=True)
                 yield Wait(seconds, f"Linear asks to wait {seconds:.0f} s before the next request.")
                 continue
             if "AUTHENTICATION_ERROR" in codes or "FORBIDDEN" in codes:
-                raise SourceRefused(f"Linear refuses: {said.rstrip('.')}.")
-            if missing and ("INPUT_ERROR" in codes or "not found" in said.lower()):
+                raise SourceRefused(f"Linear refuses: {message.rstrip('.')}.")
+            if missing and ("INPUT_ERROR" in codes or "not found" in message.lower()):
                 return {}
-            raise SourceNonsense(f"Linear answered: {said.rstrip('.')}.")
+            raise SourceNonsense(f"Linear answered: {message.rstrip('.')}.")
 
     def _told(self, part: str, fields: Told) -> Change:
         return _issue(fields) if part == "issues" else _comment(fields)
@@ -163,7 +163,7 @@ def _issue(fields: Told) -> Change:
             **_about(fields),
             "linearIssueId": [fields.get("identifier"), id_],
             "state": _named(fields.get("state")),
-            "labels": [_named(one) for one in (fields.get("labels") or {}).get("nodes") or ()],
+            "labels": [_named(label) for label in (fields.get("labels") or {}).get("nodes") or ()],
             "assignees": [_named(fields.get("assignee"))],
             "priority": fields.get("priorityLabel"),
             "due": fields.get("dueDate"),
@@ -228,14 +228,14 @@ def budget(headers: Mapping[str, str], *, spent: bool = False) -> float:
     queries may cost, which can be too little before it is 0. Linear's clock counts milliseconds.
     `spent`: Linear said that one of them ran out."""
     limits = ("requests", "endpoint-requests", "complexity")
-    over = [one for one in limits if headers.get(f"x-ratelimit-{one}-remaining") == "0"]
+    over = [limit for limit in limits if headers.get(f"x-ratelimit-{limit}-remaining") == "0"]
     if not over and not spent:
         return 0.0
     resets = [
-        whole_number(headers.get(f"x-ratelimit-{one}-reset", "")) / 1000
-        for one in over or ("complexity", "requests")
+        whole_number(headers.get(f"x-ratelimit-{limit}-reset", "")) / 1000
+        for limit in over or ("complexity", "requests")
     ]
-    later = [one for one in resets if one]
+    later = [reset for reset in resets if reset]
     if not later:
         return 60.0
     until = max(later) if over else later[0]

@@ -21,18 +21,18 @@ Stamp = tuple[int, int]  # nanoseconds and bytes
 def stamp_of(path: Path) -> Stamp | None:
     """None: it doesn't exist, or can't be read."""
     try:
-        held = path.stat()
+        stat = path.stat()
     except OSError:
         return None
-    return held.st_mtime_ns, held.st_size
+    return stat.st_mtime_ns, stat.st_size
 
 
 def existing(path: str) -> Path:
     """An option that names a file or folder. Raises PathNotFound."""
-    found = Path(os.path.abspath(Path(path).expanduser()))
-    if not found.exists():
-        raise PathNotFound(f"There is no file or folder {found}.")
-    return found
+    place = Path(os.path.abspath(Path(path).expanduser()))
+    if not place.exists():
+        raise PathNotFound(f"There is no file or folder {place}.")
+    return place
 
 
 def compared(

@@ -56,15 +56,15 @@ class MboxSource:
         self, name: str, file: BinaryIO, known: dict[str, dict[str, object]]
     ) -> Iterator[Change]:
         before = known.get(name, {})
-        told = int(str(before.get("bytes", 0)))
+        size = int(str(before.get("bytes", 0)))
         sum_ = hashlib.sha256()
-        grew = bool(told) and _hashed(file, told, sum_) and sum_.hexdigest() == before.get("hash")
+        grew = bool(size) and _hashed(file, size, sum_) and sum_.hexdigest() == before.get("hash")
         if grew and file.read(5) not in (b"From ", b""):  # its last message continues
             grew = False
-        file.seek(told)
+        file.seek(size)
         if not grew:
             file.seek(0)
-            told, sum_ = 0, hashlib.sha256()
+            size, sum_ = 0, hashlib.sha256()
         ids = set()
         for count, message in enumerate(_messages(file), start=1):
             put = self._put(name, message)
@@ -72,15 +72,15 @@ class MboxSource:
                 ids.add(put.id)
             yield put
             sum_.update(message)
-            told += len(message)
+            size += len(message)
             # If a file was rewritten, the old cursor stays until all of it is reported again: only
             # then do we know what is gone.
             if count % PAGE == 0 and (grew or not before):
-                known[name] = {"bytes": told, "hash": sum_.hexdigest()}
+                known[name] = {"bytes": size, "hash": sum_.hexdigest()}
                 yield Checkpoint(json.dumps(known))
         if not grew:
             yield Only(f"{name}/", frozenset(ids))
-        known[name] = {"bytes": told, "hash": sum_.hexdigest()}
+        known[name] = {"bytes": size, "hash": sum_.hexdigest()}
 
     def ids(self) -> Iterator[str | Wait]:
         for name in self._files():

@@ -115,10 +115,10 @@ def _note(front: Metadata, body: str) -> Metadata:
         for match in _WIKI.finditer(body)
         if match["target"]
     )
-    told = {"tags": tuple(tag.lstrip("#") for tag in tags), "aliases": aliases, "links": links}
+    fields = {"tags": tuple(tag.lstrip("#") for tag in tags), "aliases": aliases, "links": links}
     return {
         name: tuple(dict.fromkeys(value for value in values if value))[:_MOST]
-        for name, values in told.items()
+        for name, values in fields.items()
         if any(values)
     }
 
@@ -145,19 +145,19 @@ def canvas_text(data: str) -> str:
     """The texts of a canvas's cards, from top to bottom, with the names of what it shows and of
     its arrows (jsoncanvas.org, version 1.0)."""
     try:
-        told = json.loads(data) if data.strip() else {}
+        canvas = json.loads(data) if data.strip() else {}
     except (ValueError, RecursionError):
         return data
-    if not isinstance(told, dict):
+    if not isinstance(canvas, dict):
         return data
-    nodes = [one for one in told.get("nodes") or () if isinstance(one, dict)]
-    nodes.sort(key=lambda one: [_number(one.get(side)) for side in ("y", "x")])
+    nodes = [node for node in canvas.get("nodes") or () if isinstance(node, dict)]
+    nodes.sort(key=lambda node: [_number(node.get(side)) for side in ("y", "x")])
     parts = []
-    for one in nodes:
-        file = f"[[{one['file']}]]" if one.get("file") else ""
-        parts += [one.get("label"), one.get("text"), file, one.get("url")]
-    parts += [one.get("label") for one in told.get("edges") or () if isinstance(one, dict)]
-    return "\n\n".join(str(one) for one in parts if one)
+    for node in nodes:
+        file = f"[[{node['file']}]]" if node.get("file") else ""
+        parts += [node.get("label"), node.get("text"), file, node.get("url")]
+    parts += [edge.get("label") for edge in canvas.get("edges") or () if isinstance(edge, dict)]
+    return "\n\n".join(str(part) for part in parts if part)
 
 
 def _number(value: object) -> float:
@@ -166,7 +166,7 @@ def _number(value: object) -> float:
 
 def _values(value: MetaValue) -> tuple[str, ...]:
     if isinstance(value, tuple):
-        return tuple(str(one) for one in value)
+        return tuple(str(part) for part in value)
     return tuple(part.strip() for part in str(value).split(",") if part.strip())
 
 

@@ -72,7 +72,7 @@ class NotionSource:
         before = json.loads(cursor) if cursor else {}
         since: dict[str, str] = before.get("since", {})
         since = since if isinstance(since, dict) else {}
-        told: dict[str, str] = dict(before.get("told", {}))
+        reported: dict[str, str] = dict(before.get("told", {}))
         newest: dict[str, str] = dict(before.get("newest", {}))
         yield from self._learn()
         if before.get("speechless"):
@@ -80,7 +80,7 @@ class NotionSource:
         if (before.get("nameless") and not self._is_nameless) or (
             before.get("speechless") and not self._is_speechless
         ):
-            since, told, newest = {}, {}, {}  # now that they are given: report all again
+            since, reported, newest = {}, {}, {}  # now that they are given: report all again
         for listing in ("", *self._known.sources):
             for page in self._listed(listing, since.get(listing, "")):
                 if isinstance(page, Failed):
@@ -90,12 +90,12 @@ class NotionSource:
                     continue
                 edited, id_ = str(page.get("last_edited_time", "")), str(page["id"])
                 newest.setdefault(listing, edited)
-                if edited and told.get(id_) == edited:
+                if edited and reported.get(id_) == edited:
                     continue  # the search finds rows of data sources too
-                told[id_] = edited
+                reported[id_] = edited
                 yield from self._page(page)
-                if len(told) % _SAVED == 0:
-                    at = {"since": since, "told": told, "newest": newest}
+                if len(reported) % _SAVED == 0:
+                    at = {"since": since, "told": reported, "newest": newest}
                     yield Checkpoint(json.dumps(at | self._lacks()))
         yield Checkpoint(json.dumps({"since": since | newest} | self._lacks()))
 
@@ -242,7 +242,7 @@ class NotionSource:
             payload = answer.json("Notion")
             if not isinstance(payload, dict) or not isinstance(payload.get("results"), list):
                 raise Refused("Notion returned something other than a list.")
-            yield from (one for one in payload["results"] if isinstance(one, dict))
+            yield from (result for result in payload["results"] if isinstance(result, dict))
             after = payload.get("next_cursor")
             if not payload.get("has_more") or not after:
                 status = payload.get("request_status")
@@ -274,29 +274,29 @@ class NotionSource:
         yield self._put(page, "\n\n".join(part for part in parts if part), not_read)
         refused = [what for what in not_read if what.startswith(_CONTENTS)]
         if refused:  # may be given another time
-            said = f"Notion doesn't give all of {title_of(page) or 'a page'}: {', '.join(refused)}."
-            yield Failed(f"{id_}{_REST}", said)
+            text = f"Notion doesn't give all of {title_of(page) or 'a page'}: {', '.join(refused)}."
+            yield Failed(f"{id_}{_REST}", text)
 
     def _completed(self, page: Told) -> Generator[Wait, None, Told]:
         """With every value of long properties, and the titles of related pages looked up."""
-        held = dict(properties(page))
-        for name, told in held.items():
-            kind = str(told.get("type", ""))
-            value = told.get(kind)
+        whole = dict(properties(page))
+        for name, prop in whole.items():
+            kind = str(prop.get("type", ""))
+            value = prop.get(kind)
             is_full = isinstance(value, list) and len(value) >= _SHORTENED
-            if kind in _LONG and (told.get("has_more") or is_full) and told.get("id"):
-                found = []
-                path = f"pages/{page['id']}/properties/{told['id']}"
-                for one in self._pages("GET", path, {}):
-                    if isinstance(one, Wait):
-                        yield one
-                    elif kind in one:
-                        found.append(one[kind])
-                held[name] = {**told, kind: found}
-            for id_ in related(held[name]):
+            if kind in _LONG and (prop.get("has_more") or is_full) and prop.get("id"):
+                items = []
+                path = f"pages/{page['id']}/properties/{prop['id']}"
+                for item in self._pages("GET", path, {}):
+                    if isinstance(item, Wait):
+                        yield item
+                    elif kind in item:
+                        items.append(item[kind])
+                whole[name] = {**prop, kind: items}
+            for id_ in related(whole[name]):
                 if id_ not in self._known.titles:
                     yield from self._learn_title(id_)
-        return {**page, "properties": held}
+        return {**page, "properties": whole}
 
     def _learn_title(self, id_: str) -> Iterator[Wait]:
         """Of a related page, which the integration may not be allowed to read."""
@@ -321,8 +321,8 @@ class NotionSource:
             if room[0] < 0 or kind in SEPARATE:
                 continue  # the latter are pages of their own
             if kind == "unsupported":
-                held = child.get("unsupported")
-                what = held.get("block_type") if isinstance(held, dict) else ""
+                details = child.get("unsupported")
+                what = details.get("block_type") if isinstance(details, dict) else ""
                 not_read[f"{what or 'unsupported'} block"] += 1
                 continue
             if line := line_of(child):
@@ -340,16 +340,16 @@ class NotionSource:
         """On a page as a whole, or on a block. An integration without the right to read them gets
         none."""
         lines: list[str] = []
-        asked = self._reads_comments and not self._is_speechless
+        reads = self._reads_comments and not self._is_speechless
         try:
-            for one in self._pages("GET", "comments", {"block_id": id_}) if asked else ():
-                if isinstance(one, Wait):
-                    yield one
-                elif said := plain(one.get("rich_text")):
-                    named = one.get("display_name")
+            for comment in self._pages("GET", "comments", {"block_id": id_}) if reads else ():
+                if isinstance(comment, Wait):
+                    yield comment
+                elif text := plain(comment.get("rich_text")):
+                    named = comment.get("display_name")
                     name = named.get("resolved_name") if isinstance(named, dict) else ""
-                    author = self._known.person(one.get("created_by")) or name
-                    lines.append(f"{author}: {said}" if author else said)
+                    author = self._known.person(comment.get("created_by")) or name
+                    lines.append(f"{author}: {text}" if author else text)
         except Forbidden:
             self._is_speechless = True
         except (NotThere, Refused):

@@ -33,9 +33,9 @@ class Known:
 
 
 def properties(page: Told) -> dict[str, Told]:
-    held = page.get("properties")
-    held = held if isinstance(held, dict) else {}
-    return {str(name): one for name, one in held.items() if isinstance(one, dict)}
+    props = page.get("properties")
+    props = props if isinstance(props, dict) else {}
+    return {str(name): prop for name, prop in props.items() if isinstance(prop, dict)}
 
 
 def title_of(page: Told) -> str:
@@ -59,7 +59,7 @@ def related(told: Told) -> list[str]:
     """Ids of the pages that a property, or a rollup of such, refers to."""
     kind = told.get("type")
     if kind == "relation":
-        return [str(one["id"]) for one in _dicts(told.get("relation")) if "id" in one]
+        return [str(page["id"]) for page in _dicts(told.get("relation")) if "id" in page]
     if kind == "rollup" and isinstance(told.get("rollup"), dict):
         parts = _dicts(told["rollup"].get("array"))
         return [id_ for part in parts for id_ in related(part)]
@@ -96,19 +96,19 @@ _VALUES: Mapping[str, Callable[[Any, Known], Iterable[Any]]] = {
     "rich_text": lambda value, _: [plain(value)],
     "select": _part("name"),
     "status": _part("name"),
-    "multi_select": lambda value, _: [one.get("name") for one in _dicts(value)],
-    "people": lambda value, known: [known.person(one) for one in _dicts(value)],
+    "multi_select": lambda value, _: [option.get("name") for option in _dicts(value)],
+    "people": lambda value, known: [known.person(person) for person in _dicts(value)],
     "created_by": lambda value, known: [known.person(value)],
     "last_edited_by": lambda value, known: [known.person(value)],
     "date": _part("start"),
     "checkbox": _yes_or_no,
     "boolean": _yes_or_no,
-    "files": lambda value, _: [one.get("name") for one in _dicts(value)],
+    "files": lambda value, _: [file.get("name") for file in _dicts(value)],
     "unique_id": _unique_id,
     "relation": lambda value, known: [
-        known.titles.get(str(one.get("id"))) for one in _dicts(value)
+        known.titles.get(str(page.get("id"))) for page in _dicts(value)
     ],
-    "array": lambda value, known: [part for one in _dicts(value) for part in values(one, known)],
+    "array": lambda value, known: [part for item in _dicts(value) for part in values(item, known)],
     "verification": _part("state"),
     "place": _part("name", "address"),
 }
@@ -117,51 +117,51 @@ _VALUES: Mapping[str, Callable[[Any, Known], Iterable[Any]]] = {
 def fields(page: Told, known: Known) -> dict[str, object]:
     """Every property but the title, by the name that filters use."""
     made: dict[str, object] = {}
-    for name, told in properties(page).items():
-        if told.get("type") != "title" and (said := values(told, known)):
-            kind = str(told.get("type"))
-            is_list = isinstance(told.get(kind), list) and kind != "rich_text"
-            is_list = is_list or (kind == "rollup" and told[kind].get("type") == "array")
-            made[field_name(name)] = said if is_list or len(said) > 1 else said[0]
+    for name, prop in properties(page).items():
+        if prop.get("type") != "title" and (shown := values(prop, known)):
+            kind = str(prop.get("type"))
+            is_list = isinstance(prop.get(kind), list) and kind != "rich_text"
+            is_list = is_list or (kind == "rollup" and prop[kind].get("type") == "array")
+            made[field_name(name)] = shown if is_list or len(shown) > 1 else shown[0]
     return made
 
 
 def lines_of_properties(page: Told, known: Known) -> str:
     """One line each, as people see them above the page."""
     lines = []
-    for name, told in properties(page).items():
-        if told.get("type") == "title":
+    for name, prop in properties(page).items():
+        if prop.get("type") == "title":
             continue
-        said = ", ".join(str(value) for value in values(told, known))
-        date = told.get("date")
-        if told.get("type") == "date" and isinstance(date, dict) and date.get("end"):
-            said = f"{said} – {date['end']}"
-        if said:
-            lines.append(f"{name}: {said}")
+        shown = ", ".join(str(value) for value in values(prop, known))
+        date = prop.get("date")
+        if prop.get("type") == "date" and isinstance(date, dict) and date.get("end"):
+            shown = f"{shown} – {date['end']}"
+        if shown:
+            lines.append(f"{name}: {shown}")
     return "\n".join(lines)
 
 
 def line_of(block: Told) -> str:
     """A block as a line of Markdown."""
     kind = str(block.get("type", ""))
-    held = block.get(kind)
-    if not isinstance(held, dict):
+    content = block.get(kind)
+    if not isinstance(content, dict):
         return ""
     if kind == "table_row":
-        return " | ".join(plain(cell) for cell in held.get("cells", ()))
+        return " | ".join(plain(cell) for cell in content.get("cells", ()))
     if kind == "equation":
-        return str(held.get("expression", ""))
-    text = plain(held.get("rich_text")) or plain(held.get("caption"))
+        return str(content.get("expression", ""))
+    text = plain(content.get("rich_text")) or plain(content.get("caption"))
     if kind in ("transcription", "meeting_notes"):
-        return plain(held.get("title"))
+        return plain(content.get("title"))
     if kind in ("bookmark", "embed", "link_preview"):
-        return " ".join(one for one in (text, str(held.get("url", ""))) if one)
+        return " ".join(part for part in (text, str(content.get("url", ""))) if part)
     if kind in ("file", "pdf", "audio", "video", "image"):
-        return " ".join(one for one in (text, str(held.get("name") or "")) if one)
+        return " ".join(part for part in (text, str(content.get("name") or "")) if part)
     if not text:
         return ""
     if kind == "to_do":
-        return f"- [{'x' if held.get('checked') else ' '}] {text}"
+        return f"- [{'x' if content.get('checked') else ' '}] {text}"
     if kind == "code":
         return f"```\n{text}\n```"
     return f"{_HEADINGS.get(kind, _LIST.get(kind, ''))}{text}"
@@ -171,20 +171,20 @@ def below(block: Told) -> list[str]:
     """Ids of the blocks whose children belong under this one. The notes of a meeting name their
     parts: summary, notes, transcript."""
     kind = str(block.get("type", ""))
-    held = block.get(kind)
-    parts = held.get("children") if isinstance(held, dict) else None
+    content = block.get(kind)
+    parts = content.get("children") if isinstance(content, dict) else None
     if kind in ("transcription", "meeting_notes") and isinstance(parts, dict):
         return [str(parts[name]) for name in _MEETING_PARTS if parts.get(name)]
     return [str(block["id"])] if block.get("has_children") and "id" in block else []
 
 
 def plain(rich: object) -> str:
-    return "".join(str(one.get("plain_text") or "") for one in _dicts(rich))
+    return "".join(str(part.get("plain_text") or "") for part in _dicts(rich))
 
 
 def _dicts(value: object) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _filled(found: Iterable[Any]) -> list[Any]:
-    return [one for one in found if one not in (None, "")]
+    return [value for value in found if value not in (None, "")]

@@ -70,10 +70,10 @@ class ServiceReply:
         except (ValueError, RecursionError):
             payload = "" if is_whole_page(self.data) else self.data.decode("utf-8", "replace")
         if isinstance(payload, dict):
-            named = (payload.get(one) for one in ("message", "error", "code", "title"))
-            payload = next((one for one in named if one), "")
-        said = " ".join(str(payload).split())[:_QUOTED].rstrip(".")
-        return f": {said}" if said else ""
+            named = (payload.get(field) for field in ("message", "error", "code", "title"))
+            payload = next((text for text in named if text), "")
+        quoted = " ".join(str(payload).split())[:_QUOTED].rstrip(".")
+        return f": {quoted}" if quoted else ""
 
 
 class NotThere(SourceError):
@@ -153,17 +153,17 @@ class Service:
             if target and redirects < _MOST_REDIRECTS:
                 path, params, redirects = target, None, redirects + 1
                 continue
-            if asked := self._asks_to_wait(answer):
+            if seconds := self._asks_to_wait(answer):
                 self._pause = 0.0
                 yield Wait(
-                    asked, f"{self.name} asks to wait {asked:.0f} s before the next request."
+                    seconds, f"{self.name} asks to wait {seconds:.0f} s before the next request."
                 )
                 continue
             if answer.status >= 500:
                 failures += 1
                 if failures < _TRIES:
-                    said = f"{self.name} answered {answer.status}."
-                    yield Wait(_PAUSES[failures - 1], said, is_failing=True)
+                    problem = f"{self.name} answered {answer.status}."
+                    yield Wait(_PAUSES[failures - 1], problem, is_failing=True)
                     continue
                 self._given_up += 1
             raise self.refusal(answer)
@@ -176,13 +176,13 @@ class Service:
         return target if self.is_own(target) else ""
 
     def _asks_to_wait(self, answer: ServiceReply) -> float:
-        told = retry_after(answer.headers.get("retry-after", ""))
+        seconds = retry_after(answer.headers.get("retry-after", ""))
         if answer.status == 429:
-            return told or self._pause or 30.0
+            return seconds or self._pause or 30.0
         if answer.status == 403:  # as GitHub's limits come, with or without a time
             is_limit = b"rate limit" in answer.data[:2_000].lower()
-            return told or self._pause or (60.0 if is_limit else 0.0)
-        return told if answer.status == 503 else 0.0
+            return seconds or self._pause or (60.0 if is_limit else 0.0)
+        return seconds if answer.status == 503 else 0.0
 
     def refusal(self, answer: ServiceReply) -> SourceError:
         why = f"({answer.status}{answer.said})"
@@ -203,8 +203,8 @@ class Service:
         is_away = isinstance(reason, SourceUnreachable) and self._given_up >= _MOST_GIVEN_UP
         if is_refused or is_away:
             raise reason
-        said = f"Couldn't read {what}: {reason.message}" if what else reason.message
-        return Failed(id_, said, hides=hides)
+        problem = f"Couldn't read {what}: {reason.message}" if what else reason.message
+        return Failed(id_, problem, hides=hides)
 
     def file(
         self,
@@ -287,18 +287,18 @@ class Service:
 
         sent = {**(self._headers if base is None else base), **(headers or {})}
         sent.setdefault("User-Agent", "trivium")
-        given = {name: value for name, value in (params or {}).items() if value is not None}
+        query = {name: value for name, value in (params or {}).items() if value is not None}
         try:
             with self._opened().stream(
-                method, url, params=given or None, json=body, headers=sent, timeout=SECONDS
+                method, url, params=query or None, json=body, headers=sent, timeout=SECONDS
             ) as response:
                 data = bytearray()
                 for piece in response.iter_bytes():
                     data += piece
                     if len(data) > max_bytes:
                         raise Refused(f"{self.name} sent more than {max_bytes:,} bytes.")
-                told = {name.lower(): value for name, value in response.headers.items()}
-                return ServiceReply(response.status_code, told, bytes(data))
+                received = {name.lower(): value for name, value in response.headers.items()}
+                return ServiceReply(response.status_code, received, bytes(data))
         except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as reason:
             what = str(reason) or type(reason).__name__
             raise SourceUnreachable(f"Couldn't connect to {self.name} ({what}).") from reason

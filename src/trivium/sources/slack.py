@@ -104,10 +104,10 @@ class SlackSource:
         known: dict[str, Any] = state["channels"]
         names = yield from self._names()
         channels = yield from self._channels(names)
-        for id_ in [one for one in known if one not in channels]:
+        for id_ in [id_ for id_ in known if id_ not in channels]:
             yield Only(f"{id_}/", frozenset())
             del known[id_]
-        order = sorted(channels, key=lambda one: (one in state.get("done", ()), one))
+        order = sorted(channels, key=lambda id_: (id_ in state.get("done", ()), id_))
         done = set(state.get("done", ()))
         for id_ in order:
             if id_ in done:
@@ -142,8 +142,8 @@ class SlackSource:
             title = channels[channel].title
             try:
                 if rest:
-                    found = yield from self._one(channels[channel], rest, names)
-                    yield next((put for put in found if put.id == id_), None) or Gone(id_)
+                    puts = yield from self._one(channels[channel], rest, names)
+                    yield next((put for put in puts if put.id == id_), None) or Gone(id_)
                 else:  # a channel that couldn't be read: the next run tries it anyway
                     yield from self._ask("conversations.history", channel=channel, limit=1)
                     yield Gone(id_)
@@ -191,7 +191,7 @@ class SlackSource:
         cursor = None
         while True:
             fields = yield from self._ask(method, cursor=cursor, **params)
-            pages += [one for one in fields.get(part, ()) if isinstance(one, dict)]
+            pages += [item for item in fields.get(part, ()) if isinstance(item, dict)]
             cursor = (fields.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
                 return pages
@@ -249,8 +249,10 @@ class SlackSource:
                 inclusive="false",
                 limit=_PAGE,
             )
-            messages = [one for one in fields.get("messages", ()) if isinstance(one, dict)]
-            messages.sort(key=lambda one: str(one.get("ts", "")), reverse=True)
+            messages = [
+                message for message in fields.get("messages", ()) if isinstance(message, dict)
+            ]
+            messages.sort(key=lambda message: str(message.get("ts", "")), reverse=True)
             for message in messages:
                 stamp = str(message.get("ts", ""))
                 top = top or stamp
@@ -313,7 +315,7 @@ class SlackSource:
             readable = (
                 channel for channel in sorted(channels) if known.get(channel, {}).get("latest")
             )
-            id_ = next((one for one in readable if one >= at[0]), None)
+            id_ = next((id_ for id_ in readable if id_ >= at[0]), None)
             if id_ is None:
                 at = ["", ""]
                 break
@@ -340,9 +342,9 @@ class SlackSource:
         except SourceError as reason:
             yield self._service.failed(channel.id, reason, channel.title, hides=f"{channel.id}/")
             return ""
-        messages = [one for one in fields.get("messages", ()) if isinstance(one, dict)]
-        messages.sort(key=lambda one: str(one.get("ts", "")), reverse=True)
-        heads = [one for one in messages if _is_head(one)]
+        messages = [message for message in fields.get("messages", ()) if isinstance(message, dict)]
+        messages.sort(key=lambda message: str(message.get("ts", "")), reverse=True)
+        heads = [message for message in messages if _is_head(message)]
         ids = {item_id(channel.id, str(head.get("ts", ""))): head for head in heads}
         for message in heads:
             yield from self._message(channel, message, names)
@@ -353,7 +355,7 @@ class SlackSource:
             frozenset(ids),
             since=item_id(channel.id, bottom) if bottom else "",
             before=item_id(channel.id, edge) if down else _behind(channel.id, edge),
-            bare=frozenset(id_ for id_, one in ids.items() if _is_bare(one)),
+            bare=frozenset(id_ for id_, head in ids.items() if _is_bare(head)),
         )
         yield there
         known["threads"] = _kept(known["threads"], channel.id, there)
@@ -395,7 +397,7 @@ class SlackSource:
             yield self._service.failed(f"{above}/replies", reason, what, hides=f"{above}/")
             return
         yield from puts
-        ids = frozenset(one.id for one in puts)  # with the files of its replies
+        ids = frozenset(put.id for put in puts)  # with the files of its replies
         yield Only(f"{item_id(channel.id, stamp)}/", ids, bare=ids)
         if count:
             heads[stamp] = [*now, round(self._clock())]
@@ -414,24 +416,24 @@ class SlackSource:
         first = next((fields for fields in messages if str(fields.get("ts")) == thread), None)
         if first is not None:
             names.openers[above] = opener_of(first, names)
-        found: list[Put | Failed] = []
+        puts: list[Put | Failed] = []
         for message in messages:
             yield from self._learn_author(message, names)
             put = put_of(message, channel, names, self._workspace)
             if put is None:
                 continue
             if str(message.get("ts")) == thread:
-                found += yield from self._file_puts(above, message, put)
+                puts += yield from self._file_puts(above, message, put)
                 continue
             reply = replace(put, id=f"{above}/{message['ts']}")
-            found.append(reply)
-            found += yield from self._file_puts(reply.id, message, reply)
-        return found
+            puts.append(reply)
+            puts += yield from self._file_puts(reply.id, message, reply)
+        return puts
 
     def _file_puts(
         self, above: str, message: Message, put: Put
     ) -> Generator[Wait, None, list[Put | Failed]]:
-        found: list[Put | Failed] = []
+        puts: list[Put | Failed] = []
         for listed in message.get("files") or () if self._files else ():
             if not isinstance(listed, dict) or not listed.get("id"):
                 continue
@@ -442,14 +444,14 @@ class SlackSource:
                 except (_Closed, SourceError) as reason:
                     what = f"the file {file.get('name') or file['id']}"
                     error = reason if isinstance(reason, SourceError) else Forbidden(str(reason))
-                    found.append(self._service.failed(id_, error, what))
+                    puts.append(self._service.failed(id_, error, what))
                     continue
                 file = {**file, **fields.get("file", {})}
             url = file.get("url_private_download") or file.get("url_private")
             if not url or file.get("is_external") or file.get("mode") in _UNREAD:
                 continue
-            found.append(self._file_put(id_, str(url), file, put))
-        return found
+            puts.append(self._file_put(id_, str(url), file, put))
+        return puts
 
     def _file_put(self, id_: str, url: str, file: Message, put: Put) -> Put:
         about = {name: value for name, value in put.metadata.items() if name != "files"}
@@ -476,18 +478,18 @@ class SlackSource:
                 "conversations.history", channel=channel.id, latest=rest[0], oldest=rest[0],
                 inclusive="true", limit=1,
             )  # fmt: skip
-            found: list[Put | Failed] = []
+            puts: list[Put | Failed] = []
             for message in fields.get("messages", ()):
                 yield from self._learn_author(message, names)
                 put = put_of(message, channel, names, self._workspace)
                 if put is not None:
-                    found.append(put)
-                    found += yield from self._file_puts(put.id, message, put)
+                    puts.append(put)
+                    puts += yield from self._file_puts(put.id, message, put)
                 if message.get("reply_count"):
-                    found += yield from self._replies(channel, str(message["ts"]), names)
+                    puts += yield from self._replies(channel, str(message["ts"]), names)
         except _Closed:
             return []
-        return found
+        return puts
 
     def _learn_author(self, message: Message, names: Names) -> Iterator[Wait]:
         """The name of a bot, or of a person of another organisation: the list of users lacks
@@ -540,7 +542,7 @@ def _behind(channel: str, stamp: str) -> str:
 
 def _kept(heads: _Heads, channel: str, there: Only) -> _Heads:
     """Without threads that are gone."""
-    return {ts: told for ts, told in heads.items() if not there.drops(item_id(channel, ts))}
+    return {ts: replies for ts, replies in heads.items() if not there.drops(item_id(channel, ts))}
 
 
 def _make(asked: SourceAsked) -> SlackSource:

@@ -46,25 +46,25 @@ class SlackExportSource:
                 if folder in done:
                     continue
                 ids, whole = set(), True
-                for one in self._told(archive, folder, channel, names):
-                    yield one
-                    ids.add(one.id)
-                    whole = whole and isinstance(one, Put)
+                for change in self._told(archive, folder, channel, names):
+                    yield change
+                    ids.add(change.id)
+                    whole = whole and isinstance(change, Put)
                 if whole:  # otherwise the messages of a damaged day would be removed
                     yield Only(f"{channel.id}/", frozenset(ids))
                 done.add(folder)
                 at = {"told": before.get("told"), "reading": stamp, "channels": sorted(done)}
                 yield Checkpoint(json.dumps(at), count, len(folders))
-            kept = {channel.id for channel in folders.values()}
-        for id_ in sorted(set(before.get("ids", ())) - kept):
+            channel_ids = {channel.id for channel in folders.values()}
+        for id_ in sorted(set(before.get("ids", ())) - channel_ids):
             yield Only(f"{id_}/", frozenset())
-        yield Checkpoint(json.dumps({"told": stamp, "ids": sorted(kept)}))
+        yield Checkpoint(json.dumps({"told": stamp, "ids": sorted(channel_ids)}))
 
     def ids(self) -> Iterator[str | Wait]:
-        for one in self._all():
-            if isinstance(one, Failed):
-                raise SourceUnreachable(one.message)
-            yield one.id
+        for change in self._all():
+            if isinstance(change, Failed):
+                raise SourceUnreachable(change.message)
+            yield change.id
 
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
         return picked(self._all({id_.partition("/")[0] for id_ in ids}), ids)
@@ -82,11 +82,11 @@ class SlackExportSource:
     ) -> Iterator[Put | Failed]:
         names.openers.clear()  # day by day, so a thread's first message comes before its replies
         for day in archive.days(folder):
-            found = archive.items(day)
-            if found is None:
-                said = f"{day} is damaged."
-                yield Failed(item_id(channel.id, day), said, "file.damaged", hides=f"{channel.id}/")
-            for message in found or ():
+            messages = archive.items(day)
+            if messages is None:
+                why = f"{day} is damaged."
+                yield Failed(item_id(channel.id, day), why, "file.damaged", hides=f"{channel.id}/")
+            for message in messages or ():
                 if message.get("thread_ts") == message.get("ts") and message.get("ts"):
                     key = item_id(channel.id, str(message["ts"]))
                     names.openers[key] = opener_of(message, names)
@@ -95,8 +95,10 @@ class SlackExportSource:
 
     def _stamp(self) -> Stamp:
         if self._place.is_dir():
-            found = [one for path in sorted(self._place.rglob("*.json")) if (one := stamp_of(path))]
-            return max((at for at, _ in found), default=0), sum(size for _, size in found)
+            stamps = [
+                mark for path in sorted(self._place.rglob("*.json")) if (mark := stamp_of(path))
+            ]
+            return max((at for at, _ in stamps), default=0), sum(size for _, size in stamps)
         stamp = stamp_of(self._place)
         if stamp is None:
             raise SourceUnreachable(
@@ -122,7 +124,7 @@ class _Archive:
                 self._zip = zipfile.ZipFile(self._place)
             except (OSError, zipfile.BadZipFile) as reason:
                 raise SourceUnreachable(f"{self._place} can't be read: {reason}.") from reason
-            members = [one for one in self._zip.namelist() if one.endswith(".json")]
+            members = [name for name in self._zip.namelist() if name.endswith(".json")]
         first = min(
             (member for member in members if member.endswith("users.json")), key=len, default=None
         )
@@ -179,7 +181,9 @@ class _Archive:
         except (OSError, ValueError, RecursionError, zipfile.BadZipFile):
             return None
         return (
-            [one for one in loaded if isinstance(one, dict)] if isinstance(loaded, list) else None
+            [message for message in loaded if isinstance(message, dict)]
+            if isinstance(loaded, list)
+            else None
         )
 
     def _list(self, name: str) -> list[dict[str, Any]]:

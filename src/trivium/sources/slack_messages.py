@@ -67,7 +67,8 @@ def channel_of(fields: Message, people: Mapping[str, str]) -> Channel:
     id_, name = str(fields.get("id", "")), str(fields.get("name") or "")
     direct = bool(fields.get("is_im") or fields.get("is_mpim")) or not name
     members = [
-        str(one) for one in fields.get("members") or ([fields["user"]] if "user" in fields else [])
+        str(member)
+        for member in fields.get("members") or ([fields["user"]] if "user" in fields else [])
     ]
     others = ", ".join(people.get(member, member) for member in members)
     private = direct or bool(fields.get("is_private") or fields.get("is_group"))
@@ -97,8 +98,8 @@ def put_of(message: Message, channel: Channel, names: Names, workspace: str = ""
     place = Place(authors=(author,) if author else (), time=time, link=link)
     # Searched and embedded with the text: author and time raised success@10 on 300 questions of
     # locomo10 from .45 to .60.
-    said = f"{author}, {datetime.fromisoformat(time):%d %B %Y}" if time else author
-    headings = tuple(one for one in (channel.title, opener, said) if one)
+    heading = f"{author}, {datetime.fromisoformat(time):%d %B %Y}" if time else author
+    headings = tuple(text for text in (channel.title, opener, heading) if text)
     about = describe(
         {
             "authors": [author],

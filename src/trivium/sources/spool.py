@@ -33,9 +33,9 @@ class SpoolSource:
         return {}  # the spool is where the library is
 
     def again(self, key: bytes) -> SourceItem:
-        told, name = json.loads(key), spool_name(key)
+        address, name = json.loads(key), spool_name(key)
         read = partial(self._spool.read, name)
-        return SourceItem(told["uri"], told["name"], read, self._spool.size(name), key=key)
+        return SourceItem(address["uri"], address["name"], read, self._spool.size(name), key=key)
 
     def items(self) -> Iterator[SourceItem]:
         return map(self.again, self._keys)

@@ -62,17 +62,19 @@ class TriliumSource:
         payload = answer.json("Trilium").get("results")
         if not isinstance(payload, list):
             raise SourceNonsense("Trilium returned no list of notes.")
-        kept = [one for one in payload if not one.get("isProtected") and not one.get("isDeleted")]
-        titles = {str(one["noteId"]): str(one.get("title") or "") for one in kept}
+        notes = [
+            note for note in payload if not note.get("isProtected") and not note.get("isDeleted")
+        ]
+        titles = {str(note["noteId"]): str(note.get("title") or "") for note in notes}
         return {
-            str(one["noteId"]): {
-                **one,
-                "above": [titles[p] for p in one.get("parentNoteIds") or () if p in titles],
+            str(note["noteId"]): {
+                **note,
+                "above": [titles[p] for p in note.get("parentNoteIds") or () if p in titles],
             }
-            for one in kept
-            if one.get("type") in _KINDS
-            and not str(one["noteId"]).startswith("_")
-            and "disableSearch" not in _labels(one)
+            for note in notes
+            if note.get("type") in _KINDS
+            and not str(note["noteId"]).startswith("_")
+            and "disableSearch" not in _labels(note)
         }
 
     def _told(self, id_: str, note: Told) -> Iterator[Change]:
@@ -120,19 +122,19 @@ class TriliumSource:
 
 def _labels(note: Told) -> dict[str, list[str]]:
     labels: dict[str, list[str]] = {}
-    for one in note.get("attributes") or ():
-        if one.get("type") == "label":
-            labels.setdefault(str(one["name"]), []).append(str(one.get("value") or "yes"))
+    for attr in note.get("attributes") or ():
+        if attr.get("type") == "label":
+            labels.setdefault(str(attr["name"]), []).append(str(attr.get("value") or "yes"))
     return labels
 
 
 def _changed(note: Told) -> str:
     """A mark that changes when a note, its labels or its place does."""
     attributes = sorted(
-        (str(one.get("name")), str(one.get("value"))) for one in note.get("attributes") or ()
+        (str(attr.get("name")), str(attr.get("value"))) for attr in note.get("attributes") or ()
     )
-    said = [note.get("utcDateModified"), note.get("blobId"), note.get("title"), note["above"]]
-    return json.dumps([*said, attributes])
+    marks = [note.get("utcDateModified"), note.get("blobId"), note.get("title"), note["above"]]
+    return json.dumps([*marks, attributes])
 
 
 def _make(asked: SourceAsked) -> TriliumSource:

@@ -73,7 +73,7 @@ class FolderWatch:
 def _mark(folder: Path) -> tuple[int, int] | None:
     """Which folder has this name now; None if none does."""
     try:
-        held = os.stat(folder)
+        stat = os.stat(folder)
     except OSError:
         return None
-    return (held.st_dev, held.st_ino) if folder.is_dir() else None
+    return (stat.st_dev, stat.st_ino) if folder.is_dir() else None

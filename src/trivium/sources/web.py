@@ -191,8 +191,8 @@ class _TimedReader(io.RawIOBase):
     def readinto(self, buffer: Any) -> int | None:
         self._deadline.wait_for(self._sock)
         self._sock.settimeout(self._deadline.left())
-        found: int | None = self._raw.readinto(buffer)
-        return found
+        count: int | None = self._raw.readinto(buffer)
+        return count
 
     def close(self) -> None:
         self._raw.close()
@@ -228,8 +228,8 @@ def _resolved(
 ) -> Address:
     """The first address of a host, if we may connect to all of them: a name with both a public and
     a private address is a trick."""
-    found = _looked_up(host, port, deadline)
-    addresses = [ipaddress.ip_address(one.partition("%")[0]) for one in found]
+    listed = _looked_up(host, port, deadline)
+    addresses = [ipaddress.ip_address(text.partition("%")[0]) for text in listed]
     if not addresses or not all(allows(address) for address in addresses):
         raise UrlRefused(f"{host} isn't on the public internet.")
     return addresses[0]
@@ -241,21 +241,21 @@ def _looked_up(host: str, port: int, deadline: _Deadline) -> list[str]:
 
     def look_up() -> None:
         try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            answer.put([str(one[4][0]) for one in found])
+            infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            answer.put([str(info[4][0]) for info in infos])
         except Exception as reason:
             answer.put(reason)
 
     Thread(target=look_up, name="trivium-look-up", daemon=True).start()
     while True:
         with suppress(Empty):
-            found = answer.get(timeout=min(_LOOK, deadline.left()))
+            outcome = answer.get(timeout=min(_LOOK, deadline.left()))
             break
-    if isinstance(found, OSError | UnicodeError):
-        raise UrlFailed(f"Unknown host {host}.") from found
-    if isinstance(found, Exception):
-        raise found
-    return found
+    if isinstance(outcome, OSError | UnicodeError):
+        raise UrlFailed(f"Unknown host {host}.") from outcome
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
 
 
 def _ask(connection: http.client.HTTPConnection, parts: SplitResult) -> http.client.HTTPResponse:

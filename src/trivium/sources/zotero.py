@@ -82,7 +82,7 @@ class ZoteroSource:
 
     def changes(self, cursor: str) -> Iterator[Change]:
         before = json.loads(cursor) if cursor else {}
-        told: dict[str, str] = dict(before.get("told", {}))
+        reported: dict[str, str] = dict(before.get("told", {}))
         if before.get("mark") and (yield from self._reading.unchanged(before["mark"])):
             yield Checkpoint(cursor)
             return
@@ -90,7 +90,7 @@ class ZoteroSource:
         states = {key: self._state(entry) for key, entry in sorted(entries.items())}
         mark = {"mark": self._reading.mark()}
         tell = lambda key: self._told(entries[key])  # noqa: E731
-        yield from compared(told, states, tell, under="told", last=mark, below=True)
+        yield from compared(reported, states, tell, under="told", last=mark, below=True)
 
     def ids(self) -> Iterator[str | Wait]:
         entries = yield from self._reading.entries()
@@ -107,8 +107,8 @@ class ZoteroSource:
     def _state(self, entry: Entry) -> str:
         marks = [self._reading.file(child) for child in entry.children if _is_file(child)]
         # "one": since notes are part of their paper. What was told before that is told again.
-        said = ["one", entry.data, entry.children, [mark[1] if mark else "" for mark in marks]]
-        return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
+        state = ["one", entry.data, entry.children, [mark[1] if mark else "" for mark in marks]]
+        return sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()[:16]
 
     def _told(self, entry: Entry) -> Iterator[Change]:
         puts = self._puts(entry)
@@ -123,18 +123,20 @@ class ZoteroSource:
     def _puts(self, entry: Entry) -> list[Put]:
         """A paper as one: its file, or else its entry, and with it everything that belongs to
         it."""
-        files = [(one, file) for one in entry.children if _is_file(one)
-                 and (file := self._reading.file(one)) is not None]  # fmt: skip
-        files.sort(key=lambda one: (one[0].get("contentType") != "application/pdf", one[0]["key"]))
+        files = [(child, file) for child in entry.children if _is_file(child)
+                 and (file := self._reading.file(child)) is not None]  # fmt: skip
+        files.sort(
+            key=lambda pair: (pair[0].get("contentType") != "application/pdf", pair[0]["key"])
+        )
         data, key = entry.data, entry.key
         title = str(data.get("title") or "") or "Untitled"
         about = {**_about(entry), "entry": key}
         parts = [
-            Put(f"{key}/{one['key']}", str(one.get("filename") or one["key"]), content)
-            for one, (content, _) in files[1:]
+            Put(f"{key}/{child['key']}", str(child.get("filename") or child["key"]), content)
+            for child, (content, _) in files[1:]
         ]
-        for one in entry.children:
-            parts += _remark(f"{key}/{one['key']}", one)
+        for child in entry.children:
+            parts += _remark(f"{key}/{child['key']}", child)
         abstract = _text(key, str(data.get("abstractNote") or ""), "Abstract")
         if files:
             first, (content, _) = files[0]
@@ -144,7 +146,7 @@ class ZoteroSource:
         if data.get("itemType") == "note":
             note = _remark(key, data)
             title = str(data.get("title") or "") or "Note"
-            return [replace(one, title=title, metadata=about, audience=EVERYONE) for one in note]
+            return [replace(put, title=title, metadata=about, audience=EVERYONE) for put in note]
         if data.get("itemType") == "attachment":
             return []
         text = str(data.get("abstractNote") or "")
@@ -159,8 +161,8 @@ def _is_file(fields: Told) -> bool:
 def _about(entry: Entry) -> dict[str, Any]:
     data = entry.data
     people = [
-        str(one.get("name") or f"{one.get('firstName', '')} {one.get('lastName', '')}").strip()
-        for one in data.get("creators") or ()
+        str(who.get("name") or f"{who.get('firstName', '')} {who.get('lastName', '')}").strip()
+        for who in data.get("creators") or ()
     ]
     return dict(
         describe(
@@ -172,7 +174,7 @@ def _about(entry: Entry) -> dict[str, Any]:
                 "isbn": data.get("ISBN"),
                 "container": data.get("publicationTitle") or data.get("bookTitle"),
                 "publisher": data.get("publisher"),
-                "keywords": [one.get("tag") for one in data.get("tags") or ()],
+                "keywords": [tag.get("tag") for tag in data.get("tags") or ()],
                 "collections": list(data.get("collectionNames") or ()),
                 "kind": data.get("itemType"),
                 "abstract": data.get("abstractNote"),
@@ -198,8 +200,8 @@ def _remark(id_: str, fields: Told) -> list[Put]:
         return [Put(id_, "note.html", partial(bytes, data), size=len(data))]
     if fields.get("itemType") != "annotation":
         return []
-    said = [str(fields.get("annotationText") or ""), str(fields.get("annotationComment") or "")]
-    text = "\n\n".join(html.unescape(one) for one in said if one.strip())
+    parts = [str(fields.get("annotationText") or ""), str(fields.get("annotationComment") or "")]
+    text = "\n\n".join(html.unescape(part) for part in parts if part.strip())
     with suppress(ValueError, TypeError):
         at = json.loads(fields.get("annotationPosition") or "{}")["pageIndex"]
         return _text(id_, text, "Annotation", (int(at) + 1,))
@@ -373,7 +375,7 @@ def _grouped(items: Mapping[Any, tuple[dict[str, Any], Any, str]]) -> dict[str, 
         for id_, (data, parent, library) in items.items()
         if parent is None
     }
-    for id_, (data, parent, _) in sorted(items.items(), key=lambda one: str(one[1][0]["key"])):
+    for id_, (data, parent, _) in sorted(items.items(), key=lambda pair: str(pair[1][0]["key"])):
         above = top(id_) if parent is not None else None
         if above in entries:
             entries[above].children.append(data)
@@ -429,9 +431,9 @@ class ZoteroApi:
         listed, _ = yield from self._all("collections")
         for fields in listed:
             names[str(fields.get("key"))] = str((fields.get("data") or {}).get("name") or "")
-        found, version = yield from self._all("items")
+        objects, version = yield from self._all("items")
         items = {}
-        for fields in found:
+        for fields in objects:
             if not isinstance(fields.get("data"), dict) or "key" not in fields:
                 raise SourceNonsense("Zotero returned an incomplete item.")
             data = {name: value for name, value in fields["data"].items() if name != "version"}
@@ -451,20 +453,20 @@ class ZoteroApi:
     def _all(self, part: str) -> Generator[Wait, None, tuple[list[dict[str, Any]], str]]:
         """Starts again if the library changed between two pages."""
         while True:
-            found: list[dict[str, Any]] = []
+            items: list[dict[str, Any]] = []
             version = ""
             while True:
-                params = {"format": "json", "limit": _PAGE, "start": len(found)}
+                params = {"format": "json", "limit": _PAGE, "start": len(items)}
                 answer = yield from self._service.get(f"{self._library}/{part}", params)
                 payload = answer.json("Zotero")
                 now = answer.headers.get("last-modified-version", "")
                 if version and now != version:
                     break
                 version = now
-                found += [one for one in payload if isinstance(one, dict)]
+                items += [item for item in payload if isinstance(item, dict)]
                 total = whole_number(answer.headers.get("total-results", ""))
-                if not payload or (total and len(found) >= total):
-                    return found, version
+                if not payload or (total and len(items) >= total):
+                    return items, version
 
     def file(self, attachment: Told) -> tuple[Callable[[], bytes], str] | None:
         if attachment.get("linkMode") not in ("imported_file", "imported_url", "linked_file", None):
@@ -507,10 +509,10 @@ def _make(asked: SourceAsked) -> ZoteroSource | ZoteroExportSource:
     storage = asked.option("storage")
     base = existing(asked.option("attachments")) if asked.option("attachments") else None
     if path := asked.option("path"):
-        found = existing(path)
-        if found.suffix.lower() in SUFFIXES:
-            return ZoteroExportSource(found, existing(storage) if storage else None)
-        return ZoteroSource(ZoteroFile(found, base))
+        place = existing(path)
+        if place.suffix.lower() in SUFFIXES:
+            return ZoteroExportSource(place, existing(storage) if storage else None)
+        return ZoteroSource(ZoteroFile(place, base))
     library = asked.option("library", "users/0")
     if not re.fullmatch(r"(users|groups)/\d+", library):
         raise BadSetting("`library` must be users/ID or groups/ID.", fix="Correct it.")

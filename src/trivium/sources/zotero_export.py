@@ -36,7 +36,7 @@ class ZoteroExportSource:
 
     def changes(self, cursor: str) -> Iterator[Change]:
         before = json.loads(cursor) if cursor else {}
-        told: dict[str, str] = before.get("told", {})
+        reported: dict[str, str] = before.get("told", {})
         stamp = stamp_of(self._path)  # taken before reading: what changes meanwhile is read again
         if stamp is None:
             raise SourceUnreachable(f"{self._path} isn't there.", fix="Is its disk?")
@@ -46,7 +46,7 @@ class ZoteroExportSource:
         entries = self._entries()
         states = {key: self._state(item) for key, item in entries.items()}
         puts = lambda key: [self._put(key, entries[key])]  # noqa: E731
-        yield from compared(told, states, puts, under="told", last={"stamp": stamp})
+        yield from compared(reported, states, puts, under="told", last={"stamp": stamp})
 
     def ids(self) -> Iterator[str | Wait]:
         yield from self._entries()
@@ -71,10 +71,10 @@ class ZoteroExportSource:
     def _state(self, item: Item) -> str:
         file = self._file(item)
         # "one": since a paper's notes are read with its file. What was told before is told again.
-        said = json.dumps(
+        state = json.dumps(
             ["one", item, str(file), stamp_of(file) if file else None], sort_keys=True
         )
-        return sha256(said.encode()).hexdigest()[:16]
+        return sha256(state.encode()).hexdigest()[:16]
 
     def _put(self, key: str, item: Item) -> Put:
         entry = replace(reference(Blob(f"{key}.csl.json", b""), item, CSL), media_type=MEDIA_TYPE)

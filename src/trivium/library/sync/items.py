@@ -62,10 +62,10 @@ def digest_of(item: SourceItem) -> tuple[str, str | None]:
 def uris_of(backend: Backend, source: KeptSource, changes: Sequence[Gone | Only]) -> list[str]:
     """The uris that these changes take away, if the library has them."""
     prefix = source.uri_prefix
-    found: dict[str, None] = {}
+    matches: dict[str, None] = {}
     for change in changes:
         if isinstance(change, Gone):
-            found[prefix + change.id] = None
+            matches[prefix + change.id] = None
             if not change.below:
                 continue
             uris = backend.documents.below(f"{prefix}{change.id}/", source.collection)
@@ -75,8 +75,8 @@ def uris_of(backend: Backend, source: KeptSource, changes: Sequence[Gone | Only]
                 prefix + change.prefix, source.collection, since=first, before=last
             )
         outer = (uri.partition(WITHIN)[0] for uri in uris)
-        found |= {uri: None for uri in outer if change.drops(uri.removeprefix(prefix))}
-    return list(found)
+        matches |= {uri: None for uri in outer if change.drops(uri.removeprefix(prefix))}
+    return list(matches)
 
 
 def slices(uris: Sequence[str], size: int) -> Iterator[Sequence[str]]:
@@ -121,23 +121,23 @@ class Segment:
 
 
 def segments(changes: Iterable[Change]) -> Generator[Segment | Wait, None, None]:
-    segment, since, held = Segment(), monotonic(), 0
+    segment, since, size = Segment(), monotonic(), 0
     for change in changes:
         if isinstance(change, Wait):
             if not segment.is_empty:
                 yield segment
             yield change
-            segment, since, held = Segment(), monotonic(), 0
+            segment, since, size = Segment(), monotonic(), 0
             continue
         if isinstance(change, Checkpoint):
             segment.checkpoint = change
             is_due = len(segment.changes) >= SEGMENT or monotonic() - since > _GATHER
         else:
             segment.take(change)
-            held += change.size if isinstance(change, Put) else 0
-            is_due = len(segment.changes) >= _MOST_PENDING or held >= _MOST_HELD
+            size += change.size if isinstance(change, Put) else 0
+            is_due = len(segment.changes) >= _MOST_PENDING or size >= _MOST_HELD
         if is_due:
             yield segment
-            segment, since, held = Segment(), monotonic(), 0
+            segment, since, size = Segment(), monotonic(), 0
     if not segment.is_empty:
         yield segment

@@ -92,9 +92,9 @@ class Sync:
         self._make(source)  # raises now what its first run would
         options = kinds.absolute(source.kind, source.options)
         fresh = replace(source, options=options, cursor="", run=SyncRun(), paused=False)
-        kept = replace(_sealed(fresh), added_at=now())
-        self._backend.sources.keep(kept)
-        return kept
+        sealed = replace(_sealed(fresh), added_at=now())
+        self._backend.sources.keep(sealed)
+        return sealed
 
     def receive(self, source: KeptSource, *, check: bool = False) -> KeptSource:
         """Add a source that someone sent over HTTP. It may use secrets that come with it or that
@@ -111,13 +111,13 @@ class Sync:
     def lags(self) -> dict[str, tuple[float, bool]]:
         """Of each source that runs by itself: seconds since its last run ended, or since it was
         added, and whether that run failed."""
-        found = {}
+        lags = {}
         for source in self.all():
             if source.every and not source.paused:
                 since = datetime.fromisoformat(source.run.ended_at or source.added_at)
                 age = (datetime.now(UTC) - since).total_seconds()
-                found[source.name] = age, bool(source.run.code)
-        return found
+                lags[source.name] = age, bool(source.run.code)
+        return lags
 
     def all(self) -> list[KeptSource]:
         return self._backend.sources.all()
@@ -227,9 +227,9 @@ class Sync:
             for name in kind.secrets
         }
         secrets |= {name: config.secret(name, at, listed) for name, at in source.secrets.items()}
-        found = {name: value for name, value in secrets.items() if value}
+        settings = {name: value for name, value in secrets.items() if value}
         own = [self._backend.folder] if self._backend.folder else []
-        return kinds.make(kind, SourceAsked(source.options, found, own))
+        return kinds.make(kind, SourceAsked(source.options, settings, own))
 
     def check(self, source: KeptSource) -> Checked:
         """Try a source before its first run: read until the first item. Changes nothing. Raises

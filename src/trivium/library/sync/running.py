@@ -221,20 +221,20 @@ class SourceRun:
                         break
                     continue
                 self._apply(part)
-                told = part.changes.items()
-                seen.update(id_ for id_, change in told if not isinstance(change, Gone))
-                self._note_unknown([one for _, one in told if isinstance(one, Failed)])
+                named = part.changes.items()
+                seen.update(id_ for id_, change in named if not isinstance(change, Gone))
+                self._note_unknown([change for _, change in named if isinstance(change, Failed)])
                 if not self._may_go_on():
                     break
         return seen
 
     def _note_unknown(self, failed: Sequence[Failed]) -> None:
-        self._hidden |= {one.hides for one in failed if one.hides}
-        self._is_partial = self._is_partial or any(one.partial for one in failed)
+        self._hidden |= {failure.hides for failure in failed if failure.hides}
+        self._is_partial = self._is_partial or any(failure.partial for failure in failed)
 
     def _may_go_on(self) -> bool:
-        kept = self._backend.sources.get(self._source.name)
-        if kept is None or kept.paused:
+        stored = self._backend.sources.get(self._source.name)
+        if stored is None or stored.paused:
             self._ends = "Paused."
         elif self._stop.is_set():
             self._ends = "Stopped. The next run continues from here."
@@ -246,8 +246,8 @@ class SourceRun:
             self._ends = wait.reason
             self._not_before = now(wait.seconds)
             return False
-        said = f"{wait.reason} Trying again." if wait.is_failing else wait.reason
-        self._on_event(SyncEvent(WAITED, message=said, run=self.record))
+        message = f"{wait.reason} Trying again." if wait.is_failing else wait.reason
+        self._on_event(SyncEvent(WAITED, message=message, run=self.record))
         if wait.seconds > _SHORT_WAIT:
             self._putting.rest()
         until_then = monotonic() + wait.seconds
@@ -268,10 +268,10 @@ class SourceRun:
         if taken:
             self._forget(uris_of(self._backend, source, taken))
             before = (failure.item for failure in sources.failures(source.name))
-            if over := [item for item in before if any(one.drops(item) for one in taken)]:
+            if over := [item for item in before if any(change.drops(item) for change in taken)]:
                 sources.settle(source.name, [], over)
-        for one in failed:
-            self._fail(one.id, one.code, one.message)
+        for failure in failed:
+            self._fail(failure.id, failure.code, failure.message)
         if there:
             self._failing.clear()
             known = {failure.item for failure in sources.failures(source.name)}
@@ -279,7 +279,7 @@ class SourceRun:
                 items = [clean_item(item_of(source, put)) for put in there]
                 for outcome in self._putting.put(items, point):
                     self._take(outcome)
-            if over := [one.id for one in there if one.id in known - self._failing]:
+            if over := [put.id for put in there if put.id in known - self._failing]:
                 sources.settle(source.name, [], over)
             self._forget_files()
         elif point is not None:
@@ -307,8 +307,8 @@ class SourceRun:
         tries = self._tries.get(item, 0) + 1
         pause = _PAUSES[min(tries, len(_PAUSES)) - 1]
         later = now(pause) if pause else ""
-        said = SyncFailure(item, code, clean_text(message), tries=tries, not_before=later)
-        self._backend.sources.settle(self._source.name, [said], [])
+        failure = SyncFailure(item, code, clean_text(message), tries=tries, not_before=later)
+        self._backend.sources.settle(self._source.name, [failure], [])
         self._on_event(SyncEvent(Fate.FAILED.value, item, message))
 
     def _forget(self, uris: Sequence[str]) -> None:
@@ -393,5 +393,5 @@ def _told(error: BaseException) -> dict[str, str]:
         return {"message": "Interrupted. The next run continues from here."}
     if isinstance(error, TriviumError):
         return {"code": error.code, "message": clean_text(str(error))}
-    said = f"Something went wrong inside Trivium: {type(error).__name__}: {error}"
-    return {"code": "internal", "message": clean_text(said)}
+    message = f"Something went wrong inside Trivium: {type(error).__name__}: {error}"
+    return {"code": "internal", "message": clean_text(message)}

@@ -78,62 +78,62 @@ class Verifying:
         failed = {failure.item: failure for failure in self._backend.sources.failures(source.name)}
         hidden: tuple[str, ...] = ()
         is_partial = False
-        told: _Told[list[Difference]] = _Told()
+        differences: _Told[list[Difference]] = _Told()
         listed = _listing(opened) if ids_only else opened.changes("")
         for item, document in self._looked_up(listed):
             if isinstance(item, Wait):
                 wait(item)
             elif isinstance(item, Put | Failed):
-                told.take(item.id, list(self._compared(item, document, failed, ids_only)))
+                differences.take(item.id, list(self._compared(item, document, failed, ids_only)))
                 if isinstance(item, Failed):
                     hidden += (item.hides,) if item.hides else ()
                     is_partial = is_partial or item.partial
             elif isinstance(item, Gone | Only):
-                told.drop(item)
-        found = told.items
-        compared = len(found)
+                differences.drop(item)
+        by_id = differences.items
+        compared = len(by_id)
         prefix = source.uri_prefix
         keeps_others = is_partial or opened.deletions == "kept"
         for uri in () if keeps_others else held(self._backend, source):
             id_ = uri.removeprefix(prefix)
-            if id_ not in found and not id_.startswith(hidden):
-                found[id_] = [Difference(id_, "extra", "The source no longer has it.")]
-        every = tuple(difference for id_ in sorted(found) for difference in found[id_])
+            if id_ not in by_id and not id_.startswith(hidden):
+                by_id[id_] = [Difference(id_, "extra", "The source no longer has it.")]
+        every = tuple(difference for id_ in sorted(by_id) for difference in by_id[id_])
         return Verified(source.name, compared, every)
 
     def would_do(self, cursor: str) -> tuple[Counter[str], str]:
         """What a run from this cursor would count; and if the service asks for a pause, why that
         isn't all."""
         source, prefix = self._source, self._source.uri_prefix
-        told: _Told[str] = _Told()
+        fates: _Told[str] = _Told()
         for change, document in self._looked_up(self._opened.changes(cursor)):
             if isinstance(change, Put):
                 fate = Fate.ADDED if document is None else Fate.UPDATED
                 if document and not list(self._differences(change, document)):
                     fate = Fate.UNCHANGED
-                told.take(change.id, fate.value)
+                fates.take(change.id, fate.value)
             elif isinstance(change, Failed):
-                told.take(change.id, Fate.FAILED.value)
+                fates.take(change.id, Fate.FAILED.value)
             elif isinstance(change, Gone | Only):
-                told.drop(change)
+                fates.drop(change)
                 for uri in uris_of(self._backend, source, [change]):
-                    told.take(uri.removeprefix(prefix), REMOVED)
+                    fates.take(uri.removeprefix(prefix), REMOVED)
             elif isinstance(change, Wait):
-                return Counter(told.items.values()), f"That isn't all: {change.reason}"
+                return Counter(fates.items.values()), f"That isn't all: {change.reason}"
         if not cursor and self._opened.deletions != "kept":
             ids = (uri.removeprefix(prefix) for uri in held(self._backend, source))
-            told.items.update({id_: REMOVED for id_ in ids if id_ not in told.items})
-        return Counter(told.items.values()), ""
+            fates.items.update({id_: REMOVED for id_ in ids if id_ not in fates.items})
+        return Counter(fates.items.values()), ""
 
     def _looked_up(self, changes: Iterable[Change]) -> Iterator[tuple[Change, Document | None]]:
         """With the documents of existing items, looked up in batches: one by one takes 1 ms
         each."""
         prefix = self._source.uri_prefix
         for some in _batches(changes):
-            uris = [prefix + one.id for one in some if isinstance(one, Put)]
+            uris = [prefix + change.id for change in some if isinstance(change, Put)]
             known = self._backend.documents.find_all(uris, self._source.collection) if uris else {}
-            for one in some:
-                yield one, known.get(prefix + one.id) if isinstance(one, Put) else None
+            for change in some:
+                yield change, known.get(prefix + change.id) if isinstance(change, Put) else None
 
     def _compared(
         self,
@@ -171,10 +171,10 @@ class Verifying:
         elif digest != document.seen_hash:
             here = self._backend.documents.text(document.id, OWNER) if text is not None else None
             if here is not None and here == text:
-                said = sorted(
+                differing = sorted(
                     n for n, value in item.metadata.items() if document.metadata.get(n) != value
                 )
-                names = ", ".join(said) or "one of its fields"
+                names = ", ".join(differing) or "one of its fields"
                 yield Difference(put.id, "metadata", f"The source has other values for: {names}.")
             else:
                 yield Difference(put.id, "text", "The source changed it after the last run.")

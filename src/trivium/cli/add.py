@@ -94,22 +94,22 @@ def add_command(
     from trivium.library.jobs import told_of
     from trivium.sources.folder import FolderSource
 
-    asked = AddFiles(**given)
+    request = AddFiles(**given)
     read = {"read.ocr": ocr, "read.languages": languages}
     shell.given.update({name: value for name, value in read.items() if value is not None})
     there = [path for path in paths if not (prune and force) or os.path.lexists(path)]
     # Before a library is made: a wrong path leaves nothing behind.
     place = shell.settings().settings.library
-    source = FolderSource(there, asked.ignore, [place] if isinstance(place, Path) else [])
+    source = FolderSource(there, request.ignore, [place] if isinstance(place, Path) else [])
     if prune and (background or not all(map(os.path.isdir, there))):
         raise click.UsageError("--prune needs folders and can't be combined with --background.")
     if password and background:
         raise click.UsageError("--password can't be combined with --background.")
     secret = click.prompt("Password", hide_input=True, err=True) if password else ""
-    labels = labels_of(asked)
+    labels = labels_of(request)
     with shell.library(create=True) as library:
         if chunker is not None:
-            library.documents.set_chunker(asked.collection, chunker, on_wait=shell.note)
+            library.documents.set_chunker(request.collection, chunker, on_wait=shell.note)
         urgency = Priority[priority.upper()] if priority else None
         job = library.jobs.enqueue(source, labels, what=told_of(paths), priority=urgency)
         if background:
@@ -120,7 +120,7 @@ def add_command(
         report = work(shell, library, job.id)
         if secret:
             report = library.add_locked(report, labels, secret, on_wait=shell.note)
-        removed = _pruned(shell, library, paths, asked, force) if prune else None
+        removed = _pruned(shell, library, paths, request, force) if prune else None
         left = [j for j in library.jobs.all(ended=False) if j.id != job.id]
     finish(shell, report, removed)
     if left and not shell.json:

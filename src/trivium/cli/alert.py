@@ -39,8 +39,8 @@ def _list(shell: Shell) -> None:
     with shell.library() as library:
         alerts, hits = library.alerts.all(), library.alerts.hits(SHOWN)
     if shell.json:
-        told = [asdict(hit) | {"title": document.title} for hit, document in hits]
-        shell.emit({"alerts": [asdict(alert) for alert in alerts], "hits": told})
+        rows = [asdict(hit) | {"title": document.title} for hit, document in hits]
+        shell.emit({"alerts": [asdict(alert) for alert in alerts], "hits": rows})
         return
     if not alerts:
         shell.note("No alerts; `trivium alert add QUERY` saves one.")

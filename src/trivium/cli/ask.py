@@ -56,9 +56,9 @@ def ask_command(
     trivium ask
     """
     text = " ".join(question)
-    asked = Ask(question=text, depth=Depth.DEEP if deep else None, **given)
+    request = Ask(question=text, depth=Depth.DEEP if deep else None, **given)
     with shell.library() as library:
-        asking = _Asking(library, asked)
+        asking = _Asking(library, request)
         if text.strip():
             _answer(shell, asking, text, json_lines)
         elif shell.json or json_lines or not sys.stdin.isatty():
@@ -75,14 +75,14 @@ class _Asking:
         self._history: list[Turn] = []
 
     def events(self, question: str) -> Iterator[AnswerEvent]:
-        asked = self._asked
+        request = self._asked
         return self._library.ask_stream(
             question,
-            history=() if asked.conversation else self._history[-_KEPT_TURNS:],
-            limit=asked.limit,
-            filters=asked,
-            conversation=asked.conversation,
-            depth=asked.depth,
+            history=() if request.conversation else self._history[-_KEPT_TURNS:],
+            limit=request.limit,
+            filters=request,
+            conversation=request.conversation,
+            depth=request.depth,
         )
 
     def advice(self, asked: str) -> str:

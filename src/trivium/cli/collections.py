@@ -65,5 +65,5 @@ def collections_command(shell: Shell, audiences: tuple[str, ...] | None) -> None
 def _limited(quota: Quota | None, use: Use | None) -> str:
     if quota is None or use is None:
         return ""
-    held = (("documents", use.documents, quota.documents), ("bytes", use.bytes, quota.bytes))
-    return ", ".join(f"{have:,} of {most:,} {what}" for what, have, most in held if most)
+    limits = (("documents", use.documents, quota.documents), ("bytes", use.bytes, quota.bytes))
+    return ", ".join(f"{have:,} of {most:,} {what}" for what, have, most in limits if most)

@@ -38,7 +38,7 @@ def contradictions_command(shell: Shell, limit: int, collection: tuple[str, ...]
             within, limit=limit, on_progress=lambda *far: advance("compare", *far)
         )
     if shell.json:
-        told = [
+        rows = [
             {
                 "why": pair.why,
                 "judged": pair.judged,
@@ -47,7 +47,7 @@ def contradictions_command(shell: Shell, limit: int, collection: tuple[str, ...]
             }
             for pair in contradictions
         ]
-        shell.emit({"contradictions": told})
+        shell.emit({"contradictions": rows})
         return
     for pair in contradictions:
         shell.say(

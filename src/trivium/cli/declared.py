@@ -37,39 +37,39 @@ def _click_option(field: Field[Any], kind: Any) -> Callable[[F], F]:
     option = option_of(field)
     flags = option.flags or (f"--{field.name.replace('_', '-')}",)
     default = None if field.default is MISSING else field.default
-    given: dict[str, Any] = {"default": None}
+    settings: dict[str, Any] = {"default": None}
     if kind is bool and default is False:
-        given = {"is_flag": True}
+        settings = {"is_flag": True}
     elif kind is bool and not option.flags:
         flags = (f"{flags[0]}/--no-{flags[0][2:]}",)
     elif kind in (int, float):
-        given["type"] = kind
+        settings["type"] = kind
     elif choices := _choices(get_args(kind)[0] if get_origin(kind) is list else kind):
-        given["type"] = click.Choice(choices)
+        settings["type"] = click.Choice(choices)
     read = _all_of if option.repeated else _reader(kind)
     repeatable = read not in (None, _weights)
     if isinstance(default, tuple):  # as click gives several values
-        given |= {"default": [str(one) for one in default]}
+        settings |= {"default": [str(part) for part in default]}
     elif read:
-        given["callback"] = read
+        settings["callback"] = read
     elif default:
-        given["default"] = str(default)
+        settings["default"] = str(default)
     says = f"{option.says}{_repeated(option) if repeatable else ''}{_usual(option)}"
     return click.option(
         *flags,
         field.name,
         metavar=option.metavar or None,
         multiple=repeatable,
-        show_default=bool(given.get("default")),
+        show_default=bool(settings.get("default")),
         help=says,
-        **given,
+        **settings,
     )
 
 
 def _choices(kind: Any) -> list[str]:
     if isinstance(kind, EnumType):
         return [str(getattr(kind, name)) for name in kind.__members__]
-    return [one for one in get_args(kind) if one] if get_origin(kind) is Literal else []
+    return [choice for choice in get_args(kind) if choice] if get_origin(kind) is Literal else []
 
 
 def _reader(kind: Any) -> Callable[..., Any] | None:
@@ -83,7 +83,7 @@ def _reader(kind: Any) -> Callable[..., Any] | None:
         return texts
     if key is Signal:
         return _weights
-    if any(get_origin(one) is list for one in get_args(value)):
+    if any(get_origin(part) is list for part in get_args(value)):
         return pairs
     return _single if value == MetaScalar else _boosts
 
@@ -143,7 +143,7 @@ def _single(
     ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, MetaScalar] | None:
     fields = pairs(ctx, param, values)
-    for key, given in fields.items():
-        if len(given) > 1:
+    for key, several in fields.items():
+        if len(several) > 1:
             raise click.BadParameter(f"You gave `{key}` twice; a filter takes one value.")
-    return {key: given[0] for key, given in fields.items()} or None
+    return {key: several[0] for key, several in fields.items()} or None

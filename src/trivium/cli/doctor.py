@@ -265,8 +265,8 @@ def _show(shell: Shell, facts: Mapping[str, Mapping[str, object]], checks: list[
     for name, fields in facts.items():
         if fields:
             shell.say(Text(name, style="bold"))
-        told = ((key, f"{v:,}" if type(v) is int else str(v)) for key, v in fields.items())
-        shell.facts(told, indent=2)
+        shown = ((key, f"{v:,}" if type(v) is int else str(v)) for key, v in fields.items())
+        shell.facts(shown, indent=2)
     shell.say(Text("checks", style="bold"))
     for check in checks:
         sign = ("  ok    ", "green") if check.ok else ("  WRONG ", "bold red")

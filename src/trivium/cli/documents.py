@@ -38,10 +38,10 @@ def list_command(shell: Shell, /, **given: Any) -> None:
     """
     from trivium.library import where
 
-    asked = where(Filters(**given))
+    within = where(Filters(**given))
     with shell.library() as library:
-        documents = library.documents.all(asked)
-        slips = () if documents else library.documents.slips(asked)
+        documents = library.documents.all(within)
+        slips = () if documents else library.documents.slips(within)
     if shell.json:
         shell.emit({"documents": [document_as_json(document) for document in documents]})
         return
@@ -57,7 +57,7 @@ def list_command(shell: Shell, /, **given: Any) -> None:
             files[at] = file_of(documents[at].uri)
     columns = (">id", "title", "file", *_OPTIONAL, ">passages")
     shell.table(
-        columns, [_row(*one) for one in zip(documents, files, strict=True)], _OPTIONAL[::-1]
+        columns, [_row(*pair) for pair in zip(documents, files, strict=True)], _OPTIONAL[::-1]
     )
 
 

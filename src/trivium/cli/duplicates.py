@@ -29,25 +29,25 @@ def duplicates_command(shell: Shell, threshold: float | None) -> None:
 
     least = NEARLY_EQUAL if threshold is None else threshold
     with shell.library() as library, stages(shell) as advance:
-        found = library.documents.duplicates(
+        groups = library.documents.duplicates(
             least, on_progress=lambda *far: advance("compare", *far)
         )
     if shell.json:
-        told = [
+        rows = [
             [
-                {"id": one.document.id, "uri": one.document.uri, "similarity": one.similarity}
-                for one in group
+                {"id": copy.document.id, "uri": copy.document.uri, "similarity": copy.similarity}
+                for copy in group
             ]
-            for group in found
+            for group in groups
         ]
-        shell.emit({"groups": told})
+        shell.emit({"groups": rows})
         return
-    if not found:
+    if not groups:
         shell.note("No two documents are nearly the same.")
-    for group in found:
-        for at, one in enumerate(group):
-            share = f"{one.similarity:.0%}".rjust(4) if at else "    "
+    for group in groups:
+        for at, copy in enumerate(group):
+            share = f"{copy.similarity:.0%}".rjust(4) if at else "    "
             shell.say(
-                printable(f"{share} #{one.document.id} {one.document.title}  {one.document.uri}")
+                printable(f"{share} #{copy.document.id} {copy.document.title}  {copy.document.uri}")
             )
         shell.say("")

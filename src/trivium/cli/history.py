@@ -36,11 +36,11 @@ def history_command(shell: Shell, document: str) -> None:
     trivium restore weapons.md 1
     """
     with shell.library() as library:
-        found = library.documents.get(document)
-        past = library.history.of(found.id)
+        shown = library.documents.get(document)
+        past = library.history.of(shown.id)
     if shell.json:
-        told = [asdict(version) for version in past]
-        shell.emit({"document": document_as_json(found), "interpretations": told})
+        versions = [asdict(version) for version in past]
+        shell.emit({"document": document_as_json(shown), "interpretations": versions})
         return
     columns = (">number", "made", "retired", "title", ">chunks", ">tokens", ">bytes", "made by")
     shell.table(

@@ -50,7 +50,7 @@ def jobs_command(ctx: click.Context, limit: int) -> None:
     else:
         columns = (">job", "what", "state", ">done", ">failed", "left", "created")
         shell.table(
-            columns, [_row(*one) for one in zip(jobs, done, strict=True)], ("created", "left")
+            columns, [_row(*pair) for pair in zip(jobs, done, strict=True)], ("created", "left")
         )
         _say_idle(shell, jobs)
 
@@ -69,26 +69,26 @@ def show_command(shell: Shell, job: int, failed: bool) -> None:
     from trivium.core.work import TaskState
 
     with shell.library() as library:
-        found = library.jobs.get(job)
+        shown = library.jobs.get(job)
         states = (TaskState.FAILED,) if failed else None
         tasks = library.jobs.tasks(job, states=states, limit=None if shell.json else MOST_TASKS)
-        fates, done = library.jobs.fates(job), library.jobs.worked(found)
+        fates, done = library.jobs.fates(job), library.jobs.worked(shown)
     if shell.json:
         answers = [TaskAnswer.of(task) for task in tasks]
-        shell.emit({"job": JobAnswer.of(found), "fates": dict(fates), "tasks": answers})
+        shell.emit({"job": JobAnswer.of(shown), "fates": dict(fates), "tasks": answers})
         return
     shell.say(
         printable(
-            f"Job {found.id}: {found.what} ({_state(found)}), {_done(found, done)} {found.unit}"
+            f"Job {shown.id}: {shown.what} ({_state(shown)}), {_done(shown, done)} {shown.unit}"
         )
     )
     if fates:
         shell.say(", ".join(f"{count:,} {fate}" for fate, count in sorted(fates.items())))
-    for note in found.notes:
+    for note in shown.notes:
         shell.note(note)
     if tasks:
         shell.table((">task", "document", "state", "step", ">seconds", "reason"), _rows(tasks))
-    listed = found.failed if failed else found.tasks
+    listed = shown.failed if failed else shown.tasks
     if listed > len(tasks) == MOST_TASKS:
         shell.say(f"and more; --json lists all {listed:,}.")
 
@@ -132,9 +132,9 @@ def cancel_command(shell: Shell, jobs: tuple[int, ...]) -> None:
     trivium jobs cancel 7
     """
     with shell.library() as library:
-        found = [library.jobs.cancel(job) for job in jobs]
-        done = [library.jobs.worked(job) for job in found]
-    _tell(shell, found, done)
+        cancelled = [library.jobs.cancel(job) for job in jobs]
+        done = [library.jobs.worked(job) for job in cancelled]
+    _tell(shell, cancelled, done)
 
 
 @jobs_command.command("retry")
@@ -158,8 +158,8 @@ def retry_command(
     if (job is None) == (not every) or (every and task is not None):
         raise click.UsageError("Name a job, or give --all.")
     with shell.library() as library:
-        asked = [library.jobs.get(job)] if job is not None else _with_failures(library)
-        count = sum(library.jobs.retry(one.id, task) for one in asked)
+        retried = [library.jobs.get(job)] if job is not None else _with_failures(library)
+        count = sum(library.jobs.retry(stored.id, task) for stored in retried)
         if count and not background:
             _work(shell, library)
             return

@@ -93,8 +93,8 @@ def judge_command(
 
     with shell.library() as library:
         judgments = Judgments(to or Path("judgments"))
-        asked = _queries(judgments, queries, file)
-        left = _Session(shell, library, judgments, asked, depth).run()
+        unjudged = _queries(judgments, queries, file)
+        left = _Session(shell, library, judgments, unjudged, depth).run()
     counts = judgments.counts()
     if shell.json:
         shell.emit({"folder": str(judgments.folder), **counts, "finished": not left})
@@ -120,7 +120,7 @@ def _make(shell: Shell, folder: Path, count: int, seed: int) -> None:
         made = synthesise(library, count, seed)
     write_synthetic(folder, made, seed)
     if shell.json:
-        kinds = [one.kind for one in made]
+        kinds = [query.kind for query in made]
         shell.emit(
             {
                 "folder": str(folder),
@@ -130,7 +130,7 @@ def _make(shell: Shell, folder: Path, count: int, seed: int) -> None:
             }
         )
         return
-    shell.table(("kind", "query"), [[one.kind, one.text] for one in made[:10]])
+    shell.table(("kind", "query"), [[query.kind, query.text] for query in made[:10]])
     shell.say(f"{len(made):,} synthetic queries in {folder}.")
     if len(made) < count:
         shell.note(f"Your documents only yielded {len(made):,} different queries.")
@@ -141,15 +141,15 @@ def _queries(
     judgments: Judgments, given: tuple[str, ...], file: Path | None
 ) -> list[tuple[str, str]]:
     """Ids and texts: the ones given, or those in the folder to continue."""
-    asked = [("", text.strip()) for text in given if text.strip()]
+    wanted = [("", text.strip()) for text in given if text.strip()]
     if file is not None:
         from trivium.evaluate.topics import read_queries
 
-        asked = [*read_queries(file).items(), *asked]
-    found = judgments.ask(asked) if asked else judgments.queries
-    if not found:
+        wanted = [*read_queries(file).items(), *wanted]
+    queries = judgments.ask(wanted) if wanted else judgments.queries
+    if not queries:
         raise click.UsageError("Give a query, or a file of queries with --queries.")
-    return list(found.items())
+    return list(queries.items())
 
 
 class _Session:

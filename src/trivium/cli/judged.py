@@ -49,8 +49,8 @@ def own_set(shell: Shell, folder: Path) -> Path:
     from trivium.store.opening import judged_set
 
     bare = len(folder.parts) == 1 and not folder.exists()
-    kept = judged_set(shell.settings().settings.library, folder.name) if bare else None
-    return kept or folder
+    own = judged_set(shell.settings().settings.library, folder.name) if bare else None
+    return own or folder
 
 
 def judged_files(

@@ -45,17 +45,17 @@ def log_command(
             return
         shown = None if shell.json else MOST + 1
         page = LogPage(shown, unfound=empty, slower_than=SLOW_MS if slow else 0.0)
-        found = library.queries.all(days, page)
+        queries = library.queries.all(days, page)
     if shell.json:
-        shell.emit({"queries": [asdict(one) for one in found]})
+        shell.emit({"queries": [asdict(row) for row in queries]})
         return
-    if not found:
+    if not queries:
         shell.note("The log is empty; `trivium serve` fills it, unless log.queries is off.")
         return
     rows = [
-        (one.text, f"{one.asked:,}", f"{one.empty:,}", f"{one.took_ms:,.0f} ms", one.last[:10])
-        for one in found[:MOST]
+        (row.text, f"{row.asked:,}", f"{row.empty:,}", f"{row.took_ms:,.0f} ms", row.last[:10])
+        for row in queries[:MOST]
     ]
     shell.table(("query", ">asked", ">nothing found", ">slowest", "last"), rows)
-    if len(found) > MOST:
+    if len(queries) > MOST:
         shell.say("and more; --json lists all.")

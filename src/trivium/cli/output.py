@@ -184,12 +184,12 @@ class Shell:
         empty = [name for name in optional if not any(map(str, cells[name]))]
         left_out = []
         for name in [*empty, *optional]:
-            told = [[head.lstrip(">"), *map(str, some)] for head, some in cells.items()]
-            if name in empty or (name in cells and not _widths(told, self.out.width)):
+            drawn = [[head.lstrip(">"), *map(str, some)] for head, some in cells.items()]
+            if name in empty or (name in cells and not _widths(drawn, self.out.width)):
                 left_out += [] if name in empty else [name]
                 cells.pop(name, None)
-        told = [[name.lstrip(">"), *map(str, some)] for name, some in cells.items()]
-        widths = _widths(told, self.out.width)
+        drawn = [[name.lstrip(">"), *map(str, some)] for name, some in cells.items()]
+        widths = _widths(drawn, self.out.width)
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, header_style="bold", pad_edge=False)
         for at, name in enumerate(cells):
             table.add_column(
@@ -363,10 +363,10 @@ def pairs(
     _ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, list[MetaScalar]]:
     """A repeatable key=value option: every value of each key, numbers as numbers."""
-    found: dict[str, list[MetaScalar]] = {}
+    fields: dict[str, list[MetaScalar]] = {}
     for key, value in (pair(text, param) for text in values):
-        found.setdefault(key, []).append(scalar(value))
-    return found
+        fields.setdefault(key, []).append(scalar(value))
+    return fields
 
 
 def scalar(text: str) -> MetaScalar:

@@ -51,11 +51,11 @@ def watch(shell: Shell, library: Library, job: JobId | None) -> None:
 def stages(shell: Shell) -> Iterator[Callable[[str, int, int], None]]:
     """A bar per stage on a terminal, else a line per stage, on standard error."""
     if not shell.err.is_terminal:
-        told: set[str] = set()
+        shown: set[str] = set()
 
         def tell(stage: str, _done: int, total: int) -> None:
-            if stage not in told:
-                told.add(stage)
+            if stage not in shown:
+                shown.add(stage)
                 shell.err.print(f"{stage}: {total:,}")
 
         yield tell
@@ -113,11 +113,11 @@ def _draw(
     clocks: dict[JobId, TimeLeft] = {}
     while True:
         jobs = [library.jobs.get(job)] if job is not None else library.jobs.all(ended=False)
-        for gone in set(bars) - {one.id for one in jobs}:
+        for gone in set(bars) - {current.id for current in jobs}:
             progress.remove_task(bars.pop(gone))
-        for one in reversed(jobs):
-            _show(library, one, progress, bars, clocks.setdefault(one.id, TimeLeft()))
-        over = all(one.state.has_ended for one in jobs)
+        for current in reversed(jobs):
+            _show(library, current, progress, bars, clocks.setdefault(current.id, TimeLeft()))
+        over = all(current.state.has_ended for current in jobs)
         if (until_done and over) or stop.wait(_LOOK):
             return
 

@@ -61,8 +61,8 @@ def _show(shell: Shell, place: QuotedPlace) -> None:
         )
     where += [span(place.seconds)] if place.seconds else []
     where += [f"paragraph {place.paragraph}"] if place.paragraph else []
-    kept = "word for word" if not place.changes else f"{place.kept:.0%} of the words"
-    shell.say(printable(f"{', '.join(where)} ({kept})"))
+    share = "word for word" if not place.changes else f"{place.kept:.0%} of the words"
+    shell.say(printable(f"{', '.join(where)} ({share})"))
     shell.say(printable(" ".join(place.text.split())), indent=2)
     if place.seconds and (play := player_command(place.uri, place.seconds[0])):
         shell.say(printable(play), indent=2)

@@ -106,8 +106,8 @@ def _say(shell: Shell, report: Reembedded) -> None:
     if report.before == report.model and not report.passages:
         shell.say(f"Every passage already has a vector from {report.model}.")
         return
-    said = f"{report.passages:,} passages in {report.seconds:.1f} s"
-    shell.say(f"{said}: from {report.before or 'none'} to {report.model}.")
+    took = f"{report.passages:,} passages in {report.seconds:.1f} s"
+    shell.say(f"{took}: from {report.before or 'none'} to {report.model}.")
 
 
 def _warn_of_settings(shell: Shell, manifest: Manifest) -> None:
@@ -117,8 +117,8 @@ def _warn_of_settings(shell: Shell, manifest: Manifest) -> None:
 
     lasting = load({n: text for n, text in shell.given.items() if not n.startswith("embed.")})
     if names_another(lasting.settings, manifest):
-        told = {n: lasting.origins[n] for n in NAMING if lasting.origins[n] != "default"}
-        where = ", ".join(f"{name} ({origin})" for name, origin in told.items())
+        naming = {n: lasting.origins[n] for n in NAMING if lasting.origins[n] != "default"}
+        where = ", ".join(f"{name} ({origin})" for name, origin in naming.items())
         shell.note(f"The settings still name another model. Remove or change {where}.")
 
 

@@ -34,14 +34,14 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
 
     meant = [a.suggestion or q for q, a in zip(results.queries, results.analyses, strict=True)]
     words = tuple(word for query in meant for word in parse(query).words)
-    said = said_in(((r.found.chunk.text, r.found.document.language) for r in results), words)
+    spoken = said_in(((r.found.chunk.text, r.found.document.language) for r in results), words)
     _suggest(shell, results)
     if results.items and results.weak:
         shell.say(Text(NOTHING_FITS, style="bold"), "")
     folded = [result for result in results if results.is_folded(result)]
     for result in results:
         if result not in folded or explain:
-            _show_whole(shell, result, words, said)
+            _show_whole(shell, result, words, spoken)
             if explain:
                 _show_parts(shell, result, results)
             shell.say("")
@@ -159,13 +159,13 @@ def _footer(result: Result) -> Text:
         line.append(f"{signal.told} ", style=COLOURS[signal])
     if result.fields:
         line.append(f"({printable(', '.join(result.fields))}) ", style="dim")
-    found = result.found
-    line.append(f" {printable(found.document.uri)}#{found.chunk.index}", style="dim")
-    if found.link:
-        line.append(f"  {printable(found.link)}", style="dim")
+    passage = result.found
+    line.append(f" {printable(passage.document.uri)}#{passage.chunk.index}", style="dim")
+    if passage.link:
+        line.append(f"  {printable(passage.link)}", style="dim")
     if (more := result.passages - 1) > 0:
         line.append(f"  and {counted(more, 'more passage')}", style="dim")
-    if play := player_command(found.document.uri, result.at):
+    if play := player_command(passage.document.uri, result.at):
         line.append(f"\n{printable(play)}", style="dim")
     return line
 

@@ -56,7 +56,7 @@ class QueryCommand(click.Command):
 )
 @click.option(
     "--formula",
-    type=click.Choice([one.value for one in Combine if one is not Combine.MAXIMUM]),
+    type=click.Choice([formula.value for formula in Combine if formula is not Combine.MAXIMUM]),
     help="How --and combines the scores of several queries.  [minimum]",
 )
 @declared(Filters)
@@ -89,9 +89,9 @@ def search_command(
     if formula and not also:
         raise click.UsageError("--formula needs --and.")
     combine = Combine.MAXIMUM if either else formula
-    asked = Search(query=[" ".join(query), *also, *either], combine=combine, **given)
+    request = Search(query=[" ".join(query), *also, *either], combine=combine, **given)
     with shell.library() as library:
-        results = library.search(asked.query, options=asked, filters=asked)
+        results = library.search(request.query, options=request, filters=request)
         library.queries.note(results.query, results)
         is_empty = not results and not library.documents.collections()
     if shell.json:
@@ -104,4 +104,4 @@ def search_command(
         return
     from trivium.cli.results import show_results
 
-    show_results(shell, results, explain=asked.explain)
+    show_results(shell, results, explain=request.explain)

@@ -50,8 +50,8 @@ def serve_command(
     trivium serve --port 9000 --workers 2
     trivium token create --audience player && trivium serve --host 0.0.0.0
     """
-    asked = {"serve.host": host, "serve.port": port, "serve.workers": workers}
-    shell.given.update({name: str(value) for name, value in asked.items() if value is not None})
+    options = {"serve.host": host, "serve.port": port, "serve.workers": workers}
+    shell.given.update({name: str(value) for name, value in options.items() if value is not None})
     with needs("serve"):
         from trivium.http.logs import log_to_stderr
         from trivium.http.serve import plan, run

@@ -27,14 +27,14 @@ def similar_command(
     trivium similar rulebook.md
     trivium similar '#12' --passage 3 -n 5
     """
-    asked = Similar(**given)
+    request = Similar(**given)
     with shell.library() as library:
         results = library.similar(
             document,
-            asked.limit,
-            passage=asked.passage,
-            by=asked.by,
-            filters=Filters(audiences=audiences, where=asked.where),
+            request.limit,
+            passage=request.passage,
+            by=request.by,
+            filters=Filters(audiences=audiences, where=request.where),
         )
     if shell.json:
         from trivium.core.shapes import ResultsAnswer

@@ -45,9 +45,9 @@ def kinds_command(shell: Shell) -> None:
     """List the kinds of sources, with their options and secrets."""
     from trivium.sources import kinds
 
-    found = [kinds.kind_of(name) for name in kinds.entries()]
+    known = [kinds.kind_of(name) for name in kinds.entries()]
     if shell.json:
-        told = [
+        rows = [
             {
                 "name": kind.name,
                 "help": kind.help,
@@ -55,11 +55,11 @@ def kinds_command(shell: Shell) -> None:
                 "required": list(kind.required),
                 "secrets": list(kind.secrets),
             }
-            for kind in found
+            for kind in known
         ]
-        shell.emit({"kinds": told})
+        shell.emit({"kinds": rows})
         return
-    for kind in found:
+    for kind in known:
         shell.say(printable(f"{kind.name}: {kind.help}"))
         for option, help_ in kind.options.items():
             mark = " (required)" if option in kind.required else ""
@@ -122,34 +122,34 @@ def add_command(
 
     shell = ctx.ensure_object(Shell)
     known = kinds.kind_of(kind)
-    given, named = dict(options), dict(secrets)
+    values, named = dict(options), dict(secrets)
     if place is not None:
-        meant = [*known.required, *(one for one in ("path",) if one in known.options)]
+        meant = [*known.required, *(option for option in ("path",) if option in known.options)]
         if not meant:
             raise click.UsageError(f"{kind} takes no place; see `trivium sync kinds`.")
-        given.setdefault(meant[0], place)
+        values.setdefault(meant[0], place)
     if sys.stdin.isatty() and not shell.json:
         ask_for(
             known,
-            given,
+            values,
             named,
-            lambda said: str(click.prompt(said, default="", show_default=False)),
+            lambda text: str(click.prompt(text, default="", show_default=False)),
         )
     called = name or _called(kind, PurePath(place or "").name)
     source = KeptSource(
-        called, kind, given, named, collection, category, audience, seconds_of(every)
+        called, kind, values, named, collection, category, audience, seconds_of(every)
     )
     with shell.library(create=True) as library:
         if check and library.sync.is_new(source):
             _say_checked(shell, library.sync.check(source))
-        kept = library.sync.add(source)
-        answer = SyncAnswer.of(kept, running=False, items=0, failed=0)
+        added = library.sync.add(source)
+        answer = SyncAnswer.of(added, running=False, items=0, failed=0)
     if run:
-        ctx.invoke(run_command, names=(kept.name,))
+        ctx.invoke(run_command, names=(added.name,))
     elif shell.json:
         shell.emit(answer)
     else:
-        shell.say(printable(f"Added {kept.name}. `trivium sync run {kept.name}` reads it."))
+        shell.say(printable(f"Added {added.name}. `trivium sync run {added.name}` reads it."))
 
 
 @sync_command.command("check")
@@ -161,12 +161,12 @@ def check_command(shell: Shell, name: str) -> None:
     Reads its first item and changes nothing.
     """
     with shell.library() as library:
-        found = library.sync.check(library.sync.get(name))
+        checked = library.sync.check(library.sync.get(name))
     if shell.json:
-        shell.emit({"source": found.source, "item": found.item, "message": found.message})
+        shell.emit({"source": checked.source, "item": checked.item, "message": checked.message})
     else:
-        _say_checked(shell, found)
-    if not found.item:
+        _say_checked(shell, checked)
+    if not checked.item:
         click.get_current_context().exit(1)
 
 
@@ -183,14 +183,14 @@ def ask_for(
     from trivium.sources.kinds import usual_variable
 
     for option in kind.required:
-        if not given.get(option) and (said := ask(f"{option} ({kind.options[option]})").strip()):
-            given[option] = said
+        if not given.get(option) and (text := ask(f"{option} ({kind.options[option]})").strip()):
+            given[option] = text
     for secret in kind.secrets:
         if named or usual_secret(usual_variable(kind.name, secret)):
             return
-        said = ask(f"{secret}: env:NAME, file:PATH or command:COMMAND (empty: none)").strip()
-        if said:
-            named[secret] = said
+        text = ask(f"{secret}: env:NAME, file:PATH or command:COMMAND (empty: none)").strip()
+        if text:
+            named[secret] = text
 
 
 def _called(kind: str, place: str) -> str:
@@ -233,9 +233,9 @@ def run_command(
 
     options = SyncOptions(full, dry, compare, force, longest_wait=0.0 if no_wait else None)
     wrong = 0
-    told = []
+    runs = []
     with shell.library() as library, logged(library.backend.folder):
-        chosen = names or tuple(one.name for one in library.sync.all() if not one.paused)
+        chosen = names or tuple(source.name for source in library.sync.all() if not source.paused)
         if not chosen and not shell.json:
             shell.note("No sources to run; `trivium sync add KIND` adds one.")
         for name in chosen:
@@ -251,19 +251,19 @@ def run_command(
                 continue
             failures = [] if dry else library.sync.failures(name)
             wrong += bool(failures)
-            told.append(
+            runs.append(
                 {
                     "source": name,
                     "run": SyncRunAnswer.of(run),
-                    "failures": [SyncFailureAnswer.of(one) for one in failures],
+                    "failures": [SyncFailureAnswer.of(failure) for failure in failures],
                 }
             )
             if not shell.json:
                 shell.say(printable(f"{name}: {_line(run, dry=dry)}"))
-                for one in failures[:_SHOWN]:
-                    shell.note(f"{one.item}: {one.message}")
+                for failure in failures[:_SHOWN]:
+                    shell.note(f"{failure.item}: {failure.message}")
     if shell.json:
-        shell.emit({"runs": told})
+        shell.emit({"runs": runs})
     if wrong:
         raise click.exceptions.Exit(1)
 
@@ -289,16 +289,16 @@ def _left(run: SyncRun) -> str:
     if run.seconds_left is None:
         return ""
     minutes = run.seconds_left / 60
-    said = f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
-    return f" · about {said if minutes >= 1 else 'a minute'} left"
+    left = f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+    return f" · about {left if minutes >= 1 else 'a minute'} left"
 
 
 def _line(run: SyncRun, *, dry: bool = False) -> str:
     counts = [f"{run.counts[fate]:,} {fate}" for fate in _SAID if run.counts.get(fate)]
-    said = ", ".join(counts) or ("nothing would change" if dry else "nothing new")
+    text = ", ".join(counts) or ("nothing would change" if dry else "nothing new")
     if dry and counts:
-        said = f"would be {said}"
-    return f"{said}. {run.message}".strip() if run.message else f"{said}."
+        text = f"would be {text}"
+    return f"{text}. {run.message}".strip() if run.message else f"{text}."
 
 
 @sync_command.command("status")
@@ -308,10 +308,10 @@ def status_command(shell: Shell, name: str | None = None) -> None:
     """List sources: state, items, last run, errors. With a NAME, also list what failed."""
     with shell.library() as library:
         sources = library.sync.all() if name is None else [library.sync.get(name)]
-        answers = [library.sync.told(one) for one in sources]
+        answers = [library.sync.told(source) for source in sources]
         failures = [] if name is None else library.sync.failures(name)
     if shell.json:
-        failed = [SyncFailureAnswer.of(one) for one in failures]
+        failed = [SyncFailureAnswer.of(failure) for failure in failures]
         shell.emit(
             {"sources": answers} if name is None else {"source": answers[0], "failures": failed}
         )
@@ -320,9 +320,9 @@ def status_command(shell: Shell, name: str | None = None) -> None:
         shell.note("No sources; `trivium sync add KIND` adds one.")
         return
     columns = ("name", "kind", "state", ">items", ">failed", "last run", "every", "result")
-    shell.table(columns, [_row(one, run.run) for one, run in zip(answers, sources, strict=True)])
-    for one in failures[:_SHOWN]:
-        shell.note(f"{one.item}: {one.message}")
+    shell.table(columns, [_row(row, run.run) for row, run in zip(answers, sources, strict=True)])
+    for failure in failures[:_SHOWN]:
+        shell.note(f"{failure.item}: {failure.message}")
 
 
 def _row(answer: SyncAnswer, run: SyncRun) -> tuple[str, ...]:
@@ -359,19 +359,19 @@ def verify_command(shell: Shell, name: str, ids: bool) -> None:
     trivium sync verify work --ids --json
     """
     with shell.library() as library:
-        found = library.sync.verify(name, ids_only=ids, on_event=_teller(shell, name))
+        verified = library.sync.verify(name, ids_only=ids, on_event=_teller(shell, name))
     if shell.json:
         rows = [
             {"item": difference.item, "kind": difference.kind, "reason": difference.reason}
-            for difference in found.differences
+            for difference in verified.differences
         ]
-        shell.emit({"source": name, "compared": found.compared, "differences": rows})
+        shell.emit({"source": name, "compared": verified.compared, "differences": rows})
     else:
-        for difference in found.differences:
+        for difference in verified.differences:
             shell.say(printable(f"{difference.kind:<10}  {difference.item}  {difference.reason}"))
-        same = "in step" if found.in_step else f"{len(found.differences):,} differences"
-        shell.say(printable(f"{name}: {found.compared:,} items compared, {same}."))
-    if not found.in_step:
+        same = "in step" if verified.in_step else f"{len(verified.differences):,} differences"
+        shell.say(printable(f"{name}: {verified.compared:,} items compared, {same}."))
+    if not verified.in_step:
         raise click.exceptions.Exit(1)
 
 

@@ -41,21 +41,21 @@ def create_command(shell: Shell, /, **given: Any) -> None:
     trivium token create --audience player --collection rules
     trivium token create --all-audiences --right search --right manage --name me
     """
-    asked = CreateToken(**given)
+    request = CreateToken(**given)
     with shell.library(create=True) as library:
-        kept, text = library.tokens.create(
-            audiences=asked.labels,
-            collections=asked.collections,
-            rights=asked.rights,
-            expires=asked.expires,
-            name=asked.name,
-            quota=asked.quota,
+        token, text = library.tokens.create(
+            audiences=request.labels,
+            collections=request.collections,
+            rights=request.rights,
+            expires=request.expires,
+            name=request.name,
+            quota=request.quota,
         )
     if shell.json:
-        shell.emit({"token": text, **as_json(TokenAnswer.of(kept))})
+        shell.emit({"token": text, **as_json(TokenAnswer.of(token))})
         return
     shell.say(text)
-    shell.note(_allows(kept))
+    shell.note(_allows(token))
     shell.note("Save it: you won't see it again. Send it as `Authorization: Bearer TOKEN`.")
 
 
@@ -75,15 +75,15 @@ def _allows(token: AccessToken) -> str:
 def list_command(shell: Shell) -> None:
     """List tokens and what each can see and do. The secrets are not stored."""
     with shell.library() as library:
-        found = library.quotas.of_tokens(library.tokens.all())
+        tokens = library.quotas.of_tokens(library.tokens.all())
     if shell.json:
-        shell.emit({"tokens": [TokenAnswer.of(token, quota, use) for token, quota, use in found]})
+        shell.emit({"tokens": [TokenAnswer.of(token, quota, use) for token, quota, use in tokens]})
         return
-    if not found:
+    if not tokens:
         shell.note("No tokens; `trivium token create` creates one.")
         return
     names = ("id", "name", "audiences", "collections", "rights", "created", "expires", "used")
-    shell.table(names, [_row(*one) for one in found], optional=("created", "collections", "used"))
+    shell.table(names, [_row(*row) for row in tokens], optional=("created", "collections", "used"))
 
 
 def _row(token: AccessToken, quota: Quota, use: dict[str, int]) -> tuple[str, ...]:

@@ -51,14 +51,14 @@ def watch_command(
     trivium watch ~/notes
     trivium watch ~/notes ~/papers --ignore '*.tmp' --collection mine
     """
-    asked = AddFiles(**given)
+    request = AddFiles(**given)
     stop = Event()
     with shell.library(create=True) as library, logged(library.backend.folder), stopping(stop):
         try:
             library.folders.watch(
                 folders,
-                labels_of(asked),
-                ignore=asked.ignore,
+                labels_of(request),
+                ignore=request.ignore,
                 quiet=quiet,
                 force=force,
                 stop=stop,
@@ -85,8 +85,8 @@ def stopping(stop: Event) -> Iterator[None]:
 
 def _say(shell: Shell, event: Followed) -> None:
     if shell.json:
-        told = {"event": event.kind, "uri": event.uri, "message": event.message}
-        click.echo(json.dumps(told))
+        fields = {"event": event.kind, "uri": event.uri, "message": event.message}
+        click.echo(json.dumps(fields))
         return
     from rich.text import Text
 

@@ -205,7 +205,7 @@ def _described(app: FastAPI) -> dict[str, Any]:
         for name in ("HTTPValidationError", "ValidationError"):
             schemas.pop(name, None)
         schemas["Problem"] = Problem.model_json_schema()
-        for described in (one for path in fields["paths"].values() for one in path.values()):
+        for described in (item for path in fields["paths"].values() for item in path.values()):
             if operation := OPERATIONS.get(described["operationId"]):
                 described["summary"] = operation.says
                 described.setdefault("description", operation.says)

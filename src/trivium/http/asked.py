@@ -96,14 +96,14 @@ async def _caller(request: Request, _: Annotated[object, Depends(bearer)]) -> Ca
 async def caller_of(request: Request) -> Caller:
     """Who sends this request. Raises TokenRefused, RequestRefused."""
     callers = (await server_of(request)).callers
-    given = request.headers.get("authorization") or _from_cookie(request)
+    token = request.headers.get("authorization") or _from_cookie(request)
     # Looks into the database, if it is given something.
     caller = (
-        callers.enter(None) if given is None else await to_thread.run_sync(callers.enter, given)
+        callers.enter(None) if token is None else await to_thread.run_sync(callers.enter, token)
     )
     asker.set(caller.id)
     request.state.caller = caller  # a page that says what went wrong is still theirs
-    request.state.authorization = given  # a stream looks again whether it still holds
+    request.state.authorization = token  # a stream looks again whether it still holds
     return caller
 
 

@@ -21,9 +21,9 @@ class Assistants:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
-        given = headers.get(b"authorization")
+        token = headers.get(b"authorization")
         try:
-            caller = await to_thread.run_sync(self._callers.enter, given)
+            caller = await to_thread.run_sync(self._callers.enter, token)
         except TriviumError as error:
             await problem(error, scope)(scope, receive, send)
             return

@@ -30,7 +30,7 @@ def tag(document: Document, *parts: object) -> Tag:
 
 
 def not_modified(request: Request, etag: Tag) -> bool:
-    given = request.headers.get("if-none-match", "")
-    return given.strip() == "*" or etag.value in [
-        text.strip().removeprefix("W/") for text in given.split(",")
+    tags = request.headers.get("if-none-match", "")
+    return tags.strip() == "*" or etag.value in [
+        text.strip().removeprefix("W/") for text in tags.split(",")
     ]

@@ -111,16 +111,16 @@ class Guard:
             self._note(scope, answer, perf_counter() - started, begun)
 
     def _check(self, headers: dict[bytes, str], scope: Scope) -> None:
-        given = headers.get(b"host", "")
-        match = _HOST.fullmatch(given)
+        host = headers.get(b"host", "")
+        match = _HOST.fullmatch(host)
         name = match[1].strip("[]").lower() if match else ""
         if name not in self._rules.hosts and "*" not in self._rules.hosts:
             raise RequestRefused(
-                f"This server doesn't answer to the name {given[:100]!r}.",
+                f"This server doesn't answer to the name {host[:100]!r}.",
                 fix="If it should, add the name to serve.hosts.",
             )
         origin = headers.get(b"origin")
-        if origin is not None and not self._knows(origin, given):
+        if origin is not None and not self._knows(origin, host):
             raise RequestRefused(
                 f"Pages from {origin[:100]!r} may not send requests.",
                 fix="If they should, add the origin to serve.origins.",
@@ -181,8 +181,8 @@ class Guard:
 
 
 def _request_id(headers: dict[bytes, str]) -> str:
-    given = headers.get(b"x-request-id", "")
-    return given if _REQUEST_ID.fullmatch(given) else uuid4().hex
+    id_ = headers.get(b"x-request-id", "")
+    return id_ if _REQUEST_ID.fullmatch(id_) else uuid4().hex
 
 
 def _too_large(most: int) -> RequestTooLarge:
@@ -201,11 +201,11 @@ class _Answer:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.started, self.status = True, message["status"]
-            given = [(name.lower(), value) for name, value in message.get("headers", [])]
-            names = {name for name, _ in given}
+            headers = [(name.lower(), value) for name, value in message.get("headers", [])]
+            names = {name for name, _ in headers}
             extra = [pair for pair in _ISOLATED if pair[0] not in names]
             extra.append((b"x-request-id", self.request_id.encode()))
-            message = {**message, "headers": [*given, *extra]}
+            message = {**message, "headers": [*headers, *extra]}
         await self._send(message)
 
 

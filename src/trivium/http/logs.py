@@ -21,7 +21,7 @@ class JsonLines(logging.Formatter):
         self._library = library
 
     def format(self, record: logging.LogRecord) -> str:
-        told = {
+        fields = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -29,10 +29,10 @@ class JsonLines(logging.Formatter):
             "process": record.process,
             "library": self._library,
         }
-        told |= {name: getattr(record, name) for name in REQUEST if hasattr(record, name)}
+        fields |= {name: getattr(record, name) for name in REQUEST if hasattr(record, name)}
         if record.exc_info:
-            told["exception"] = self.formatException(record.exc_info)
-        return json.dumps(told, ensure_ascii=False, default=str)
+            fields["exception"] = self.formatException(record.exc_info)
+        return json.dumps(fields, ensure_ascii=False, default=str)
 
 
 def log_to_stderr(settings: Settings) -> None:

@@ -125,8 +125,8 @@ class Metrics:
         folder = os.environ.get(_FOLDER)
         if folder is None:
             return generate_latest(self._registry)
-        for kept in Path(folder).glob("gauge_live*_*.db"):
-            number = int(kept.stem.rpartition("_")[2])
+        for file in Path(folder).glob("gauge_live*_*.db"):
+            number = int(file.stem.rpartition("_")[2])
             try:
                 os.kill(number, 0)
             except ProcessLookupError:

@@ -181,12 +181,12 @@ def explained(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        found = [
+        wrong = [
             {"where": clean_text(where), "what": clean_text(what)}
             for where, what in faults(error.errors())
         ]
-        first = f"{found[0]['where']}: {found[0]['what']}" if found else "The request is invalid"
-        return problem(errors.RequestInvalid(f"{first}."), request.scope, details=found)
+        first = f"{wrong[0]['where']}: {wrong[0]['what']}" if wrong else "The request is invalid"
+        return problem(errors.RequestInvalid(f"{first}."), request.scope, details=wrong)
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: Exception) -> JSONResponse:
@@ -198,9 +198,9 @@ def explained(app: FastAPI) -> None:
             return problem(errors.DiskFull("The server's disk is full."), request.scope)
         kind = errors.NoSuchRoute if error.status_code in (404, 405) else errors.RequestInvalid
         where = f"{request.method} {request.url.path}"
-        said = f"No route {where}." if kind is errors.NoSuchRoute else str(error.detail)
+        message = f"No route {where}." if kind is errors.NoSuchRoute else str(error.detail)
         status = 422 if error.status_code == 400 else error.status_code
-        answer = problem(kind(said), request.scope, status=status)
+        answer = problem(kind(message), request.scope, status=status)
         answer.headers.update(error.headers or {})
         return answer
 

@@ -23,12 +23,12 @@ class Routes(APIRouter):
     from its query string."""
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **given: Any) -> None:
-        told = signature(endpoint, eval_str=True)
+        shape = signature(endpoint, eval_str=True)
         statuses = [404] if "{" in path else []
-        statuses += (408, 413) if "body" in told.parameters else ()
+        statuses += (408, 413) if "body" in shape.parameters else ()
         given["responses"] = responses(*statuses) | (given["responses"] or {})
-        if issubclass(told.return_annotation, Told):
-            given["response_model"] = told.return_annotation
+        if issubclass(shape.return_annotation, Told):
+            given["response_model"] = shape.return_annotation
             endpoint = _answering(endpoint, given["status_code"] or 200)
         parameters = [
             parameter.replace(
@@ -36,9 +36,9 @@ class Routes(APIRouter):
             )
             if is_dataclass(parameter.annotation) and name != "body"
             else parameter
-            for name, parameter in told.parameters.items()
+            for name, parameter in shape.parameters.items()
         ]
-        endpoint.__signature__ = told.replace(parameters=parameters)  # type: ignore[attr-defined]
+        endpoint.__signature__ = shape.replace(parameters=parameters)  # type: ignore[attr-defined]
         super().add_api_route(path, endpoint, **given)
 
 

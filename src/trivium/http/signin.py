@@ -91,10 +91,10 @@ def read_groups(text: str) -> dict[str, Grant]:
     """`signin.groups`: one line for each group, `GROUP = rights : labels`. Raises BadSetting."""
     grants: dict[str, Grant] = {}
     for line in filter(None, map(str.strip, text.replace(";", "\n").splitlines())):
-        group, _, told = line.rpartition(" = ")  # names in a directory contain `=` themselves
-        rights, _, labels = told.partition(":")
+        group, _, terms = line.rpartition(" = ")  # names in a directory contain `=` themselves
+        rights, _, labels = terms.partition(":")
         try:
-            allowed = frozenset(Right(one) for one in _listed(rights))
+            allowed = frozenset(Right(right) for right in _listed(rights))
         except ValueError:
             allowed = frozenset()
         if not group.strip() or not allowed:
@@ -152,7 +152,7 @@ class Provider:
     def address(self, attempt: Attempt, *, silently: bool = False) -> str:
         """Where to send the browser. `silently`: to come back at once, signed in or not. Raises
         SignInAway."""
-        asked = {
+        params = {
             "response_type": "code",
             "client_id": self._client,
             "redirect_uri": self._redirect,
@@ -163,7 +163,7 @@ class Provider:
             "code_challenge_method": "S256",
         } | ({"prompt": "none"} if silently else {})
         base = self._endpoint("authorization_endpoint")
-        return f"{base}{'&' if '?' in base else '?'}{urlencode(asked)}"
+        return f"{base}{'&' if '?' in base else '?'}{urlencode(params)}"
 
     def farewell(self, id_token: str = "") -> str:
         """Where to send a browser so that the provider ends its own session (RP-Initiated Logout);
@@ -171,10 +171,10 @@ class Provider:
         with suppress(SignInAway):
             if isinstance(place := self._configuration().get("end_session_endpoint"), str):
                 back = self._redirect.removesuffix(DONE) + "/login"
-                asked = {"client_id": self._client, "post_logout_redirect_uri": back}
+                params = {"client_id": self._client, "post_logout_redirect_uri": back}
                 if id_token:
-                    asked["id_token_hint"] = id_token
-                return f"{place}{'&' if '?' in place else '?'}{urlencode(asked)}"
+                    params["id_token_hint"] = id_token
+                return f"{place}{'&' if '?' in place else '?'}{urlencode(params)}"
         return ""
 
     def person(self, answer: Mapping[str, str], attempt: Attempt) -> Person:
@@ -186,13 +186,13 @@ class Provider:
         if answer.get("iss", self._issuer) != self._issuer:
             raise SignInRefused("The answer comes from another provider.", fix=_AGAIN)
         if "error" in answer:
-            said = answer.get("error_description") or answer["error"]
-            raise SignInRefused(f"The provider refused: {said[:200]}", fix=_AGAIN)
+            message = answer.get("error_description") or answer["error"]
+            raise SignInRefused(f"The provider refused: {message[:200]}", fix=_AGAIN)
         if not answer.get("code"):
             raise SignInRefused("The provider sent no code.", fix=_AGAIN)
-        given = self._exchanged(answer["code"], attempt)
-        claims = self._checked(given.get("id_token"), attempt)
-        return self._person(claims, given.get("access_token"), given["id_token"])
+        tokens = self._exchanged(answer["code"], attempt)
+        claims = self._checked(tokens.get("id_token"), attempt)
+        return self._person(claims, tokens.get("access_token"), tokens["id_token"])
 
     @staticmethod
     def needs_person(answer: Mapping[str, str]) -> bool:
@@ -203,14 +203,14 @@ class Provider:
         """The person and session that the provider has ended, one of them may be empty (OpenID
         Connect Back-Channel Logout 1.0, 2.6). Raises SignInRefused, SignInAway."""
         claims = self._claims(logout_token, "logout token", ("iat", "jti"))
-        events, about = claims.get("events"), [claims.get(one) for one in ("sub", "sid")]
+        events, about = claims.get("events"), [claims.get(claim) for claim in ("sub", "sid")]
         if not isinstance(events, dict) or not isinstance(events.get(_LOGOUT), dict):
             raise SignInRefused("The logout token reports no logout.")
         if "nonce" in claims:  # then it is an ID token
             raise SignInRefused("The logout token has a nonce.")
         if "exp" not in claims and time() - claims["iat"] > _LOGOUT_SECONDS + _LEEWAY:
             raise SignInRefused("The logout token is too old.")
-        if not any(isinstance(one, str) and one for one in about):
+        if not any(isinstance(id_, str) and id_ for id_ in about):
             raise SignInRefused("The logout token names neither a person nor a session.")
         return self._id(about[0]), self._id(about[1], "sid\n")
 
@@ -239,8 +239,8 @@ class Provider:
             "POST", self._endpoint("token_endpoint"), data=body, auth=login
         )
         if 400 <= status < 500:
-            said = str(answer.get("error_description") or answer.get("error") or status)
-            raise SignInRefused(f"The provider refused the code: {said[:200]}", fix=_AGAIN)
+            message = str(answer.get("error_description") or answer.get("error") or status)
+            raise SignInRefused(f"The provider refused the code: {message[:200]}", fix=_AGAIN)
         return self._fine(status, answer)
 
     def _checked(self, token: object, attempt: Attempt) -> dict[str, Any]:
@@ -272,8 +272,8 @@ class Provider:
                 options={"require": [*required, "aud", "iss"]},
             )
         except jwt.PyJWTError as reason:
-            said = f"The {what} can't be trusted: {reason}."
-            raise SignInRefused(said, fix=_AGAIN) from reason
+            message = f"The {what} can't be trusted: {reason}."
+            raise SignInRefused(message, fix=_AGAIN) from reason
         return claims
 
     def _person(self, claims: Mapping[str, Any], access_token: object, id_token: str) -> Person:
@@ -285,8 +285,8 @@ class Provider:
             if fields.get("sub") != claims["sub"]:
                 raise SignInRefused("The provider described someone else.", fix=_AGAIN)
             about, groups = {**fields, **claims}, self._groups_in(fields)
-        names = (about.get(one) for one in ("email", "preferred_username", "name", "sub"))
-        name = next(str(one) for one in names if one)[:200]
+        names = (about.get(claim) for claim in ("email", "preferred_username", "name", "sub"))
+        name = next(str(text) for text in names if text)[:200]
         grant = self._groups.get(_ALL, Grant())
         for group in groups or ():
             grant = grant.and_(self._groups.get(group, Grant()))
@@ -302,12 +302,16 @@ class Provider:
 
     def _groups_in(self, claims: Mapping[str, Any]) -> list[str] | None:
         """None: the claims don't say."""
-        found: Any = claims
+        value: Any = claims
         for part in self._claim:
-            found = found.get(part) if isinstance(found, Mapping) else None
-        if isinstance(found, str):
-            return [found]
-        return [one for one in found if isinstance(one, str)] if isinstance(found, list) else None
+            value = value.get(part) if isinstance(value, Mapping) else None
+        if isinstance(value, str):
+            return [value]
+        return (
+            [group for group in value if isinstance(group, str)]
+            if isinstance(value, list)
+            else None
+        )
 
     # --- what the provider says of itself
 
@@ -326,10 +330,10 @@ class Provider:
             return self._found[1]
 
     def _endpoint(self, name: str) -> str:
-        found = self._configuration().get(name)
-        if not isinstance(found, str):
+        address = self._configuration().get(name)
+        if not isinstance(address, str):
             raise SignInAway(f"The provider names no {name}.", fix="Correct `signin.issuer`.")
-        return found
+        return address
 
     def _key(self, id_: object) -> Any:
         """The provider's key with this id. Looks again for one that we don't know: providers
@@ -346,10 +350,10 @@ class Provider:
             keys = [k for k in self._keys[1].keys if k.public_key_use in (None, "sig")]
         if id_ is None and len(keys) == 1:
             return keys[0]
-        found = next((k for k in keys if id_ is not None and k.key_id == id_), None)
-        if found is None:
+        match = next((k for k in keys if id_ is not None and k.key_id == id_), None)
+        if match is None:
             raise jwt.InvalidKeyError("it was signed with a key that the provider doesn't have")
-        return found
+        return match
 
     def _asked(self, method: str, place: str, **given: Any) -> tuple[int, dict[str, Any]]:
         """A status and JSON. Follows no redirect: secrets go to the provider alone."""
@@ -383,7 +387,7 @@ def _client() -> httpx2.Client:
 
 
 def _listed(text: str) -> list[str]:
-    return [one.strip() for one in text.split(",") if one.strip()]
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _encoded(data: bytes) -> str:

@@ -115,8 +115,8 @@ class _Line:
     def tell(self, name: str, data: Mapping[str, Any] | Told) -> None:
         if self.gone.is_set():
             raise Gone
-        said = event(name, to_json(data))
-        self._loop.call_soon_threadsafe(self.told.put_nowait, said)
+        text = event(name, to_json(data))
+        self._loop.call_soon_threadsafe(self.told.put_nowait, text)
 
     def end(self, task: asyncio.Task[None]) -> None:
         task.exception()  # looked at, so that nobody complains when the client has gone
@@ -147,17 +147,17 @@ class _Streaming(StreamingResponse):
 async def _events(
     server: Server, request: Request, line: _Line, task: asyncio.Task[None], first: str | None
 ) -> AsyncIterator[str]:
-    said, spoken = first, monotonic()
+    text, spoken = first, monotonic()
     admission = Admission(server, request)
     with server.streams:
-        while said is not None:
+        while text is not None:
             try:
                 await admission.check()
             except TriviumError as refused:
                 yield failure(refused, request)
                 return
-            if said:
-                yield said
+            if text:
+                yield text
                 spoken = monotonic()
             elif monotonic() - spoken > SIGN_SECONDS:
                 yield SIGN
@@ -166,9 +166,9 @@ async def _events(
                 yield failure(ServerBusy("The server is stopping."), request)
                 return
             try:
-                said = await asyncio.wait_for(line.told.get(), LOOK_SECONDS)
+                text = await asyncio.wait_for(line.told.get(), LOOK_SECONDS)
             except TimeoutError:
-                said = ""  # nothing new
+                text = ""  # nothing new
         if (error := task.exception()) is not None:
             yield failure(error, request)
 

@@ -31,8 +31,8 @@ _Label = Annotated[str, Form(max_length=200)]
 
 
 def _chosen(collection: _Label = "", category: _Label = "", audience: _Label = "") -> Wanted:
-    given = [label.strip() or None for label in (collection, category, audience)]
-    return Wanted(given[0], given[1], given[2])
+    labels = [label.strip() or None for label in (collection, category, audience)]
+    return Wanted(labels[0], labels[1], labels[2])
 
 
 Chosen = Annotated[Wanted, Depends(_chosen)]
@@ -53,7 +53,9 @@ async def show(request: Request, server: Here, caller: Adder) -> Response:
 async def upload(request: Request, server: Here, caller: Adder) -> Response:
     """The files of a form. Read here, after the caller is known, and not before."""
     async with form_of(request, "Couldn't read the form", _MOST_FILES) as form:
-        files = [one for one in form.getlist("file") if isinstance(one, UploadFile) and one.size]
+        files = [
+            file for file in form.getlist("file") if isinstance(file, UploadFile) and file.size
+        ]
         if not files:
             raise RequestInvalid(
                 "You chose no file, or only empty files.", fix="Choose a file first."
@@ -64,7 +66,7 @@ async def upload(request: Request, server: Here, caller: Adder) -> Response:
             _given(form, "audience"),
             password=_given(form, "password") or "",
         )
-        for file in sorted(files, key=lambda one: one.size or 0):  # many can be searched soon
+        for file in sorted(files, key=lambda sized: sized.size or 0):  # many can be searched soon
             take = partial(
                 server.library.uploads.receive_later, caller, file.filename or "", file.file, wanted
             )
@@ -167,8 +169,8 @@ async def _page(
     collections = await server.read(library.documents.collections, caller.within())
     folders: list[dict[str, Any]] = []
     if caller.is_owner:
-        kept = await server.read(library.folders.all)
-        folders = [_folder(server, folder) for folder in kept]
+        watched = await server.read(library.folders.all)
+        folders = [_folder(server, folder) for folder in watched]
     values = {
         "jobs": views,
         "panel": await server.read(jobs.panel, library, caller),

@@ -120,10 +120,10 @@ async def _asked(
     if not q.strip():
         raise RequestInvalid("You didn't type a question.", fix="Type one.")
     name = conversation.strip()
-    said = () if name else tuple(_carried(text) for text in (turn or [])[-KEPT_TURNS:])
-    chosen = tuple(one for one in collection or () if one)
-    saved = bool(save) and not name and not said
-    return AskForm(q.strip(), said, name, chosen, depth == "deep", saved)
+    turns = () if name else tuple(_carried(text) for text in (turn or [])[-KEPT_TURNS:])
+    chosen = tuple(label for label in collection or () if label)
+    saved = bool(save) and not name and not turns
+    return AskForm(q.strip(), turns, name, chosen, depth == "deep", saved)
 
 
 AskedForm = Annotated[AskForm, Depends(_asked)]
@@ -150,9 +150,9 @@ async def show(
     """Doesn't answer by itself: a script asks the question in the address at once, unless a page of
     another site linked here."""
     question = "" if is_foreign(request) else q
-    asked = AskForm(question, (), conversation.strip(), tuple(collection or ()))
-    turns = await server.read(_before, server, caller, asked)
-    return await _page(request, server, caller, asked, turns)
+    form = AskForm(question, (), conversation.strip(), tuple(collection or ()))
+    turns = await server.read(_before, server, caller, form)
+    return await _page(request, server, caller, form, turns)
 
 
 @router.post("/ask")
@@ -206,8 +206,8 @@ def _named(server: Server, caller: Caller, asked: AskForm) -> AskForm:
     """A conversation that begins is called after its first question."""
     if not asked.save:
         return asked
-    kept = server.library.conversations.all(caller.within())
-    taken = {caller.conversation_seen(conversation.name) for conversation in kept}
+    saved = server.library.conversations.all(caller.within())
+    taken = {caller.conversation_seen(conversation.name) for conversation in saved}
     name = shorten(asked.question, _LONGEST_GIVEN, placeholder=" …")
     names = (f"{name} ({n})" if n > 1 else name for n in count(1))
     return replace(asked, conversation=next(text for text in names if text not in taken))
@@ -240,10 +240,10 @@ def _before(server: Server, caller: Caller, asked: AskForm) -> list[Said]:
         return [_earlier(turn, carried=True) for turn in asked.turns]
     try:
         name = caller.conversation(asked.conversation)
-        kept = server.library.conversations.get(name, caller.within())
+        saved = server.library.conversations.get(name, caller.within())
     except ConversationNotFound:  # it begins
         return []
-    return [_earlier(turn, carried=False) for turn in kept]
+    return [_earlier(turn, carried=False) for turn in saved]
 
 
 def _earlier(turn: Turn, *, carried: bool) -> Said:
@@ -265,8 +265,8 @@ def _source(citation: Citation) -> str:
     path = (
         citation.headings[1:] if citation.headings[:1] == (citation.title,) else citation.headings
     )
-    said = (citation.title, " › ".join(path), *place_parts(citation))
-    return ", ".join(part for part in said if part)
+    parts = (citation.title, " › ".join(path), *place_parts(citation))
+    return ", ".join(part for part in parts if part)
 
 
 def _excerpt(citation: Citation, asked: str) -> list[Piece]:
@@ -295,10 +295,10 @@ def bearing(passage: str, sentence: str) -> str:
     or the row of a table that shares most words and figures. One that few others have counts
     more: of a table's rows, the one with the figure."""
     wanted = _terms(sentence)
-    found = [(start, end, _terms(passage[start:end])) for start, end in _sayings(passage)]
-    common = Counter(term for _, _, terms in found for term in terms & wanted)
+    sayings = [(start, end, _terms(passage[start:end])) for start, end in _sayings(passage)]
+    common = Counter(term for _, _, terms in sayings for term in terms & wanted)
     best, place = 0.0, ""
-    for start, end, terms in found:
+    for start, end, terms in sayings:
         shared = sum(1 / common[term] for term in terms & wanted)
         shared /= len(wanted | terms) ** 0.5 or 1.0
         if shared > best:
@@ -348,8 +348,8 @@ async def _page(
     wanted = request.headers.get(PART) == "suggested"
     questions = await server.asking.run(server.library.questions, within) if wanted else ()
     collections = await server.read(server.library.documents.collections, within)
-    kept = await server.read(server.library.conversations.all, within)
-    named = [(caller.conversation_seen(conversation.name), conversation) for conversation in kept]
+    saved = await server.read(server.library.conversations.all, within)
+    named = [(caller.conversation_seen(conversation.name), conversation) for conversation in saved]
     values: dict[str, Any] = {
         "asked": asked,
         "turns": turns,

@@ -47,9 +47,9 @@ async def asset(of: str, name: str) -> Response:
     data = assets().get(name) if re.fullmatch(r"[a-z0-9.-]+", name) else None
     if data is None:
         raise NoSuchRoute(f"No file {name[:50]!r}.")
-    kept = _FOREVER if of == version() else "no-cache"
+    caching = _FOREVER if of == version() else "no-cache"
     return Response(
         data,
         media_type=_TYPES[Path(name).suffix],
-        headers={"Cache-Control": kept, "ETag": f'"{version()}"'},
+        headers={"Cache-Control": caching, "ETag": f'"{version()}"'},
     )

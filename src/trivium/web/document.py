@@ -120,15 +120,15 @@ class View:
     @property
     def outline(self) -> list[tuple[int, str, int]]:
         """The headings in order: depth, text, first passage."""
-        found: list[tuple[int, str, int]] = []
+        outline: list[tuple[int, str, int]] = []
         before: tuple[str, ...] = ()
         for passage in self.passages:
             path = passage.chunk.headings
             for depth, heading in enumerate(path):
                 if path[: depth + 1] != before[: depth + 1]:
-                    found.append((depth, heading, passage.chunk.index))
+                    outline.append((depth, heading, passage.chunk.index))
             before = path
-        return found[:_OUTLINED]
+        return outline[:_OUTLINED]
 
     @property
     def picture(self) -> str:
@@ -167,33 +167,33 @@ def _look(
 ) -> View:
     passage, page_ = place.passage, place.page
     library = server.library
-    found = library.documents.get(id_, within)
+    shown = library.documents.get(id_, within)
     passages = library.documents.passages(id_, within)
-    hits = _hits(server, found, within, origin)
+    hits = _hits(server, shown, within, origin)
     if passage is None and page_ is None and hits:
         passage = hits[0].result.found.chunk.index
     current = next((p for p in passages if p.chunk.index == passage), None)
-    drawn = found.original and found.media_type.startswith(_DRAWN)
+    drawn = shown.original and shown.media_type.startswith(_DRAWN)
     if drawn and page_ is None:
         page_ = current.chunk.pages[0] if current and current.chunk.pages else 1
-    pages = max([p for one in passages for p in one.chunk.pages], default=1)
-    told = found.metadata.get("pages")
-    alike, note = _alike(server, found, passage, within) if similar else (None, "")
+    pages = max([p for stored in passages for p in stored.chunk.pages], default=1)
+    length = shown.metadata.get("pages")
+    alike, note = _alike(server, shown, passage, within) if similar else (None, "")
     text = library.documents.text(id_, within)
     words = words_of(origin.queries)
     reading = read(text, passages, passage, words, place.cited)
     return View(
-        document=found,
+        document=shown,
         passages=passages,
         current=current,
         origin=origin,
         reading=reading,
         hits=hits,
         page=page_ if drawn else None,
-        pages=max(pages, told) if isinstance(told, int) else pages,
+        pages=max(pages, length) if isinstance(length, int) else pages,
         alike=alike,
         alike_note=note,
-        player=_player(found, passages, current, reading, words, place.cited),
+        player=_player(shown, passages, current, reading, words, place.cited),
     )
 
 
@@ -216,14 +216,14 @@ def _player(
             start = where.second_at(cited[0]) or 0.0
             after = [second for at, second in where.spoken if at >= cited[1]]
             end = after[0] if after else where.seconds[1] if where.seconds else None
-    said = {
+    seconds = {
         p.chunk.start + at: second
         for p in passages
         for at, second in p.chunk.place.spoken
         if reading.start <= p.chunk.start + at < reading.start + len(reading.text)
     }
     letters = list(accumulate((not c.isspace() for c in reading.text), initial=0))
-    spoken = [(letters[at - reading.start], second) for at, second in sorted(said.items())]
+    spoken = [(letters[at - reading.start], second) for at, second in sorted(seconds.items())]
     return Player(kind.partition("/")[0], start, end, json.dumps(spoken, separators=(",", ":")))
 
 
@@ -243,8 +243,8 @@ def _hits(server: Server, document: Document, within: Where, origin: SearchState
         return []
     # By words or spelling, or among the best by meaning: every passage has some meaning.
     best = max((r.match for r in results), default=0.0)
-    found = [c for c in cards(results, origin.queries, origin.origin) if _counts(c, best)]
-    return sorted(found, key=lambda card: card.result.found.chunk.index)
+    hits = [c for c in cards(results, origin.queries, origin.origin) if _counts(c, best)]
+    return sorted(hits, key=lambda card: card.result.found.chunk.index)
 
 
 def _counts(card: Card, best: float) -> bool:

@@ -41,9 +41,9 @@ class Listed:
     sort: str = "-changed"
 
     def address(self, **changes: object) -> str:
-        said = {"find": self.find, "collection": self.collection, "where": self.where}
-        said |= {"sort": "" if self.sort == "-changed" else self.sort}
-        pairs = {name: str(value) for name, value in {**said, **changes}.items() if value}
+        fields = {"find": self.find, "collection": self.collection, "where": self.where}
+        fields |= {"sort": "" if self.sort == "-changed" else self.sort}
+        pairs = {name: str(value) for name, value in {**fields, **changes}.items() if value}
         return f"/documents?{query(pairs)}" if pairs else "/documents"
 
     def meaning(self, value: str, meant: str) -> str:
@@ -56,8 +56,8 @@ class Listed:
 
     def direction(self, column: str) -> str:
         """For `aria-sort`."""
-        told = {column: "ascending", f"-{column}": "descending"}
-        return told.get(self.sort, "none")
+        orders = {column: "ascending", f"-{column}": "descending"}
+        return orders.get(self.sort, "none")
 
 
 @router.get("/documents")
@@ -73,20 +73,20 @@ async def documents(
     removed: bool = False,
 ) -> Response:
     """One page of the documents, by name, filter and order."""
-    asked, error = Listed(find.strip(), collection, where.strip(), sort), None
+    listed, error = Listed(find.strip(), collection, where.strip(), sort), None
     collections = await server.read(server.library.documents.collections, caller.within())
     try:
-        found, slips = await server.read(_look, server, caller.within(), asked)
+        matches, slips = await server.read(_look, server, caller.within(), listed)
     except BadFilter as reason:
-        found, slips, error = [], (), reason
+        matches, slips, error = [], (), reason
     values = {
-        "documents": found[at : at + _ON_A_PAGE],
+        "documents": matches[at : at + _ON_A_PAGE],
         "collections": collections,
-        "asked": asked,
-        "count": len(found),
+        "asked": listed,
+        "count": len(matches),
         "most": _MOST_SORTED,
         "before": max(0, at - _ON_A_PAGE) if at else None,
-        "next": at + _ON_A_PAGE if len(found) > at + _ON_A_PAGE else None,
+        "next": at + _ON_A_PAGE if len(matches) > at + _ON_A_PAGE else None,
         "at": at,
         "slips": slips,
         "removed": removed,
@@ -101,15 +101,15 @@ def _look(server: Server, within: Where, asked: Listed) -> tuple[list[Document],
     if asked.where:
         parts.append(parse_filter(asked.where))
     library, condition = server.library, AllOf(tuple(parts))
-    found = library.documents.all(within, where=condition, limit=_MOST_SORTED)
-    slips = () if found or not parts else library.documents.slips(within.narrowed(condition))
+    matches = library.documents.all(within, where=condition, limit=_MOST_SORTED)
+    slips = () if matches or not parts else library.documents.slips(within.narrowed(condition))
     words = asked.find.casefold().split()
-    found = [document for document in found if all(word in _named(document) for word in words)]
+    matches = [document for document in matches if all(word in _named(document) for word in words)]
     key, backwards = _KEYS[asked.sort.removeprefix("-")], asked.sort.startswith("-")
     # Of equal ones the newest first, whichever way round.
-    found.sort(key=lambda document: -document.id)
-    found.sort(key=key, reverse=backwards)
-    return found, slips
+    matches.sort(key=lambda document: -document.id)
+    matches.sort(key=key, reverse=backwards)
+    return matches, slips
 
 
 def _named(document: Document) -> str:

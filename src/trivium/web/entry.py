@@ -144,8 +144,8 @@ async def ended(
             raise SignInRefused("This server has no sign-in provider.")
         about = await server.fetching.run(server.provider.ended, logout_token)
     except SignInRefused as error:
-        told = {"error": "invalid_request", "error_description": error.message}
-        return JSONResponse(told, 400, headers)
+        problem = {"error": "invalid_request", "error_description": error.message}
+        return JSONResponse(problem, 400, headers)
     await server.fetching.run(server.library.tokens.end_sessions, *about)
     return Response(status_code=200, headers=headers)
 

@@ -60,12 +60,12 @@ async def sets(
     if q.strip() and name.strip():
         place = quote(name.strip(), safe="")
         return RedirectResponse(f"/evaluate/{place}/judge?{query({'q': q.strip()})}", 303)
-    found = await server.read(judged_sets(server).all)
+    saved = await server.read(judged_sets(server).all)
     documents = sum(
         collection.documents
         for collection in await server.read(server.library.documents.collections)
     )
-    return page(request, caller, "evaluate.html", {"sets": found, "documents": documents})
+    return page(request, caller, "evaluate.html", {"sets": saved, "documents": documents})
 
 
 @router.post("/evaluate/synthetic")
@@ -101,11 +101,11 @@ async def show(
 
 def _shown(kept_sets: JudgedSets, name: str, run: str, against: str) -> dict[str, object]:
     kept_sets.check(name)  # says so where there is no such set
-    (kept,) = [set_ for set_ in kept_sets.all() if set_.name == name]
+    (judged,) = [set_ for set_ in kept_sets.all() if set_.name == name]
     runs = kept_sets.runs(name)
     chosen = kept_sets.run(name, run) if run else next(iter(runs), None)
     values: dict[str, object] = {
-        "set": kept,
+        "set": judged,
         "runs": [
             (saved_run.id, when(saved_run.id), saved_run.found.runs.get(FUSED))
             for saved_run in runs
@@ -201,7 +201,7 @@ async def run(server: Here, caller: Owner, name: Name) -> Response:
 
 
 def _run(server: Server, name: str) -> str:
-    kept = judged_sets(server)
-    with kept.folder_of(name) as folder:
+    judged = judged_sets(server)
+    with judged.folder_of(name) as folder:
         evaluation = evaluate(folder, server.settings, library=server.library)
-    return kept.keep(name, evaluation)
+    return judged.keep(name, evaluation)

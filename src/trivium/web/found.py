@@ -81,8 +81,8 @@ class Group:
     @property
     def places(self) -> str:
         """Where the others are, the best first; they open below."""
-        said = [*dict.fromkeys(card.place.replace(" · ", " ") for card in self.more if card.place)]
-        return ", ".join(said[:_PLACES]) + (", …" if len(said) > _PLACES else "")
+        where = [*dict.fromkeys(card.place.replace(" · ", " ") for card in self.more if card.place)]
+        return ", ".join(where[:_PLACES]) + (", …" if len(where) > _PLACES else "")
 
     def holds(self, rank: int | None) -> bool:
         return any(card.result.rank == rank for card in self.more)
@@ -118,23 +118,23 @@ def cards(results: Results, queries: Sequence[str], origin: str = "") -> list[Ca
     to get back to the search."""
     words = asked_words(results)
     texts = [(r.found.chunk.text, r.found.document.language) for r in results]
-    said = said_in(texts, words)
-    return [card_of(r, words, said, address_of(r.found, queries, origin)) for r in results]
+    spoken = said_in(texts, words)
+    return [card_of(r, words, spoken, address_of(r.found, queries, origin)) for r in results]
 
 
 def card_of(result: Result, words: tuple[str, ...], said: frozenset[str], address: str) -> Card:
-    found = result.found
-    body = without_headings(found.chunk.text, found.chunk.headings)
-    cut = snip(body, words, found.document.language, SNIPPET, said)
+    hit = result.found
+    body = without_headings(hit.chunk.text, hit.chunk.headings)
+    cut = snip(body, words, hit.document.language, SNIPPET, said)
     match, _, parts = shown(result.match, [part.match for part in result.queries]).partition(" ")
     return Card(
         result,
-        marked(found.document.title, words, found.document.language, said),
+        marked(hit.document.title, words, hit.document.language, said),
         pieces(cut.text, cut.marks),
-        marked(" › ".join(path_of(found)), words, found.document.language, said),
-        place_of(found),
-        byline_of(found),
-        " / ".join(part for part in (found.document.collection, found.document.category) if part),
+        marked(" › ".join(path_of(hit)), words, hit.document.language, said),
+        place_of(hit),
+        byline_of(hit),
+        " / ".join(part for part in (hit.document.collection, hit.document.category) if part),
         match,
         parts if result.queries else "",
         address,
@@ -155,10 +155,10 @@ def path_of(passage: StoredChunk) -> list[str]:
 def place_of(passage: StoredChunk) -> str:
     """Where a passage is in its document, in short."""
     chunk = passage.chunk
-    told = [re.sub(r"^(pp?\.) ", "\\1\u00a0", part) for part in place_parts(chunk.place)]
+    parts = [re.sub(r"^(pp?\.) ", "\\1\u00a0", part) for part in place_parts(chunk.place)]
     if chunk.paragraph is not None:
-        told.append(f"¶\u00a0{chunk.paragraph}")  # never at the end of a line without its number
-    return " · ".join(told)
+        parts.append(f"¶\u00a0{chunk.paragraph}")  # never at the end of a line without its number
+    return " · ".join(parts)
 
 
 def byline_of(passage: StoredChunk) -> str:
@@ -167,8 +167,12 @@ def byline_of(passage: StoredChunk) -> str:
     if passage.chunk.place.authors:
         return ""
     metadata = passage.document.metadata
-    given = metadata.get("authors")
-    names = [str(one) for one in (given if isinstance(given, list | tuple) else [given]) if one]
+    authors = metadata.get("authors")
+    names = [
+        str(author)
+        for author in (authors if isinstance(authors, list | tuple) else [authors])
+        if author
+    ]
     text = f"{names[0]} et al." if len(names) > _MOST_NAMED else " and ".join(names)
     return ", ".join(str(part) for part in (text, metadata.get("year")) if part)
 

@@ -150,36 +150,36 @@ class PanelWatch:
         jobs = shown(self._library, self._caller, _LOOKED_AT)
         # A look at a watched folder or a source that finds nothing new is a job without files.
         adding = [j for j in jobs if j.kind != REEMBED and (j.tasks or not j.state.has_ended)]
-        found = [self._looked(job) for job in _batch(adding)]
-        self._known = {one.job.id: one for one in found if _is_settled(one.job, one.at_work)}
-        failures = [task for one in found for task in one.failures]
-        working = at_work(task for one in found for task in one.at_work)
-        added = [task for one in found for task in one.added]
-        told = Panel(
+        looks = [self._looked(job) for job in _batch(adding)]
+        self._known = {look.job.id: look for look in looks if _is_settled(look.job, look.at_work)}
+        failures = [task for look in looks for task in look.failures]
+        working = at_work(task for look in looks for task in look.at_work)
+        added = [task for look in looks for task in look.added]
+        status = Panel(
             self._caller.is_owner,
-            tuple(one.job for one in found),
-            sum(one.done for one in found),
+            tuple(look.job for look in looks),
+            sum(look.done for look in looks),
             sum(
-                one.job.tasks - one.done - one.job.failed
-                for one in found
-                if one.job.state is JobState.CANCELLED
+                look.job.tasks - look.done - look.job.failed
+                for look in looks
+                if look.job.state is JobState.CANCELLED
             ),
             tuple(failures[:_FAILURES]),
             tuple(working[:_AT_WORK]),
             tuple(added[:_ADDED]),
-            (sum(one.passages[0] for one in found), sum(one.passages[1] for one in found)),
+            (sum(look.passages[0] for look in looks), sum(look.passages[1] for look in looks)),
         )
-        if not told.running:
-            return told
-        now, work = monotonic(), work_of(told.jobs)
-        if {job.id for job in told.jobs} - self._jobs:
-            self._jobs = {job.id for job in told.jobs}
+        if not status.running:
+            return status
+        now, work = monotonic(), work_of(status.jobs)
+        if {job.id for job in status.jobs} - self._jobs:
+            self._jobs = {job.id for job in status.jobs}
             self._clock.expect_more()
         left = self._clock.after(now, work.done, work.left)
-        if left is None and len(told.running) == 1:  # of several, none knows of the others
-            left = self._clock.expect(now, told.running[0].seconds_left)
-        notice = self._library.jobs.notice(told.total)
-        return replace(told, seconds_left=left, notice=notice)
+        if left is None and len(status.running) == 1:  # of several, none knows of the others
+            left = self._clock.expect(now, status.running[0].seconds_left)
+        notice = self._library.jobs.notice(status.total)
+        return replace(status, seconds_left=left, notice=notice)
 
     def _looked(self, job: Job) -> _Looked:
         known = self._known.get(job.id)

@@ -55,8 +55,8 @@ async def judge(
     grade: Annotated[str, Form(pattern=f"^([{GRADES[0]}-{GRADES[-1]}]|{SKIPPED})$")],
 ) -> Response:
     """Save the judgment of one document; it can be changed later."""
-    given = None if grade == SKIPPED else int(grade)
-    await server.read(_judge, server, name, q.strip(), document, given)
+    number = None if grade == SKIPPED else int(grade)
+    await server.read(_judge, server, name, q.strip(), document, number)
     if PART not in request.headers:
         return RedirectResponse(f"/evaluate/{name}/judge?{query({'q': q.strip()})}", 303)
     values = await server.read(_shown, server, name, q.strip())
@@ -64,23 +64,23 @@ async def judge(
 
 
 def _judge(server: Server, name: str, text: str, document: int, grade: int | None) -> None:
-    found = server.library.documents.get(document)
-    JudgedSets(server.library.backend.shelf).judge(name, text, named(found), grade)
+    judged = server.library.documents.get(document)
+    JudgedSets(server.library.backend.shelf).judge(name, text, named(judged), grade)
 
 
 def _shown(server: Server, name: str, text: str) -> dict[str, object]:
     queries, grades = _said(JudgedSets(server.library.backend.shelf), name)
-    known_as = next((id_ for id_, asked in queries.items() if asked == text), "")
-    said = grades.get(known_as, {})
-    found: list[Judged] = []
+    known_as = next((id_ for id_, known in queries.items() if known == text), "")
+    judgments = grades.get(known_as, {})
+    pooled: list[Judged] = []
     if text:
-        found = [_judged(result, text, said) for result in pool(server.library, text)]
+        pooled = [_judged(result, text, judgments) for result in pool(server.library, text)]
     return {
         "name": name,
         "q": text,
-        "judged": found,
-        "left": sum(not judged.seen for judged in found),
-        "queries": [(asked, len(grades.get(id_, {}))) for id_, asked in queries.items()],
+        "judged": pooled,
+        "left": sum(not judged.seen for judged in pooled),
+        "queries": [(known, len(grades.get(id_, {}))) for id_, known in queries.items()],
         "said": _SAID,
         "skipped": SKIPPED,
         "longest": LONGEST_QUERY,

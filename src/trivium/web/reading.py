@@ -113,15 +113,15 @@ class _Page:
     def blocks(self, start: int, end: int, header: str) -> list[Block]:
         if self._is_code:
             return [Block("code", [self._cut(start, end)])] if self._text[start:end].strip() else []
-        found: list[Block] = []
+        blocks: list[Block] = []
         at = start
         for gap in [*_BLANK.finditer(self._text, start, end), None]:
             upto = gap.start() if gap else end
             if self._text[at:upto].strip():
-                found += self._block(at, upto, header)
+                blocks += self._block(at, upto, header)
                 header = ""  # a table's header goes with the first block alone
             at = gap.end() if gap else end
-        return found
+        return blocks
 
     def _block(self, start: int, end: int, header: str) -> list[Block]:
         if self._text[start:end].strip() in self._headings:

@@ -137,13 +137,13 @@ class View:
     @property
     def corrected(self) -> list[tuple[str, str, bool]]:
         """A query with its spelling corrected, its address, and whether it was searched for too."""
-        found = []
+        rows = []
         for at, analysis in enumerate(self.results.analyses if self.results else ()):
             if analysis.suggestion:
                 applied = any(correction.applied for correction in analysis.corrections)
                 text = analysis.suggestion
-                found.append((text, self.state.asking(text, at), applied))
-        return found
+                rows.append((text, self.state.asking(text, at), applied))
+        return rows
 
     @property
     def shares(self) -> list[tuple[str, str, str, int]]:
@@ -172,11 +172,11 @@ async def search(request: Request, server: Here, caller: Reader) -> Response:
         view = await server.read(_unsearched, server, state, caller.within())
         return page(request, caller, "search.html", {"view": view, "state": state}, error=error)
     except ServingError as error:
-        told = DeadlinePassed(_PREPARING, fix=_LATER) if _is_late(error, state) else error
+        shown = DeadlinePassed(_PREPARING, fix=_LATER) if _is_late(error, state) else error
         if PART in request.headers:
-            raise told from error
+            raise shown from error
         view = View(state, Granularity(server.settings.search_by), [], note="Not searched.")
-        return page(request, caller, "search.html", {"view": view, "state": state}, error=told)
+        return page(request, caller, "search.html", {"view": view, "state": state}, error=shown)
     if view.results is not None and not is_foreign(request):
         server.searched(view.results, caller)
     return page(request, caller, "search.html", {"view": view, "state": state})
@@ -212,14 +212,14 @@ def _look(server: Server, state: SearchState, within: Where) -> View:
     if not results and not adding and not server.library.documents.collections(within):
         return View(state, usual, [], note="The library is empty.", is_empty=True)
     facets = _found_facets(server, state, within)
-    asked = state.limit or server.settings.search_limit
+    limit = state.limit or server.settings.search_limit
     return View(
         state,
         usual,
         facets,
         results,
         grouped(cards(results, state.queries, state.origin)),
-        state.more(asked) if len(results) >= asked else "",
+        state.more(limit) if len(results) >= limit else "",
         server.library.suggest(state.queries[-1], _SUGGESTED, within),
         picture(results, state.explain) if state.explain is not None else None,
         adding=adding,
@@ -239,12 +239,12 @@ def _found_facets(server: Server, state: SearchState, within: Where) -> list[Fac
     would read hundreds of passages for a number."""
     cheap = state.checked - {"rerank", "hyde", "expand"}
     plain = replace(state, limit=_COUNTED, by=Granularity.DOCUMENT, checked=cheap)
-    found = _search(server, plain, within)
+    every = _search(server, plain, within)
     facets = []
     for name in _FACETS:
         chosen = getattr(state, name)
         # What the label's own filter leaves out counts too: several values can be chosen.
-        results = _search(server, plain.without(name), within) if chosen else found
+        results = _search(server, plain.without(name), within) if chosen else every
         fitting = [r for r in results if results.fits(r)] or results
         ids = tuple(Compare("source", "eq", f"#{r.found.document.id}") for r in fitting)
         counts = server.library.documents.counts(name, within.narrowed(AnyOf(ids)))
@@ -301,5 +301,5 @@ def _facet(server: Server, name: Label, state: SearchState, within: Where) -> Fa
 
 def _made(name: Label, chosen: tuple[str, ...], counted: Mapping[str, int]) -> Facet:
     values = {value: counted.get(value, 0) for value in (*chosen, *counted) if value}
-    ordered = sorted(values.items(), key=lambda one: (one[0] not in chosen, -one[1], one[0]))
+    ordered = sorted(values.items(), key=lambda pair: (pair[0] not in chosen, -pair[1], pair[0]))
     return Facet(name, _FACETS[name], [(v, n, v in chosen) for v, n in ordered])

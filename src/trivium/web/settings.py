@@ -65,18 +65,18 @@ async def settings(
     changed: bool = False,
 ) -> Response:
     """Read-only: the page can't change what a file or the environment sets."""
-    found = [
+    matches = [
         setting
         for setting in _settings(server)
         if setting.speaks_of(find.lower().split()) and (setting.changed or not changed)
     ]
     groups = {
-        heading: [setting for setting in found if setting.name.partition(".")[0] in beginnings]
+        heading: [setting for setting in matches if setting.name.partition(".")[0] in beginnings]
         for heading, beginnings in GROUPS.items()
     }
     values = {
         "groups": {heading: some for heading, some in groups.items() if some},
-        "count": len(found),
+        "count": len(matches),
         "find": find,
         "changed": changed,
         "file": config_file(),
@@ -136,13 +136,13 @@ async def create_token(
             name=name.strip(),
             quota=Quota(documents, bytes, searches),
         )
-        kept, text = await server.read(call)
+        token, text = await server.read(call)
     except InputError as error:
         typed = {"name": name, "audiences": audiences, "every": every, "expires": expires}
         typed |= {"collection": collection or (), "right": right or ()}
         typed |= {"documents": documents, "bytes": bytes, "searches": searches}
         return await _tokens(request, server, caller, error=error, typed=typed)
-    return await _tokens(request, server, caller, made=(kept.name or kept.id, text))
+    return await _tokens(request, server, caller, made=(token.name or token.id, text))
 
 
 @router.post("/settings/tokens/revoke")

@@ -74,8 +74,8 @@ async def steer(
 ) -> Response:
     sync = server.library.sync
     if act == "verify":
-        found = await server.read(sync.verify, source, longest_wait=LONGEST_WAIT)
-        return await _page(request, server, caller, verified=found)
+        verified = await server.read(sync.verify, source, longest_wait=LONGEST_WAIT)
+        return await _page(request, server, caller, verified=verified)
     if act == "check":
         checked = await server.read(lambda: sync.check(sync.get(source)))
         return await _page(request, server, caller, checked=checked)
@@ -112,13 +112,13 @@ async def _page(
         ]
 
     def known() -> list[object]:
-        found: list[object] = []
+        working: list[object] = []
         for name in kinds.entries():
             try:
-                found.append(kinds.kind_of(name))
+                working.append(kinds.kind_of(name))
             except TriviumError:
                 continue  # another package's, and broken
-        return found
+        return working
 
     values = {
         "sources": await server.read(look),

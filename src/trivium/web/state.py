@@ -110,7 +110,7 @@ class SearchState:
     @property
     def address(self) -> str:
         pairs = [("q", text) for text in self.queries]
-        told: list[tuple[str, str, bool]] = [
+        params: list[tuple[str, str, bool]] = [
             ("combine", self.combine.value, self.combine is not Combine.MINIMUM),
             ("mode", self.mode.value, self.mode is not Mode.HYBRID),
             ("by", self.by.value if self.by else "", self.by is not None),
@@ -120,7 +120,7 @@ class SearchState:
             ("as_of", self.as_of, bool(self.as_of)),
             ("sort", "date", self.by_date),
         ]
-        pairs += [(name, value) for name, value, differs in told if differs]
+        pairs += [(name, value) for name, value, differs in params if differs]
         if self.weights is not None:
             pairs += [("weights", "fixed")]
             pairs += [(name, str(self.weights[signal])) for name, signal in _WEIGHTS.items()]
@@ -211,6 +211,6 @@ def _choice(kind: type[_Kind], given: QueryParams, name: str) -> _Kind | None:
     try:
         return kind(text) if text else None
     except ValueError:
-        known = ", ".join(one.value for one in kind)
-        told = f"The address has `{name}={text[:50]}`."
-        raise BadSetting(told, fix=f"Use one of these: {known}.") from None
+        known = ", ".join(choice.value for choice in kind)
+        problem = f"The address has `{name}={text[:50]}`."
+        raise BadSetting(problem, fix=f"Use one of these: {known}.") from None

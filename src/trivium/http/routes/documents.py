@@ -120,8 +120,8 @@ async def show_passage(
     return PassageAnswer(
         DocumentAnswer.of(passage.document),
         ChunkAnswer.of(passage),
-        before=[ChunkAnswer.of(one) for one in neighbours.before],
-        after=[ChunkAnswer.of(one) for one in neighbours.after],
+        before=[ChunkAnswer.of(other) for other in neighbours.before],
+        after=[ChunkAnswer.of(other) for other in neighbours.after],
     )
 
 

@@ -75,11 +75,11 @@ async def run_evaluation(
     server: Here, caller: Owner, request: Request, name: Name, body: RunEvaluation
 ) -> StreamingResponse:
     """Measure each signal, the fused and the reranked results on a set, and save the run."""
-    kept = _judged_sets(server)
-    await server.read(kept.check, name)
+    judged = _judged_sets(server)
+    await server.read(judged.check, name)
 
     def work(tell: Tell) -> None:
-        with kept.folder_of(name) as folder:
+        with judged.folder_of(name) as folder:
             evaluation = evaluate(
                 folder,
                 server.settings,
@@ -87,7 +87,7 @@ async def run_evaluation(
                 only=body.only,
                 on_progress=_Progress(tell),
             )
-        id_ = kept.keep(name, evaluation)
+        id_ = judged.keep(name, evaluation)
         tell("done", RunAnswer(id_, EvaluationAnswer.of(evaluation)))
 
     return await stream(server, request, server.judging, work, LONGEST_SECONDS)

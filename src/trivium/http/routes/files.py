@@ -120,8 +120,8 @@ async def fetched(
     uploads = server.library.uploads
 
     async def add(gone: Event) -> Report:
-        found = await server.fetching.run(uploads.fetch, caller, url, wanted, gone)
-        receive = partial(uploads.receive_fetched, caller, url, found, wanted)
+        page = await server.fetching.run(uploads.fetch, caller, url, wanted, gone)
+        receive = partial(uploads.receive_fetched, caller, url, page, wanted)
         return await server.writing.run(receive, stop=server.stop_waiting(gone))
 
     return await while_there(request, add)
@@ -143,24 +143,24 @@ async def form_of(
 
 
 def _wanted(form: FormData) -> Wanted:
-    told: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for name, value in form.multi_items():
         if name == "file":
             continue
         if name not in _FORM["properties"] or not isinstance(value, str):
             raise RequestInvalid(f"body.{name[:50]}: the form has no such field.")
-        told[name] = value
+        fields[name] = value
     try:
-        given = json.loads(told.get("metadata") or "{}")
-        metadata = _metadata(_METADATA.validate_python(given, strict=True))
+        sent = json.loads(fields.get("metadata") or "{}")
+        metadata = _metadata(_METADATA.validate_python(sent, strict=True))
     except (ValueError, ValidationError, RecursionError) as reason:
         raise RequestInvalid("body.metadata: this isn't a JSON object of plain values.") from reason
     return Wanted(
-        _label(told, "collection"),
-        _label(told, "category"),
-        _label(told, "audience"),
+        _label(fields, "collection"),
+        _label(fields, "category"),
+        _label(fields, "audience"),
         metadata,
-        told.get("password", "")[:200],
+        fields.get("password", "")[:200],
     )
 
 
@@ -181,7 +181,7 @@ def _metadata(given: Mapping[str, MetaScalar | list[MetaScalar]]) -> Metadata:
 
 async def _added(server: Server, caller: Caller, report: Report) -> Answered:
     """The outcome of a file and the files inside it. Raises if the file itself failed."""
-    first = next((one for one in report.outcomes if not one.enclosed), None)
+    first = next((outcome for outcome in report.outcomes if not outcome.enclosed), None)
     if first is not None and first.error is not None:
         raise first.error
     answers = await server.read(
@@ -195,8 +195,8 @@ def _outcome(server: Server, caller: Caller, outcome: Outcome) -> OutcomeAnswer:
     document = None
     if outcome.document is not None:
         try:
-            found = server.library.documents.get(outcome.document.id, caller.within())
-            document = DocumentAnswer.of(found)
+            seen = server.library.documents.get(outcome.document.id, caller.within())
+            document = DocumentAnswer.of(seen)
         except DocumentNotFound:  # within the file, and for others to see
             document = None
     error = outcome.error

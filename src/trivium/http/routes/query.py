@@ -62,8 +62,8 @@ async def ask(server: Here, caller: Searcher, request: Request, body: Ask) -> Re
 
 def _said(one: AnswerEvent, conversation: str) -> tuple[str, Told]:
     """An event, with the caller's own name of the conversation."""
-    told = replace(one.answer, conversation=conversation) if isinstance(one, Done) else one
-    return type(one).__name__.lower(), told
+    event = replace(one.answer, conversation=conversation) if isinstance(one, Done) else one
+    return type(one).__name__.lower(), event
 
 
 def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:
@@ -76,12 +76,12 @@ def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:
 async def list_conversations(server: Here, caller: Reader) -> ConversationsAnswer:
     """List your saved conversations; with access to everything, those of everyone."""
     conversations = await server.read(server.library.conversations.all, caller.within())
-    told = [
+    named = [
         (caller.conversation_seen(conversation.name), conversation)
         for conversation in conversations
     ]
     return ConversationsAnswer(
-        [replace(conversation, name=name) for name, conversation in told if name is not None]
+        [replace(conversation, name=name) for name, conversation in named if name is not None]
     )
 
 

@@ -64,8 +64,8 @@ async def add_sync(server: Here, caller: Owner, body: AddSync) -> SyncAnswer:
         body.audience,
         body.every,
     )
-    kept = await server.read(server.library.sync.receive, source)
-    return await server.read(server.library.sync.told, kept)
+    added = await server.read(server.library.sync.receive, source)
+    return await server.read(server.library.sync.told, added)
 
 
 @router.get("/sync/{name}")
@@ -104,20 +104,20 @@ async def check_sync(server: Here, caller: Owner, name: Name) -> CheckedSyncAnsw
     """Read the source's first item, to check its options, token and permissions. Changes
     nothing."""
     sync = server.library.sync
-    found = await server.read(lambda: sync.check(sync.get(name)))
-    return CheckedSyncAnswer(found.source, found.item, found.message)
+    checked = await server.read(lambda: sync.check(sync.get(name)))
+    return CheckedSyncAnswer(checked.source, checked.item, checked.message)
 
 
 @router.get("/sync/{name}/verify", responses=responses(502))
 async def verify_sync(server: Here, caller: Owner, name: Name, asked: VerifySync) -> VerifiedAnswer:
     """Compare the source with the library item by item. Changes nothing."""
     act = partial(server.library.sync.verify, name, ids_only=asked.ids, longest_wait=LONGEST_WAIT)
-    found = await server.read(act)
+    verified = await server.read(act)
     rows = [
         DifferenceAnswer(difference.item, difference.kind, difference.reason)
-        for difference in found.differences
+        for difference in verified.differences
     ]
-    return VerifiedAnswer(name, found.compared, rows)
+    return VerifiedAnswer(name, verified.compared, rows)
 
 
 @router.delete("/sync/{name}")

@@ -20,8 +20,8 @@ router = Routes(prefix="/v1", tags=["tokens"])
 @router.get("/tokens")
 async def list_tokens(server: Here, caller: Owner) -> TokensAnswer:
     """List tokens and what each may see and do. The secrets are not stored."""
-    found = await server.read(tokens_with_use, server)
-    answers = [TokenAnswer.of(token, quota, use) for token, quota, use in found]
+    rows = await server.read(tokens_with_use, server)
+    answers = [TokenAnswer.of(token, quota, use) for token, quota, use in rows]
     return TokensAnswer(answers, _needed(server))
 
 
@@ -43,8 +43,8 @@ async def create_token(server: Here, caller: Owner, body: CreateToken) -> Answer
         name=b.name,
         quota=b.quota,
     )
-    kept, text = await server.read(call)
-    answer = NewTokenAnswer.of(kept, token=text, needed=_needed(server))
+    created, text = await server.read(call)
+    answer = NewTokenAnswer.of(created, token=text, needed=_needed(server))
     return Answered(answer, 201, headers={"Cache-Control": "no-store"})
 
 

@@ -182,7 +182,7 @@ def mint(
     """
     moment = now or datetime.now(UTC)
     secret = secrets.token_urlsafe(_SECRET_BYTES)
-    kept = AccessToken(
+    token = AccessToken(
         id=secrets.token_hex(6),
         name=_label("name", name) if name else "",
         hash=_hashed(secret),
@@ -195,9 +195,9 @@ def mint(
         session=session,
         quota=quota or Quota(),
     )
-    if not kept.rights:
+    if not token.rights:
         raise BadSetting("The token needs a right.", fix=f"Choose from {', '.join(Right)}.")
-    return kept, f"{PREFIX}_{kept.id}_{secret}"
+    return token, f"{PREFIX}_{token.id}_{secret}"
 
 
 def token_id(text: str) -> str:

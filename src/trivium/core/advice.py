@@ -82,9 +82,9 @@ def advice(error: TriviumError) -> str:
 def retold(text: str, name: str = "") -> str:
     """The same for an error stored as text, which ends with its fix. Below the name of its file it
     doesn't repeat that name."""
-    for kind, told in ON_PAGE.items():
+    for kind, on_page in ON_PAGE.items():
         if text.endswith(kind.fix):
-            text = text.removesuffix(kind.fix) + told
+            text = text.removesuffix(kind.fix) + on_page
             break
     if name and text.startswith(name):
         return "It" + text.removeprefix(name)

@@ -68,8 +68,8 @@ class Where:
         """The same for someone with only these labels; None: unchanged."""
         if audiences is None:
             return self
-        held = audiences if self.audiences is None else self.audiences & audiences
-        return Where(held, self.condition, self.collections)
+        allowed = audiences if self.audiences is None else self.audiences & audiences
+        return Where(allowed, self.condition, self.collections)
 
     def narrowed(self, condition: Condition) -> Where:
         """The same caller, asking for less."""

@@ -50,7 +50,7 @@ def _reader(shape: Any) -> Callable[[Any], dict[str, Any]]:
     # search.
     names = _names(shape)
     values = attrgetter(*names) if len(names) > 1 else lambda of: [getattr(of, n) for n in names]
-    optional = frozenset(one.name for one in fields(shape) if one.default is None)
+    optional = frozenset(f.name for f in fields(shape) if f.default is None)
     if not optional:
         return lambda of: dict(zip(names, values(of)))  # noqa: B905
     return lambda of: {
@@ -62,7 +62,7 @@ def _reader(shape: Any) -> Callable[[Any], dict[str, Any]]:
 
 @cache
 def _names(shape: Any) -> tuple[str, ...]:
-    return tuple(one.name for one in fields(shape))
+    return tuple(f.name for f in fields(shape))
 
 
 def said(description: str) -> Any:
@@ -436,7 +436,7 @@ class ResultsAnswer(Shape, kw_only=True):
 
     @classmethod
     def of(cls, results: Results, *, explain: bool = True, **more: Any) -> Self:
-        analyses = [AnalysisAnswer.of(one) for one in results.analyses] if explain else []
+        analyses = [AnalysisAnswer.of(analysis) for analysis in results.analyses] if explain else []
         return cls(
             query=results.query,
             analysis=analyses[0] if explain else None,

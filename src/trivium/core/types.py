@@ -434,14 +434,14 @@ class Query:
     @property
     def words(self) -> tuple[str, ...]:
         """Every word asked for, in order, phrases taken apart."""
-        found: list[str] = []
+        words: list[str] = []
         for clause in self.clauses:
             for part in clause:
                 if isinstance(part, Term):
-                    found.append(part.text)
+                    words.append(part.text)
                 else:
-                    found += part.words
-        return tuple(found)
+                    words += part.words
+        return tuple(words)
 
     @property
     def figures(self) -> tuple[Figure, ...]:

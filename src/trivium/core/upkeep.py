@@ -73,11 +73,11 @@ class Salvaged:
 
     def told(self) -> str:
         """A sentence for people."""
-        told = f"The database is damaged. {self.documents:,} documents can be read"
+        text = f"The database is damaged. {self.documents:,} documents can be read"
         if self.lost:
             named = ", ".join(f"#{lost.id} {lost.uri}".strip() for lost in self.lost[:5])
             more = f" and {len(self.lost) - 5:,} more" if len(self.lost) > 5 else ""
-            told += f"; {len(self.lost):,} can't: {named}{more}"
+            text += f"; {len(self.lost):,} can't: {named}{more}"
         if self.past:
-            told += f"; {self.past:,} earlier versions are lost"
-        return f"{told}."
+            text += f"; {self.past:,} earlier versions are lost"
+        return f"{text}."

@@ -131,10 +131,10 @@ class Task:
         a recording that is being transcribed: how many minutes of it."""
         if self.heard and self.passages is None:
             done, total, *left = map(float, self.heard.split())
-            told = f"{done / 60:.0f} of {total / 60:.0f} min"
+            text = f"{done / 60:.0f} of {total / 60:.0f} min"
             if total < 120:
-                told = f"{done:.0f} of {total:.0f} s"
-            return f"{told} · about {max(1, left[0] / 60):.0f} min left" if left else told
+                text = f"{done:.0f} of {total:.0f} s"
+            return f"{text} · about {max(1, left[0] / 60):.0f} min left" if left else text
         if not self.passages or not 0 < self.embedded < self.passages:
             return ""
         return f"{self.embedded:,} of {self.passages:,} passages"

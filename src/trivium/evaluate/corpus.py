@@ -103,12 +103,12 @@ def _form(path: Path) -> str:
 
 def _json(path: Path) -> Iterator[CorpusDocument]:
     for number, row in rows(path):
-        found, text = field(row, IDS), field(row, _TEXTS)
-        if not found:
+        id_, text = field(row, IDS), field(row, _TEXTS)
+        if not id_:
             raise broken(path, number, "no field `_id`")
         if text is None:
             raise broken(path, number, "no field `text`")
-        yield CorpusDocument(found, field(row, _TITLES) or "", text)
+        yield CorpusDocument(id_, field(row, _TITLES) or "", text)
 
 
 def _columns(path: Path) -> Iterator[CorpusDocument]:
@@ -131,23 +131,23 @@ def _columns(path: Path) -> Iterator[CorpusDocument]:
 
 def _trec(path: Path) -> Iterator[CorpusDocument]:
     """<DOC> and </DOC> are on lines of their own, as in every known collection."""
-    held: list[str] | None = None
+    body: list[str] | None = None
     begun = last = 0
     for number, line in lines(path, any_encoding=True):
         mark = line.strip().lower()
-        if mark == "<doc>" or (held is None and mark.startswith("<doc>")):
-            if held is not None:
+        if mark == "<doc>" or (body is None and mark.startswith("<doc>")):
+            if body is not None:
                 raise broken(path, begun, "this <DOC> isn't closed")
-            held, begun = [line.strip()[5:]], number
-        elif held is None:
+            body, begun = [line.strip()[5:]], number
+        elif body is None:
             continue
         elif mark.endswith("</doc>"):
-            yield _trec_document("\n".join([*held, line.strip()[:-6]]), path, begun)
-            held = None
+            yield _trec_document("\n".join([*body, line.strip()[:-6]]), path, begun)
+            body = None
         else:
-            held += ["", line] if number > last + 1 else [line]  # blank lines part paragraphs
+            body += ["", line] if number > last + 1 else [line]  # blank lines part paragraphs
         last = number
-    if held is not None:
+    if body is not None:
         raise broken(path, begun, "this <DOC> isn't closed")
     if not begun:
         raise DatasetInvalid(f"{path} has no <DOC>.")
@@ -162,7 +162,7 @@ def _trec_document(body: str, path: Path, line: int) -> CorpusDocument:
     title = _TITLE.search(body)
     texts = _TEXT.findall(body)
     rest = texts or [_TITLE.sub("", _NUMBER.sub("", body), count=1)]
-    text = "\n\n".join(_plain(one) for one in rest)
+    text = "\n\n".join(_plain(text) for text in rest)
     return CorpusDocument(number[1], " ".join(_plain(title[2]).split()) if title else "", text)
 
 

@@ -45,10 +45,10 @@ class Judgments:
     def ask(self, queries: Iterable[tuple[str, str]]) -> dict[str, str]:
         """Keep queries (id, which may be empty, and text), so that they can be gone on with; their
         texts by the ids they have."""
-        asked: dict[str, str] = {}
+        texts: dict[str, str] = {}
         new = []
-        for given, text in queries:
-            known_as = given or self._id(text)
+        for id_, text in queries:
+            known_as = id_ or self._id(text)
             if known_as not in self.queries:
                 self.queries[known_as] = text
                 new.append({"query": known_as, "text": text})
@@ -59,15 +59,15 @@ class Judgments:
                     fix="Give it another id, or judge into another folder with --to.",
                     on_page="Start a new set under another name.",
                 )
-            asked[known_as] = text
+            texts[known_as] = text
         if new:
             self._append(*new)
-        return asked
+        return texts
 
     def _id(self, text: str) -> str:
         """That of the same query, or a new one."""
-        for known_as, asked in self.queries.items():
-            if asked == text:
+        for known_as, known in self.queries.items():
+            if known == text:
                 return known_as
         number = len(self.queries) + 1
         while f"q{number}" in self.queries:
@@ -96,14 +96,14 @@ class Judgments:
         return [document for document in documents if document not in seen]
 
     def counts(self) -> dict[str, int]:
-        given = [grade for of_query in self.grades.values() for grade in of_query.values()]
+        grades = [grade for of_query in self.grades.values() for grade in of_query.values()]
         answered = [any(grade for grade in of_query.values()) for of_query in self.grades.values()]
         return {
             "queries": len(self.grades),
             "answered": sum(answered),  # with something relevant: those that count
-            "judged": sum(grade is not None for grade in given),
-            "relevant": sum(bool(grade) for grade in given),
-            "skipped": sum(grade is None for grade in given),
+            "judged": sum(grade is not None for grade in grades),
+            "relevant": sum(bool(grade) for grade in grades),
+            "skipped": sum(grade is None for grade in grades),
         }
 
     def _refuse_others(self) -> None:
@@ -217,7 +217,7 @@ def named(document: Document) -> str:
 def pool(library: Library, text: str, depth: int = DEPTH) -> list[Result]:
     """The best documents of every signal, fused and reranked, each once, in an order that doesn't
     reveal where it came from, and the same each time."""
-    found: dict[str, Result] = {}
+    pooled: dict[str, Result] = {}
     by = Granularity.DOCUMENT
     ways = ((Mode.HYBRID, True), *((mode, False) for mode in Mode))
     for mode, rerank in ways:
@@ -225,7 +225,7 @@ def pool(library: Library, text: str, depth: int = DEPTH) -> list[Result]:
             options = SearchOptions(mode=mode, by=by, rerank=rerank, expand=False)
             results = library.search(text, depth, options=options)
             for result in results:
-                found.setdefault(named(result.found.document), result)
-    order = sorted(found)
+                pooled.setdefault(named(result.found.document), result)
+    order = sorted(pooled)
     random.Random(text).shuffle(order)
-    return [found[name] for name in order]
+    return [pooled[name] for name in order]

@@ -40,21 +40,21 @@ def success(found: Sequence[str], judged: Judged, depth: int) -> float:
 
 
 MEASURES: Mapping[str, Callable[[Sequence[str], Judged], float]] = {
-    "ndcg@10": lambda found, judged: ndcg(found, judged, 10),
-    "recall@100": lambda found, judged: recall(found, judged, 100),
-    "mrr@10": lambda found, judged: reciprocal_rank(found, judged, 10),
-    "success@1": lambda found, judged: success(found, judged, 1),
-    "success@5": lambda found, judged: success(found, judged, 5),
-    "success@10": lambda found, judged: success(found, judged, 10),
+    "ndcg@10": lambda ranked, judged: ndcg(ranked, judged, 10),
+    "recall@100": lambda ranked, judged: recall(ranked, judged, 100),
+    "mrr@10": lambda ranked, judged: reciprocal_rank(ranked, judged, 10),
+    "success@1": lambda ranked, judged: success(ranked, judged, 1),
+    "success@5": lambda ranked, judged: success(ranked, judged, 5),
+    "success@10": lambda ranked, judged: success(ranked, judged, 10),
 }
 MAIN = "ndcg@10"  # what runs are compared and tuned by unless someone asks for another
 
 
 def measure_each(judgments: Mapping[str, Judged], ranking: Ranking) -> dict[str, list[float]]:
     """Every measure's value for each judged query, in their order; one without an answer has 0."""
-    found = {query: ordered(ranking.get(query, {})) for query in judgments}
+    ranked = {query: ordered(ranking.get(query, {})) for query in judgments}
     return {
-        name: [of(found[query], judged) for query, judged in judgments.items()]
+        name: [of(ranked[query], judged) for query, judged in judgments.items()]
         for name, of in MEASURES.items()
     }
 

@@ -55,15 +55,15 @@ class Replay:
     @classmethod
     def listen(cls, subject: Subject, on_progress: Progress) -> Replay:
         """Ask every query of a set once."""
-        library, asked = subject.library, subject.dataset.queries
+        library, queries = subject.library, subject.dataset.queries
         heard: list[Heard | None] = []
-        for done, text in enumerate(asked.values()):
-            on_progress("search", done, len(asked))
+        for done, text in enumerate(queries.values()):
+            on_progress("search", done, len(queries))
             try:
                 heard.append(library.hear(text, DEPTH))
             except (EmptyQuery, QueryTooLong):
                 heard.append(None)  # answers nothing under any settings
-        judgments = [subject.dataset.judgments[query] for query in asked]
+        judgments = [subject.dataset.judgments[query] for query in queries]
         return cls(heard, judgments, model=library.models.manifest().model, judge=library.judge)
 
     def __len__(self) -> int:
@@ -71,8 +71,8 @@ class Replay:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        told = (note for heard in self._heard if heard for note in heard.notes)
-        return tuple(dict.fromkeys(told))
+        notes = (note for heard in self._heard if heard for note in heard.notes)
+        return tuple(dict.fromkeys(notes))
 
     def values(self, settings: Settings, measure: str, *, rerank: bool = False) -> list[float]:
         """The value of a page with these settings, for each query."""
@@ -95,8 +95,8 @@ class Replay:
         if request.rerank is None:
             return list(documents)[:PAGE]
         uris = list(documents)
-        scores = self._judged(at, heard, [one.chunk_id for one in documents.values()])
-        fused = [one.score for one in documents.values()]
+        scores = self._judged(at, heard, [result.chunk_id for result in documents.values()])
+        fused = [result.score for result in documents.values()]
         by_ranks = request.fusion is Fusion.RANKS
         shares = request.rerank.shares
         order = blend(fused, scores, shares, by_ranks=by_ranks, span=heard.span)

@@ -167,8 +167,8 @@ class _Asker:
     def _times(self, mode: Mode) -> list[float]:
         texts = list(self._dataset.queries.values())
         step = -(-len(texts) // TIMED)
-        found = (self._search(text, PAGE, mode) for text in texts[::step])
-        return [results.took_ms for results in found if results is not None]
+        searches = (self._search(text, PAGE, mode) for text in texts[::step])
+        return [results.took_ms for results in searches if results is not None]
 
     def _search(self, text: str, limit: int, mode: Mode, *, rerank: bool = False) -> Results | None:
         """None for a query that cannot be asked."""

@@ -167,8 +167,8 @@ def recall(path: Path) -> Evaluation:
         )
         for name, each in p["each"].items()
     }
-    told = (p["dataset"], p["synthetic"], p["documents"], p["texts"], runs, p["settings"])
-    return Evaluation(*told, version=p["version"], notes=tuple(p["notes"]))
+    parts = (p["dataset"], p["synthetic"], p["documents"], p["texts"], runs, p["settings"])
+    return Evaluation(*parts, version=p["version"], notes=tuple(p["notes"]))
 
 
 def _payload(path: Path) -> dict[str, Any]:

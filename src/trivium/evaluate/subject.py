@@ -79,18 +79,18 @@ def resolve(names: set[str], documents: list[Document]) -> dict[str, str]:
             ends = {"/".join(parts[-size:]) for size in range(1, len(parts))}
             for name in {uri, f"#{document.id}", *ends}:
                 by_name.setdefault(name, set()).add(document.uri)
-    found: dict[str, str] = {}
+    uris: dict[str, str] = {}
     for name in sorted(names):
-        held = by_name.get(name) or by_name.get(os.path.abspath(name)) or set()
-        held = {name} if name in held else held
-        if len(held) > 1:
+        matches = by_name.get(name) or by_name.get(os.path.abspath(name)) or set()
+        matches = {name} if name in matches else matches
+        if len(matches) > 1:
             raise DatasetInvalid(
-                f"The judged document {name} could be any of {', '.join(sorted(held))}.",
+                f"The judged document {name} could be any of {', '.join(sorted(matches))}.",
                 fix="Name it in the judgments by its full path or as #id.",
             )
-        if held:
-            found[name] = next(iter(held))
-    return found
+        if matches:
+            uris[name] = next(iter(matches))
+    return uris
 
 
 def _place(corpus: Corpus, name: str, settings: Settings) -> Path:

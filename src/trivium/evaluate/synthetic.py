@@ -62,15 +62,15 @@ def synthesise(library: Library, count: int, seed: int = 0) -> list[Synthetic]:
     ]
     maker = _Maker(read, chance)
     made: list[Synthetic] = []
-    asked: set[str] = set()
-    for one, kind in _turns(read):
+    folded: set[str] = set()
+    for document, kind in _turns(read):
         if len(made) == count:
             break
-        text = maker.make(one, kind)
-        if text and fold(text) not in asked:
-            asked.add(fold(text))
+        text = maker.make(document, kind)
+        if text and fold(text) not in folded:
+            folded.add(fold(text))
             name = f"synthetic-{kind}-{len(made) + 1:04d}"
-            made.append(Synthetic(name, kind, text, named(one.document)))
+            made.append(Synthetic(name, kind, text, named(document.document)))
     return made
 
 
@@ -84,24 +84,22 @@ def write_synthetic(folder: Path, made: Iterable[Synthetic], seed: int) -> None:
             fix="Name another folder with --to.",
             on_page="Start a new set under another name.",
         )
-    queries = [
-        {"_id": one.id, "text": one.text, "kind": one.kind, "synthetic": True} for one in made
-    ]
+    queries = [{"_id": q.id, "text": q.text, "kind": q.kind, "synthetic": True} for q in made]
     meta = {
         "judged": "library",
         "synthetic": True,
         "made": "by `trivium judge --synthetic` from the documents; no person asked or judged it",
         "seed": seed,
-        "kinds": dict(Counter(one.kind for one in made)),
+        "kinds": dict(Counter(q.kind for q in made)),
     }
-    write_set(folder, queries, [(one.id, one.document, 1) for one in made], meta)
+    write_set(folder, queries, [(q.id, q.document, 1) for q in made], meta)
 
 
 def _turns(read: list[_Read]) -> Iterator[tuple[_Read, str]]:
     """Every document with every kind, all documents once before any comes again."""
     for turn in range(len(KINDS)):
-        for at, one in enumerate(read):
-            yield one, KINDS[(at + turn) % len(KINDS)]
+        for at, document in enumerate(read):
+            yield document, KINDS[(at + turn) % len(KINDS)]
 
 
 class _Maker:
@@ -112,9 +110,9 @@ class _Maker:
         self._documents = len(read)
         self._holding: Counter[str] = Counter()  # documents that hold a word
         self._headed: Counter[str] = Counter()  # documents that have a heading
-        for one in read:
-            self._holding.update({fold(w) for c in one.chunks for w in _WORD.findall(c.chunk.text)})
-            self._headed.update({fold(h) for c in one.chunks for h in c.chunk.headings})
+        for doc in read:
+            self._holding.update({fold(w) for c in doc.chunks for w in _WORD.findall(c.chunk.text)})
+            self._headed.update({fold(h) for c in doc.chunks for h in c.chunk.headings})
 
     def make(self, one: _Read, kind: str) -> str:
         """A query, or nothing if the document yields none of this kind."""

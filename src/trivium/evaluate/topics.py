@@ -38,13 +38,13 @@ def read_queries(path: Path, part: str = "title") -> dict[str, str]:
     if not first:
         raise DatasetInvalid(f"{path} is empty.")
     if first.startswith("{"):
-        found = _of_rows(path)
+        listed = _of_rows(path)
     elif first.startswith("<"):
-        found = _of_topics(path, part)
+        listed = _of_topics(path, part)
     else:
-        found = _of_columns(path)
+        listed = _of_columns(path)
     queries: dict[str, str] = {}
-    for number, query, text in found:
+    for number, query, text in listed:
         if query in queries:
             raise broken(path, number, f"the query {query} appears twice")
         queries[query] = text
@@ -78,9 +78,9 @@ def _of_columns(path: Path) -> Iterator[tuple[int, str, str]]:
 def _of_topics(path: Path, part: str) -> Iterator[tuple[int, str, str]]:
     numbered = list(lines(path, any_encoding=True))
     whole = "\n".join(line for _, line in numbered)
-    found = False
+    is_any = False
     for topic in _TOPIC.finditer(whole):
-        found = True
+        is_any = True
         at = numbered[whole.count("\n", 0, topic.start())][0]
         number = _NUMBERED.search(topic[2]) or _NUMBER.search(topic[3])
         if number is None:
@@ -89,7 +89,7 @@ def _of_topics(path: Path, part: str) -> Iterator[tuple[int, str, str]]:
         if not text:
             raise broken(path, at, f"the topic {number[1]} has no <{part}>")
         yield at, number[1], text
-    if not found:
+    if not is_any:
         raise DatasetInvalid(f"{path} has no <top> and no <topic>.")
 
 

@@ -186,8 +186,8 @@ class _Bench:
         import numpy as np
 
         if settings not in self._known:
-            found = self._replay.values(settings, self._measure, rerank=self._rerank)
-            self._known[settings] = np.array(found)
+            values = self._replay.values(settings, self._measure, rerank=self._rerank)
+            self._known[settings] = np.array(values)
         return self._known[settings]
 
 

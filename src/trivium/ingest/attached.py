@@ -52,8 +52,8 @@ def papers(library: SourceItem, extraction: Extraction) -> Iterator[SourceItem]:
     """Each entry as its file, if the source has that, with all else that belongs to it; otherwise
     as itself."""
     for inner in extraction.enclosed:
-        found = references(Blob(inner.name, inner.data))
-        yield _paper(library, inner.name, inner.data, found[0] if found else {})
+        entries = references(Blob(inner.name, inner.data))
+        yield _paper(library, inner.name, inner.data, entries[0] if entries else {})
 
 
 def adopted(item: SourceItem, before: Document) -> SourceItem:
@@ -100,10 +100,10 @@ def _paper(library: SourceItem, name: str, data: bytes, entry: Item) -> SourceIt
 
 def stand_in(item: SourceItem) -> Extraction:
     """Of a paper whose file can't be read: who wrote it, and what it is called."""
-    said = item.metadata
-    by = ", ".join(_strings(said, "authors")) + (f" ({said['year']})" if said.get("year") else "")
+    meta = item.metadata
+    by = ", ".join(_strings(meta, "authors")) + (f" ({meta['year']})" if meta.get("year") else "")
     out = Composer(item.name)
-    lines = (by.strip(), item.title, *_strings(said, "container"))
+    lines = (by.strip(), item.title, *_strings(meta, "container"))
     out.add("paragraph", ". ".join(filter(None, lines)) or item.name)
     return out.finish(Blob(item.name, b""), media_type=CSL, titles=(item.title,))
 
@@ -121,7 +121,7 @@ def with_parts(item: SourceItem) -> tuple[SourceItem, list[Blob | Extraction], U
     changes; these parts; and what is wrong with those that can't be read."""
     if not item.parts and ENTRY not in item.metadata:
         return item, [], []
-    said, parts, unread = [item.title], list[Blob | Extraction](), Unread()
+    texts, parts, unread = [item.title], list[Blob | Extraction](), Unread()
     for part in item.parts:
         try:
             content = part.content if isinstance(part.content, Extraction) else part.content()
@@ -130,11 +130,11 @@ def with_parts(item: SourceItem) -> tuple[SourceItem, list[Blob | Extraction], U
             continue
         if isinstance(content, Extraction):
             parts.append(cleaned(content))
-            said.append(content.text)
+            texts.append(content.text)
         else:
             parts.append(Blob(part.name, content, "", part.uri))
-            said.append(sha256(content).hexdigest())
-    metadata = {**item.metadata, PARTS: hash_of("\n".join(said))}
+            texts.append(sha256(content).hexdigest())
+    metadata = {**item.metadata, PARTS: hash_of("\n".join(texts))}
     return replace(item, metadata=metadata), parts, unread
 
 
@@ -172,12 +172,12 @@ def is_said(part: Extraction, text: str) -> bool:
 
 
 def _runs(text: str) -> set[tuple[str, ...]]:
-    said = words(text)
-    return set(zip(said, said[1:], said[2:], strict=False))
+    spoken = words(text)
+    return set(zip(spoken, spoken[1:], spoken[2:], strict=False))
 
 
 def _strings(metadata: Metadata, name: str) -> Iterator[str]:
     value = metadata.get(name, ())
-    for one in value if isinstance(value, tuple) else (value,):
-        if isinstance(one, str) and one:
-            yield one
+    for text in value if isinstance(value, tuple) else (value,):
+        if isinstance(text, str) and text:
+            yield text

@@ -54,9 +54,9 @@ class Describing:
         return self._with(bare, text) if text else read
 
     def _described(self, blob: Blob, kind: str) -> str:
-        asked = Message("user", "Describe this picture.", ((kind, blob.data),))
+        request = Message("user", "Describe this picture.", ((kind, blob.data),))
         try:
-            written = self._generator.generate((Message("system", RULES), asked), MOST_TOKENS)
+            written = self._generator.generate((Message("system", RULES), request), MOST_TOKENS)
         except ModelError:
             return ""
         return clean_text(" ".join(written.text.split()))

@@ -190,7 +190,7 @@ class Embedding:
         tokens: dict[str, TokenVectors] = {}
         if self._token_embedder is not None:
             vectors, packed = self._token_embedder.embed_with_tokens(texts)
-            tokens = {hash_: one for hash_, one in zip(hashes, packed, strict=True) if one}
+            tokens = {hash_: row for hash_, row in zip(hashes, packed, strict=True) if row}
         else:
             vectors = self._embedder.embed_documents(texts)
         self.failed, self.is_failing = None, False

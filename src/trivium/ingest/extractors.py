@@ -91,10 +91,10 @@ def recordings_by(settings: Mapping[str, str]) -> RecordingExtractor:
 def _loaded(entry: EntryPoint, settings: Mapping[str, str]) -> Sequence[Extractor]:
     """What an entry point registers. Whatever goes wrong with another's is said with its name."""
     try:
-        found = entry.load()
-        made = found if _is_extractor(found) or isinstance(found, Sequence) else found(settings)
+        loaded = entry.load()
+        made = loaded if _is_extractor(loaded) or isinstance(loaded, Sequence) else loaded(settings)
         some = [made] if _is_extractor(made) else list(made)
-        if not all(_is_extractor(one) for one in some):
+        if not all(_is_extractor(extractor) for extractor in some):
             raise TypeError("it gives no extractor")
     except TriviumError:
         raise

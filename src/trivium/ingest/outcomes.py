@@ -136,10 +136,10 @@ def failure(name: str, step: str, error: BaseException) -> ReadError:
         log.error("[%s] %s %s", entry, error.message, where)
         return DocumentFailed(error.message, fix=fix)
     log.error("[%s] %s failed at the step %s", entry, name, step or "read", exc_info=error)
-    said = " ".join(clean_text(_said(error)).split())
-    said = said if len(said) <= _LONGEST else f"{said[: _LONGEST - 3]}..."
+    why = " ".join(clean_text(_said(error)).split())
+    why = why if len(why) <= _LONGEST else f"{why[: _LONGEST - 3]}..."
     return DocumentFailed(
-        f"Couldn't add {name}: something went wrong at the step {step or 'read'} ({said}).", fix=fix
+        f"Couldn't add {name}: something went wrong at the step {step or 'read'} ({why}).", fix=fix
     )
 
 
@@ -158,8 +158,8 @@ def hash_of(text: str) -> str:
 def text_digest(read: Extraction, metadata: Metadata) -> str:
     """The hash of a text that needed no extraction, with its source's metadata. Not its audience:
     that may change without a new interpretation."""
-    said = sorted((name, value) for name, value in metadata.items() if name != "audience")
-    parts = (read.title, read.text, repr(said)) if said else (read.title, read.text)
+    fields = sorted((name, value) for name, value in metadata.items() if name != "audience")
+    parts = (read.title, read.text, repr(fields)) if fields else (read.title, read.text)
     return hash_of("\n".join(parts))
 
 
@@ -168,19 +168,19 @@ def labelled(labels: Labels, own: Metadata, before: Document | None) -> tuple[st
     before. So adding a private file again without a label never makes it public."""
     category = labels.category if labels.category is not None else _own(own, "category")
     audience = labels.audience if labels.audience is not None else _own(own, "audience")
-    kept = before.metadata if before else {}
+    former = before.metadata if before else {}
     return (
         category if category is not None else (before.category if before else ""),
         audience if audience is not None else (before.audience if before else EVERYONE),
-        {**(own or kept), **labels.metadata},
+        {**(own or former), **labels.metadata},
     )
 
 
 def not_given(labels: Labels, own: Metadata) -> frozenset[str]:
     """The labels that neither the caller nor the document itself says."""
-    given = {"category": labels.category, "audience": labels.audience}
-    said = (name for name, value in given.items() if value is None and _own(own, name) is None)
-    return frozenset(said)
+    wanted = {"category": labels.category, "audience": labels.audience}
+    missing = (name for name, value in wanted.items() if value is None and _own(own, name) is None)
+    return frozenset(missing)
 
 
 def _own(own: Metadata, name: str) -> str | None:

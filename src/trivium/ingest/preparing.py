@@ -441,8 +441,8 @@ class Preparer:
         fresh, by = self._summarised(self.summariser, extraction, preparation.digest, sender)
         if before is None or not self._is_current(before.fingerprint):
             return fresh, by
-        kept = steady(fresh, chunks, self._backend.documents.summarised(before.id))
-        return kept, by if kept == fresh else ""
+        summary = steady(fresh, chunks, self._backend.documents.summarised(before.id))
+        return summary, by if summary == fresh else ""
 
     def _summarised(
         self, summariser: Summariser, extraction: Extraction, digest: str, sender: str

@@ -147,12 +147,12 @@ def is_same_talk(read: Reader, sound: Blob, video: SourceItem, max_bytes: int) -
         return True
     blobs = (sound, Blob(video.name, video.content()))
     read_both = read([replace(blob, parts=(ONLY_LENGTH,)) for blob in blobs])
-    if any(isinstance(one, ReadError) for one in read_both):
+    if any(isinstance(extraction, ReadError) for extraction in read_both):
         return True
     first, second = (
-        float(str(one.metadata.get("duration", 0)))
-        for one in read_both
-        if isinstance(one, Extraction)
+        float(str(extraction.metadata.get("duration", 0)))
+        for extraction in read_both
+        if isinstance(extraction, Extraction)
     )
     return not first or not second or abs(first - second) <= max(_APART, _APART_SHARE * second)
 
@@ -161,5 +161,5 @@ def _beside(item: SourceItem, endings: Sequence[str]) -> SourceItem | None:
     stem = item.name.rpartition(".")[0]
     if item.beside is None or not stem or item.enclosed:
         return None
-    found = (item.beside(f"{stem}{ending}") for ending in endings)
-    return next((source_item for source_item in found if source_item is not None), None)
+    beside = (item.beside(f"{stem}{ending}") for ending in endings)
+    return next((source_item for source_item in beside if source_item is not None), None)

@@ -95,18 +95,18 @@ class Reembedder:
         return lacking
 
     def _embed(self, batch: Sequence[Unembedded]) -> int:
-        texts = {one.hash: one.text for one in batch}
-        given = list(texts.values())
+        texts = {row.hash: row.text for row in batch}
+        unique = list(texts.values())
         started = perf_counter()
         if self.token_embedder is not None:
-            vectors, packed = self.token_embedder.embed_with_tokens(given)
+            vectors, packed = self.token_embedder.embed_with_tokens(unique)
         else:
-            vectors, packed = self._embedder.embed_documents(given), [b""] * len(given)
+            vectors, packed = self._embedder.embed_documents(unique), [b""] * len(unique)
         self._size.learn(len(batch), perf_counter() - started)
         self._backend.models.keep_beside(
             self._embedder.fingerprint,
             dict(zip(texts, vectors, strict=True)),
-            {hash_: one for hash_, one in zip(texts, packed, strict=True) if one},
+            {hash_: tokens for hash_, tokens in zip(texts, packed, strict=True) if tokens},
         )
         return len(texts)
 

@@ -110,7 +110,7 @@ class Pipeline:
                 if not self._in_flight.is_empty:
                     yield from self._take_next()
                     if self._look() and feed is None:
-                        feed = iter(more(any(one.is_recording for one in self._in_flight.all())))
+                        feed = iter(more(any(f.is_recording for f in self._in_flight.all())))
                 elif self._in_flight.is_tied:  # they wait for what waits for them
                     yield self._untied()
                 elif feed is None and self._in_flight.is_done:
@@ -125,7 +125,7 @@ class Pipeline:
             self._batches.stop()
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._hearing.shutdown(wait=False, cancel_futures=True)
-            unfinished = (flight.offer.task for flight in self._in_flight.unfinished())
+            unfinished = (f.offer.task for f in self._in_flight.unfinished())
             self._records.release(unfinished, lost=lost)
 
     # --- 1. start as many documents as there is room for
@@ -169,11 +169,11 @@ class Pipeline:
         try:
             first = group[0].offer
             if self._is_dropped(group[0]):
-                found: list[Found] = [
+                outcomes: list[Found] = [
                     Outcome(flight.offer.item.uri, Fate.CANCELLED) for flight in group
                 ]
             else:
-                asked = [
+                preparations = [
                     Preparation(
                         flight.offer.item,
                         flight.steps,
@@ -182,10 +182,10 @@ class Pipeline:
                     )
                     for flight in group
                 ]
-                found = first.preparer.prepare(asked, first.labels)
-                for flight, preparation in zip(group, asked, strict=True):
+                outcomes = first.preparer.prepare(preparations, first.labels)
+                for flight, preparation in zip(group, preparations, strict=True):
                     flight.unfetched = preparation.unfetched
-            self._events.put((group, found))
+            self._events.put((group, outcomes))
         except Dropped:
             dropped = [Outcome(flight.offer.item.uri, Fate.CANCELLED) for flight in group]
             self._events.put((group, list[Found](dropped)))
@@ -216,13 +216,13 @@ class Pipeline:
             return
         if isinstance(event, BaseException):
             raise event
-        flights, found = event
-        if isinstance(found, Made):
+        flights, results = event
+        if isinstance(results, Made):
             self._batches.waiting -= len(flights)
-            yield from self._put(flights, found)
+            yield from self._put(flights, results)
         else:
             self._in_flight.reading -= sum(not flight.is_recording for flight in flights)
-            for each in zip(flights, found, strict=True):
+            for each in zip(flights, results, strict=True):
                 yield from self._take(*each)
 
     def _take(self, flight: InFlight, found: Found) -> Iterator[Outcome]:
@@ -296,7 +296,7 @@ class Pipeline:
 
     def _put(self, batch: list[InFlight], made: Made) -> Iterator[Outcome]:
         self._records.settle(now=True)  # what ends with a document must be written before
-        kept: list[InFlight] = []
+        whole: list[InFlight] = []
         for flight in batch:
             fault = next((made.faults[h] for h in flight.hashes if h in made.faults), None)
             if self._is_dropped(flight):
@@ -304,8 +304,8 @@ class Pipeline:
             elif fault is not None:
                 yield self._end(flight, self._failed(flight, fault))
             else:
-                kept.append(flight)
-        yield from self._store_all(kept, made)
+                whole.append(flight)
+        yield from self._store_all(whole, made)
 
     def _store_all(self, flights: Sequence[InFlight], made: Made) -> Iterator[Outcome]:
         """Together; where that fails, each alone, so that only the one fails which is why."""
@@ -339,8 +339,8 @@ class Pipeline:
         carried = self._point if is_whole and self._is_last(flights) else None
         if carried is not None:
             processed[-1] = replace(processed[-1], point=carried)
-        half = [one for one in processed if one.vectors is None]
-        vectors = {h: made.vectors[h] for one in half for h in one.hashes if h in made.vectors}
+        half = [entry for entry in processed if entry.vectors is None]
+        vectors = {h: made.vectors[h] for entry in half for h in entry.hashes if h in made.vectors}
         if vectors:
             self._backend.models.keep(self._embedding.model, vectors)
         outcomes = []
@@ -364,10 +364,10 @@ class Pipeline:
         """With its vectors, if it has them all, and with the end of its task."""
         processed = flight.ready.processed
         is_whole = processed.hashes and not any(hash_ in made.reasons for hash_ in processed.hashes)
-        found = _vectors(processed.hashes, made) if is_whole else {}
+        vectors = _vectors(processed.hashes, made) if is_whole else {}
         end = flight.ending(flight.fate, reason) if flight.offer.task else None
         end = self._records.signed(end) if end else None
-        return replace(processed, timings=dict(flight.steps.seconds), task=end, **found)
+        return replace(processed, timings=dict(flight.steps.seconds), task=end, **vectors)
 
     def _reason(self, flight: InFlight, made: Made) -> ModelUnavailable | None:
         """Why it has no vectors, if there is a model and it failed."""

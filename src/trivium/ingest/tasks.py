@@ -343,8 +343,8 @@ class TaskRecords:
         changed = {t: now for t, now in progress.items() if t and self._noted.get(t) != now}
         self._queue.note_progress(changed)
         self._noted = dict(progress)
-        asked = sorted({job for job in jobs if job})
-        return self._queue.cancelled(asked) if asked else set()
+        watched = sorted({job for job in jobs if job})
+        return self._queue.cancelled(watched) if watched else set()
 
     def release(self, tasks: Iterable[TaskId], *, lost: bool = False) -> None:
         """Give up tasks that were started and won't be finished here. `lost`: nobody knows why."""
@@ -447,8 +447,8 @@ class TaskFeed:
             if not is_of_one_document(error):
                 raise
             why = failure(task.name, task.step, error)
-        said = (why.code, clean_text(str(why)))
-        self._queue.end([TaskEnd(task.id, TaskState.FAILED, Fate.FAILED, "", *said)])
+        problem = (why.code, clean_text(str(why)))
+        self._queue.end([TaskEnd(task.id, TaskState.FAILED, Fate.FAILED, "", *problem)])
         return None
 
     def _urgent(self, job: Job) -> Iterator[Offer]:
@@ -457,8 +457,8 @@ class TaskFeed:
             yield from self.ahead_of(job)
 
     def _job(self, number: JobId) -> Job | None:
-        if number not in self._jobs and (found := self._known_jobs.get(number)):
-            self._jobs = {number: found}  # tasks mostly come job by job
+        if number not in self._jobs and (known := self._known_jobs.get(number)):
+            self._jobs = {number: known}  # tasks mostly come job by job
         return self._jobs.get(number)
 
 

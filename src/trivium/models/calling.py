@@ -51,8 +51,8 @@ class CallingEmbedder(ABC, Generic[_Client]):
         if not 1 <= batch <= MOST_TEXTS:
             raise BadSetting(f"`embed.batch` can't be {batch}.", fix=f"Give 1 to {MOST_TEXTS}.")
         if parallel < 1 or dimensions < 0:
-            name, given = ("parallel", parallel) if parallel < 1 else ("dimensions", dimensions)
-            raise BadSetting(f"`embed.{name}` can't be {given}.", fix="Give a positive number.")
+            name, value = ("parallel", parallel) if parallel < 1 else ("dimensions", dimensions)
+            raise BadSetting(f"`embed.{name}` can't be {value}.", fix="Give a positive number.")
         endpoint = client.endpoint
         # Texts per call: if a call fails, all of its texts are lost.
         self.batch = min(batch, self._most(endpoint.model))
@@ -73,8 +73,8 @@ class CallingEmbedder(ABC, Generic[_Client]):
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         import numpy as np
 
-        given = [self._document_prefix + text for text in texts]
-        calls = [given[i : i + self.batch] for i in range(0, len(given), self.batch)]
+        prefixed = [self._document_prefix + text for text in texts]
+        calls = [prefixed[i : i + self.batch] for i in range(0, len(prefixed), self.batch)]
         if not calls:
             return np.empty((0, self.dimensions), np.float32)
         if len(calls) == 1 or self.parallel == 1:

@@ -295,12 +295,12 @@ _ANOTHER = "Ask the person who runs this server to choose another model."
 
 
 def named(name: str) -> Known:
-    found = known(name)
-    if found is None:
+    model = known(name)
+    if model is None:
         raise BadSetting(
             f"Unknown model {name!r}.", fix="`trivium models` lists them.", on_page=_ANOTHER
         )
-    return found
+    return model
 
 
 def named_for(name: str, kind: Kind) -> Known:
@@ -331,14 +331,14 @@ def pace_beside_others(fingerprint: str, rate: float, processors: int) -> str:
     measured on this machine."""
     name = model_name(fingerprint)
     on = "one processor" if processors == 1 else f"{processors} processors"
-    told = f"Embedding takes most of the time: about {_counted(rate)} passages a second on {on}."
+    text = f"Embedding takes most of the time: about {_counted(rate)} passages a second on {on}."
     if name not in _TIMES:
-        return told
+        return text
     each = {other: rate * _TIMES[name] / times for other, times in _TIMES.items() if other != name}
     others = ", ".join(f"{other} {_counted(pace)}" for other, pace in each.items())
     smaller = " No model by name is smaller." if _TIMES[name] == min(_TIMES.values()) else ""
     return (
-        f"{told} Other models (`embed.model`): {others}.{smaller} A GPU or a service (`embed.url`)"
+        f"{text} Other models (`embed.model`): {others}.{smaller} A GPU or a service (`embed.url`)"
         " is much faster."
     )
 

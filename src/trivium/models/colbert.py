@@ -77,19 +77,19 @@ class ColbertReranker:
         if not passages:
             return []
         row, mask = self._query_row(query)
-        (asked,) = self._vectors([row], [mask])
+        (of_query,) = self._vectors([row], [mask])
         texts = [p.chunk.embedded_text[:LONGEST_PASSAGE] for p in passages]
         rows = [self._passage_row(text) for text in texts]
-        found = [0.0] * len(rows)
+        scores = [0.0] * len(rows)
         for batch in batches([len(row) for row in rows]):
             read = [rows[i] for i in batch]
             for i, row, tokens in zip(
                 batch, read, self._vectors(read, [[1] * len(r) for r in read]), strict=True
             ):
-                kept = tokens[~np.isin(row, self._skipped)]
-                nearest = (asked @ (kept if len(kept) else tokens).T).max(axis=1)
-                found[i] = min(1.0, max(0.0, float(nearest.mean())))
-        return found
+                counted = tokens[~np.isin(row, self._skipped)]
+                nearest = (of_query @ (counted if len(counted) else tokens).T).max(axis=1)
+                scores[i] = min(1.0, max(0.0, float(nearest.mean())))
+        return scores
 
     def _query_row(self, query: str) -> tuple[list[int], list[int]]:
         """The tokens, and which of them others see."""
@@ -115,10 +115,10 @@ class ColbertReranker:
         for at, (row, seen) in enumerate(zip(rows, masks, strict=True)):
             ids[at, : len(row)] = row
             mask[at, : len(row)] = seen
-        (found,) = self._session.run(["tokens"], {"input_ids": ids, "attention_mask": mask})
-        short = found @ self._projection
+        (tokens,) = self._session.run(["tokens"], {"input_ids": ids, "attention_mask": mask})
+        short = tokens @ self._projection
         unit = short / np.maximum(np.linalg.norm(short, axis=2, keepdims=True), 1e-12)
-        return [one[: len(row)] for row, one in zip(rows, unit, strict=True)]
+        return [vectors[: len(row)] for row, vectors in zip(rows, unit, strict=True)]
 
     @cached_property
     def _reading(self) -> Reading:
@@ -166,20 +166,20 @@ class ColbertReranker:
 
     @cached_property
     def _mask_token(self) -> int:
-        told = _told(self._folder / "tokenizer_config.json").get("mask_token", "[MASK]")
-        token = told["content"] if isinstance(told, dict) else str(told)
-        found = self._of_queries.token_to_id(token)
-        if found is None:
+        named = _told(self._folder / "tokenizer_config.json").get("mask_token", "[MASK]")
+        token = named["content"] if isinstance(named, dict) else str(named)
+        number = self._of_queries.token_to_id(token)
+        if number is None:
             raise ModelUnsupported(
                 f"The model in {self._folder.name} pads queries with a token it doesn't have.",
                 fix="Choose another model.",
             )
-        return int(found)
+        return int(number)
 
     @cached_property
     def _skipped(self) -> list[int]:
-        found = (self._of_passages.token_to_id(word) for word in self._reading.skipped)
-        return [number for number in found if number is not None]
+        numbers = (self._of_passages.token_to_id(word) for word in self._reading.skipped)
+        return [number for number in numbers if number is not None]
 
     @cached_property
     def _projection(self) -> Any:

@@ -64,13 +64,13 @@ class CrossEncoder:
         self, query: str, passages: Sequence[StoredChunk], deadline: float
     ) -> Sequence[float]:
         self._graph  # noqa: B018  says what is wrong with the folder before its tokeniser fails
-        found: list[float] = []
+        scores: list[float] = []
         size = FIRST
-        while len(found) < len(passages) and size and (started := monotonic()) < deadline:
-            found += self._judged(query, passages[len(found) : len(found) + size])
+        while len(scores) < len(passages) and size and (started := monotonic()) < deadline:
+            scores += self._judged(query, passages[len(scores) : len(scores) + size])
             now = monotonic()
             size = int(min(AT_ONCE, (deadline - now) / max((now - started) / size, 1e-6)))
-        return found
+        return scores
 
     def _judged(self, query: str, passages: Sequence[StoredChunk]) -> list[float]:
         texts = [p.chunk.embedded_text[:LONGEST_PASSAGE] for p in passages]
@@ -91,10 +91,10 @@ class CrossEncoder:
             for row, pair in zip(rows, pairs, strict=True):
                 row[: len(pair.ids)] = getattr(pair, _MEANT[name])
             feed[name] = rows
-        found = np.asarray(run_session(self._session, None, feed, self._graph)[0])
+        outputs = np.asarray(run_session(self._session, None, feed, self._graph)[0])
         if self._head is not None:
-            found = self._pooled(self._head, found, pairs)
-        logits = found.astype(np.float64).reshape(len(pairs), -1)
+            outputs = self._pooled(self._head, outputs, pairs)
+        logits = outputs.astype(np.float64).reshape(len(pairs), -1)
         # Two logits in softmax are the sigmoid of their difference.
         relevant = logits[:, -1] - (logits[:, 0] if logits.shape[1] == 2 else 0)
         return [float(score) for score in 1 / (1 + np.exp(-np.clip(relevant, -60, 60)))]
@@ -166,7 +166,7 @@ class CrossEncoder:
 
     @cached_property
     def _inputs(self) -> list[str]:
-        names = [given.name for given in self._session.get_inputs()]
+        names = [node.name for node in self._session.get_inputs()]
         unknown = set(names) - _MEANT.keys()
         if unknown:
             raise ModelUnsupported(

@@ -176,9 +176,9 @@ class TorchEngine:
             vectors[run.at] = run.vectors.cpu().numpy()
             if run.signs is None:
                 continue
-            for i, row, one in zip(run.at, run.rows, run.signs.cpu().numpy(), strict=True):
-                kept = one[: len(row)][self._tokeniser.kept(row)]
-                packed[i] = bytes([FORMAT]) + kept.tobytes()
+            for i, row, signs in zip(run.at, run.rows, run.signs.cpu().numpy(), strict=True):
+                worthy = signs[: len(row)][self._tokeniser.kept(row)]
+                packed[i] = bytes([FORMAT]) + worthy.tobytes()
 
     def _run(
         self, rows: Sequence[NDArray[np.int32]], opening: int, with_tokens: bool
@@ -201,8 +201,8 @@ class TorchEngine:
         features["token_embeddings"] = tokens
         for module in self._modules:
             features = module(features)
-        found = features["sentence_embedding"][:, : self._layout.dimensions]
-        unit = self._torch.nn.functional.normalize(found, dim=1)
+        pooled = features["sentence_embedding"][:, : self._layout.dimensions]
+        unit = self._torch.nn.functional.normalize(pooled, dim=1)
         return unit, self._signs(tokens) if with_tokens else None
 
     def _there(self, values: Any) -> Any:

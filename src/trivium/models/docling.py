@@ -26,21 +26,21 @@ class Docling:
     def analyse(self, data: bytes) -> Any:
         """The DoclingDocument of a file. Raises ModelUnavailable."""
         endpoint = self._client.endpoint
-        told = self._client.post("/v1/convert/source/async", _order(data))
-        task = told.get("task_id") if isinstance(told, dict) else None
+        status = self._client.post("/v1/convert/source/async", _order(data))
+        task = status.get("task_id") if isinstance(status, dict) else None
         if not isinstance(task, str) or not task:
             raise endpoint.nonsense("returned no task for the file")
         task = quote(task, safe="")
         until = self._now() + endpoint.patience
-        while told.get("task_status") in _WORKING:
+        while status.get("task_status") in _WORKING:
             if self._now() > until:
                 raise endpoint.late(endpoint.patience)
             self._wait(PAUSE)
-            told, _ = self._client.get(endpoint.address(f"/v1/status/poll/{task}"))
-            if not isinstance(told, dict):
+            status, _ = self._client.get(endpoint.address(f"/v1/status/poll/{task}"))
+            if not isinstance(status, dict):
                 raise endpoint.nonsense("returned no status")
-        if told.get("task_status") != "success":
-            raise endpoint.failing(f"couldn't convert the file ({told.get('task_status')})")
+        if status.get("task_status") != "success":
+            raise endpoint.failing(f"couldn't convert the file ({status.get('task_status')})")
         result, _ = self._client.get(endpoint.address(f"/v1/result/{task}"))
         document = result.get("document") if isinstance(result, dict) else None
         content = document.get("json_content") if isinstance(document, dict) else None

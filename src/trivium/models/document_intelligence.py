@@ -41,12 +41,12 @@ class DocumentIntelligence:
         until = self._now() + endpoint.patience
         while True:
             self._wait(pause or PAUSE)
-            told, pause = self._client.get(place)
-            status = told.get("status") if isinstance(told, dict) else None
-            if status == "succeeded" and isinstance(told.get("analyzeResult"), dict):
-                return told["analyzeResult"]
+            reply, pause = self._client.get(place)
+            status = reply.get("status") if isinstance(reply, dict) else None
+            if status == "succeeded" and isinstance(reply.get("analyzeResult"), dict):
+                return reply["analyzeResult"]
             if status not in ("notStarted", "running"):
-                raise endpoint.failing(f"couldn't analyse the file ({_reason(told, status)})")
+                raise endpoint.failing(f"couldn't analyse the file ({_reason(reply, status)})")
             if self._now() > until:
                 raise endpoint.late(endpoint.patience)
 
@@ -59,8 +59,8 @@ def _host(address: str) -> tuple[str, str]:
 def _reason(told: Any, status: object) -> str:
     """The innermost of the errors, which names the cause."""
     error = told.get("error") if isinstance(told, dict) else None
-    said = str(status)
+    message = str(status)
     while isinstance(error, dict):
-        said = str(error.get("message") or error.get("code") or said)
+        message = str(error.get("message") or error.get("code") or message)
         error = error.get("innererror")
-    return said
+    return message

@@ -71,8 +71,8 @@ class Endpoint:
         """The path under the URL, unless it ends so already: an address in full, with a query, is
         what Azure asks for."""
         parts = urlsplit(self.url)
-        given = parts.path.rstrip("/")
-        whole = given if given.endswith(path) else given + path
+        prefix = parts.path.rstrip("/")
+        whole = prefix if prefix.endswith(path) else prefix + path
         return urlunsplit((parts.scheme, parts.netloc, whole, parts.query, ""))
 
     @property
@@ -111,11 +111,11 @@ class Endpoint:
 
     def refusal(self, status: int, body: bytes) -> ModelUnavailable:
         """The error for an answer that is not a success."""
-        said = self._said(body)
+        reason = self._said(body)
         if status in BUSY:
-            return ModelBusy(f"{self} is busy ({status}). {said}".rstrip())
+            return ModelBusy(f"{self} is busy ({status}). {reason}".rstrip())
         if status == FAILING or (status >= 500 and status != NOT_IMPLEMENTED):
-            return ModelFailing(f"{self} fails ({status}). {said}".rstrip())
+            return ModelFailing(f"{self} fails ({status}). {reason}".rstrip())
         role = self.role
         if 300 <= status < 400:
             message, fix = "redirects to another address", f"Set `{role}.url` to the right address."
@@ -128,7 +128,7 @@ class Endpoint:
                 "refuses the request",
                 f"Check `{role}.model` and the settings beside it.",
             )
-        return ModelRefused(f"{self} {message} ({status}). {said}".rstrip(), fix=fix)
+        return ModelRefused(f"{self} {message} ({status}). {reason}".rstrip(), fix=fix)
 
     def nonsense(self, what: str) -> ModelNonsense:
         """The answer came, and cannot be used."""
@@ -158,9 +158,9 @@ class Endpoint:
         for name in ("error", "message", "detail"):
             if isinstance(payload, dict) and payload.get(name):
                 payload = payload[name]
-        said = self._clean(payload if isinstance(payload, str) else json.dumps(payload))
-        stop = "" if said.endswith((".", "!", "?", "…")) else "."
-        return f"It says: {said}{stop}" if said else ""
+        reason = self._clean(payload if isinstance(payload, str) else json.dumps(payload))
+        stop = "" if reason.endswith((".", "!", "?", "…")) else "."
+        return f"It says: {reason}{stop}" if reason else ""
 
     def _clean(self, text: str) -> str:
         if self.key:

@@ -62,9 +62,9 @@ class RemoteGenerator:
         calls = _Calls()
         with closing(self._events(messages, tools, most_tokens)) as events:
             for event in events:
-                if isinstance(event, dict) and (told := event.get("error")):
-                    said = told.get("message", told) if isinstance(told, dict) else told
-                    raise self._client.endpoint.failing(f"stopped: {said}")
+                if isinstance(event, dict) and (error := event.get("error")):
+                    message = error.get("message", error) if isinstance(error, dict) else error
+                    raise self._client.endpoint.failing(f"stopped: {message}")
                 usage = _usage(event) if _usage(event) != (0, 0) else usage
                 piece = self._written(event, "delta")
                 text += piece
@@ -128,8 +128,8 @@ class _Calls:
 
     def take(self, delta: Any) -> bool:
         """Whether the delta is a part of a call."""
-        told = delta.get("tool_calls") if isinstance(delta, dict) else None
-        for at, call in enumerate(told if isinstance(told, list) else ()):
+        calls = delta.get("tool_calls") if isinstance(delta, dict) else None
+        for at, call in enumerate(calls if isinstance(calls, list) else ()):
             if not isinstance(call, dict):
                 continue
             # Without a number, as Ollama sends them, each is whole.
@@ -139,9 +139,9 @@ class _Calls:
             function = function if isinstance(function, dict) else {}
             part["id"] = part["id"] or _text(call.get("id"))
             part["name"] += _text(function.get("name"))
-            given = function.get("arguments")
-            part["arguments"] += json.dumps(given) if isinstance(given, dict) else _text(given)
-        return bool(told)
+            value = function.get("arguments")
+            part["arguments"] += json.dumps(value) if isinstance(value, dict) else _text(value)
+        return bool(calls)
 
     def made(self) -> tuple[ToolCall, ...]:
         parts = self._parts.values()

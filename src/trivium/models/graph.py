@@ -345,10 +345,10 @@ def _classify(g: _Graph, weights: Weights, layout: Layout) -> None:
 
 def _mean(g: _Graph) -> str:
     one = g.constant(np.array([1]))
-    kept = g.add("Cast", "attention_mask", to=TensorProto.FLOAT)
-    wide = g.add("Unsqueeze", kept, g.constant(np.array([2])))
+    weights = g.add("Cast", "attention_mask", to=TensorProto.FLOAT)
+    wide = g.add("Unsqueeze", weights, g.constant(np.array([2])))
     summed = g.add("ReduceSum", g.add("Mul", "tokens", wide), one, keepdims=0)
-    return g.add("Div", summed, g.add("ReduceSum", kept, one, keepdims=1))
+    return g.add("Div", summed, g.add("ReduceSum", weights, one, keepdims=1))
 
 
 def make(
@@ -409,12 +409,12 @@ def _read(folder: Path, shape: Shape) -> Weights:
 def tensors(path: Path) -> Weights:
     """In float32, with the names of the bare encoder: some files hold it inside a larger model."""
     try:
-        found = load_file(path)
+        weights = load_file(path)
     except (SafetensorError, OSError) as reason:
         raise ModelDamaged(f"{path} can't be read: {reason}.") from reason
     return {
         _OUTER.sub("", name): values.astype(np.float32, copy=False)
-        for name, values in found.items()
+        for name, values in weights.items()
     }
 
 

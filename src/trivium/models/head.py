@@ -39,10 +39,10 @@ class Head:
             mask = mask.copy()
             mask[:, :prompt] = 0
         modes = self._layout.shape.pooling.split("+")
-        found = np.concatenate([_POOLINGS[mode](tokens, mask) for mode in modes], axis=1)
+        pooled = np.concatenate([_POOLINGS[mode](tokens, mask) for mode in modes], axis=1)
         for step in self._steps:
-            found = step(found)
-        return found
+            pooled = step(pooled)
+        return pooled
 
     def finished(self, found: Vectors) -> Vectors:
         """Cut to the wanted numbers, and of length 1."""
@@ -66,14 +66,14 @@ def _unit(found: Vectors) -> Vectors:
 
 
 def _first(tokens: Vectors, mask: Vectors) -> Vectors:
-    found: Vectors = tokens[np.arange(len(tokens)), mask.argmax(axis=1)]
-    return found
+    rows: Vectors = tokens[np.arange(len(tokens)), mask.argmax(axis=1)]
+    return rows
 
 
 def _last(tokens: Vectors, mask: Vectors) -> Vectors:
     last = mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)
-    found: Vectors = tokens[np.arange(len(tokens)), last]
-    return found
+    rows: Vectors = tokens[np.arange(len(tokens)), last]
+    return rows
 
 
 def _most(tokens: Vectors, mask: Vectors) -> Vectors:
@@ -83,8 +83,8 @@ def _most(tokens: Vectors, mask: Vectors) -> Vectors:
 
 def _sum(tokens: Vectors, mask: Vectors) -> Vectors:
     # As products of matrices: einsum takes 3 times as long.
-    found: Vectors = (mask[:, None, :] @ tokens)[:, 0]
-    return found
+    rows: Vectors = (mask[:, None, :] @ tokens)[:, 0]
+    return rows
 
 
 def _mean(tokens: Vectors, mask: Vectors) -> Vectors:
@@ -94,8 +94,8 @@ def _mean(tokens: Vectors, mask: Vectors) -> Vectors:
 
 def _mean_by_root(tokens: Vectors, mask: Vectors) -> Vectors:
     count = np.maximum(mask.sum(axis=1, keepdims=True), 1e-9)
-    found: Vectors = _sum(tokens, mask) / np.sqrt(count)
-    return found
+    rows: Vectors = _sum(tokens, mask) / np.sqrt(count)
+    return rows
 
 
 def _weighted(tokens: Vectors, mask: Vectors) -> Vectors:

@@ -154,13 +154,13 @@ class Client:
                     raise Passing(self.endpoint.late(seconds))
 
     def _lines(self, response: httpx2.Response) -> Iterator[bytes]:
-        kept = b""
+        rest = b""
         for piece in response.iter_bytes():
-            *lines, kept = (kept + piece).split(b"\n")
-            if len(kept) > self._max_bytes:
+            *lines, rest = (rest + piece).split(b"\n")
+            if len(rest) > self._max_bytes:
                 raise self.endpoint.nonsense(f"sent a line of more than {self._max_bytes:,} bytes")
             yield from lines
-        yield kept
+        yield rest
 
     def _parsed(self, data: bytes) -> Any:
         try:

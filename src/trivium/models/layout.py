@@ -109,8 +109,8 @@ class Layout:
         modules = list(self.modules)
         while modules and modules[-1].kind == "Normalize":  # every vector gets length 1 in the end
             modules.pop()
-        told = [self.rotary, modules, "" if self.pools_prompt else "without prompt", self.lower]
-        return repr(told) if any(told) else ""
+        parts = [self.rotary, modules, "" if self.pools_prompt else "without prompt", self.lower]
+        return repr(parts) if any(parts) else ""
 
 
 def read(folder: Path) -> Layout:
@@ -201,9 +201,9 @@ def _modules(folder: Path) -> list[dict[str, str]]:
     if not (folder / MODULES).is_file():
         return []
     modules = []
-    for told in _list(folder / MODULES):
+    for module in _list(folder / MODULES):
         try:
-            kind, path = str(told["type"]), str(told["path"])
+            kind, path = str(module["type"]), str(module["path"])
         except (KeyError, TypeError) as reason:
             raise ModelDamaged(f"{folder / MODULES} doesn't list modules: {reason}.") from reason
         package, _, name = kind.rpartition(".")
@@ -266,8 +266,8 @@ def _module(folder: Path, module: Mapping[str, str]) -> Module:
 
 
 def _transformer_settings(folder: Path) -> Mapping[str, Any]:
-    found = (_json(folder / name) for name in _TRANSFORMER_SETTINGS if (folder / name).is_file())
-    own: Mapping[str, Any] = next(found, {})
+    settings = (_json(folder / name) for name in _TRANSFORMER_SETTINGS if (folder / name).is_file())
+    own: Mapping[str, Any] = next(settings, {})
     task = own.get("transformer_task", "feature-extraction")
     if task != "feature-extraction":
         raise _refused(folder, f"a Transformer for {task}")
@@ -289,8 +289,8 @@ def _limit(encoder: Path, own: Mapping[str, Any]) -> int:
 
 def _lowers(tokenizer: Path) -> bool:
     """Whether a tokeniser makes letters small itself."""
-    told = _json(tokenizer).get("normalizer") or {}
-    parts = [told, *told.get("normalizers", ())]
+    first = _json(tokenizer).get("normalizer") or {}
+    parts = [first, *first.get("normalizers", ())]
     return any(part.get("type") == "Lowercase" or part.get("lowercase") for part in parts)
 
 
@@ -312,11 +312,11 @@ def _rotary(config: Mapping[str, Any]) -> Rotary:
         ("full_attention", "global_rope_theta", 160_000.0),
         ("sliding_attention", "local_rope_theta", 10_000.0),
     ):
-        told = (config.get("rope_parameters") or {}).get(kind) or {}
-        if told.get("rope_type", "default") != "default" or config.get("rope_scaling"):
+        rope = (config.get("rope_parameters") or {}).get(kind) or {}
+        if rope.get("rope_type", "default") != "default" or config.get("rope_scaling"):
             raise ModelUnsupported("The model scales its rotary position embeddings.", fix=_EXPORT)
         # Where neighbours have none of their own, the one of whole texts counts.
-        own = told.get("rope_theta", config.get(old, default))
+        own = rope.get("rope_theta", config.get(old, default))
         theta[kind] = float(theta["full_attention"] if own is None and theta else own)
     return Rotary(
         tuple(full or (layer % every == 0 for layer in range(layers))),

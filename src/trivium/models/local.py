@@ -80,8 +80,8 @@ class LocalEmbedder:
         self._query_prefix = query_prefix or layout.query_prompt
         self._document_prefix = document_prefix or layout.document_prompt
         if self._document_prefix:  # a query's prefix changes no stored vector
-            told = hashlib.sha256(self._document_prefix.encode()).hexdigest()
-            self.fingerprint += f"-{told[:6]}"
+            digest = hashlib.sha256(self._document_prefix.encode()).hexdigest()
+            self.fingerprint += f"-{digest[:6]}"
         self._is_builtin = model.name == weights.NAME
         self._folder = folder
         self._cache = cache
@@ -128,8 +128,8 @@ class LocalEmbedder:
 
         def embed(engine: _Engine, batch: list[int], rows: list[list[int]], prompt: int) -> None:
             vectors[batch], tokens = engine.with_tokens(rows, prompt)
-            for i, row, found in zip(batch, rows, tokens, strict=True):
-                packed[i] = pack(found[engine.tokeniser.kept(row)])
+            for i, row, matrix in zip(batch, rows, tokens, strict=True):
+                packed[i] = pack(matrix[engine.tokeniser.kept(row)])
 
         self._in_batches(texts, embed)
         return vectors, packed
@@ -146,10 +146,10 @@ class LocalEmbedder:
         row, belonging = engine.tokeniser.encode_words(self._query_prefix + text)
         opening = engine.tokeniser.prompt_length(self._query_prefix)
         belonging[:opening] = [""] * opening  # nobody asked for the words of the prompt
-        found = self._last_queries.get(tuple(row))
-        if found is None:
-            _, (found,) = engine.with_tokens([row])
-        return found / np.linalg.norm(found, axis=1, keepdims=True), belonging
+        tokens = self._last_queries.get(tuple(row))
+        if tokens is None:
+            _, (tokens,) = engine.with_tokens([row])
+        return tokens / np.linalg.norm(tokens, axis=1, keepdims=True), belonging
 
     def embed_query(self, text: str) -> Vector:
         engine, prefix = self.load(), self._query_prefix
@@ -296,9 +296,9 @@ class LocalEmbedder:
         """The graph and the tokeniser, made ready on the first call on this machine."""
         if self._folder is not None:
             encoder = self._folder / self._layout.encoder
-            given = given_graph(encoder)
-            if given is not None:
-                return given, encoder / TOKENIZER
+            graph_path = given_graph(encoder)
+            if graph_path is not None:
+                return graph_path, encoder / TOKENIZER
         if not self._made.is_file():
             from trivium.models import graph
 
@@ -344,14 +344,14 @@ class _Engine:
         self._padding = layout.shape.padding
         self._graph = graph
         self._session = open_session(graph, threads)
-        self._inputs = {given.name for given in self._session.get_inputs()}
+        self._inputs = {node.name for node in self._session.get_inputs()}
         unknown = self._inputs - {"input_ids", "attention_mask", "token_type_ids"}
         if unknown:
             raise ModelUnsupported(
                 f"The model {graph.name} needs the inputs {', '.join(sorted(unknown))}.",
                 fix="Export it with input_ids and attention_mask as its inputs.",
             )
-        outputs = {given.name: len(given.shape) for given in self._session.get_outputs()}
+        outputs = {node.name: len(node.shape) for node in self._session.get_outputs()}
         wanted = ("tokens", "token_embeddings", "last_hidden_state", next(iter(outputs)))
         # By its axes: text, token, number. Some exports give whole texts' vectors only.
         self._tokens = next((name for name in wanted if outputs.get(name) == 3), "")
@@ -376,18 +376,18 @@ class _Engine:
     def vectors(self, rows: Sequence[Sequence[int]], prompt: int = 0) -> Vectors:
         """`prompt`: as many tokens of each row are its prompt."""
         if not self._tokens:
-            found, _ = self._run(rows, self._whole)
-            return self._head.finished(found)
-        found, mask = self._run(rows, self._tokens)
-        return self._head.vectors(found, mask, prompt)
+            output, _ = self._run(rows, self._whole)
+            return self._head.finished(output)
+        output, mask = self._run(rows, self._tokens)
+        return self._head.vectors(output, mask, prompt)
 
     def with_tokens(
         self, rows: Sequence[Sequence[int]], prompt: int = 0
     ) -> tuple[Vectors, list[Vectors]]:
         """And for each text the vectors of its tokens, as the last layer gives them."""
-        found, mask = self._run(rows, self._tokens)
-        tokens = [one[: len(row)] for row, one in zip(rows, found, strict=True)]
-        return self._head.vectors(found, mask, prompt), tokens
+        padded, mask = self._run(rows, self._tokens)
+        tokens = [vectors[: len(row)] for row, vectors in zip(rows, padded, strict=True)]
+        return self._head.vectors(padded, mask, prompt), tokens
 
     def _run(self, rows: Sequence[Sequence[int]], output: str) -> tuple[Vectors, Vectors]:
         import numpy as np
@@ -399,8 +399,8 @@ class _Engine:
             mask[row, : len(tokens)] = 1
         feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         feed = {name: values for name, values in feed.items() if name in self._inputs}
-        found = run_session(self._session, [output], feed, self._graph)[0]
-        return found.astype(np.float32, copy=False), mask.astype(np.float32)
+        result = run_session(self._session, [output], feed, self._graph)[0]
+        return result.astype(np.float32, copy=False), mask.astype(np.float32)
 
 
 def open_session(graph: Path, threads: int) -> Any:

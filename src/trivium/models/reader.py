@@ -42,20 +42,22 @@ class Reader:
         self._known: dict[tuple[str, str], Reading] = {}
 
     def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
-        found = {
-            one: self._known[question, one] for one in passages if (question, one) in self._known
+        readings = {
+            passage: self._known[question, passage]
+            for passage in passages
+            if (question, passage) in self._known
         }
-        new = [one for one in dict.fromkeys(passages) if one not in found]
-        pairs = [self._tokenizer.encode(encodable(question), encodable(one)) for one in new]
+        new = [passage for passage in dict.fromkeys(passages) if passage not in readings]
+        pairs = [self._tokenizer.encode(encodable(question), encodable(passage)) for passage in new]
         for batch in batches([len(pair.ids) for pair in pairs], BATCH_TOKENS):
             logits = self._run([pairs[at] for at in batch])
-            found |= {
+            readings |= {
                 new[at]: _reading(pairs[at], row) for at, row in zip(batch, logits, strict=True)
             }
         if len(self._known) > REMEMBERED:
             self._known = {}
-        self._known |= {(question, one): found[one] for one in new}
-        return [found[one] for one in passages]
+        self._known |= {(question, passage): readings[passage] for passage in new}
+        return [readings[passage] for passage in passages]
 
     def _run(self, pairs: Sequence[Encoding]) -> NDArray[Any]:
         from trivium.models.local import run_session
@@ -81,8 +83,8 @@ class Reader:
         from trivium.models import graph, weights
         from trivium.models.local import GRAPH, GRAPH_VERSION
 
-        told = f"{weights.builtin().digest}{weights.sha256(DIFFERENCES)}"
-        digest = hashlib.sha256(told.encode()).hexdigest()[:12]
+        parts = f"{weights.builtin().digest}{weights.sha256(DIFFERENCES)}"
+        digest = hashlib.sha256(parts.encode()).hexdigest()[:12]
         made = self._cache / "graphs" / f"reader-{digest}-v{GRAPH_VERSION}" / GRAPH
         if not made.is_file():
             weights.verify(self._encoder)
@@ -105,15 +107,15 @@ _INPUTS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_i
 def changed(weights: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """The encoder's weights with the reader's differences: of a matrix as the product of two small
     ones in 8 bits by row, of anything else in its place."""
-    found = dict(weights)
+    mixed = dict(weights)
     for name, values in own.items():
         if name.endswith(".a"):
             at = name.removesuffix(".a")
             a, b = (own[f"{at}.{x}"] * own[f"{at}.{x}.scale"][:, None] for x in "ab")
-            found[f"{at}.weight"] = weights[f"{at}.weight"] + np.float32(SCALE) * (b @ a)
+            mixed[f"{at}.weight"] = weights[f"{at}.weight"] + np.float32(SCALE) * (b @ a)
         elif name.startswith("reader.") or name in weights:
-            found[name] = values
-    return found
+            mixed[name] = values
+    return mixed
 
 
 def _reading(pair: Encoding, logits: NDArray[Any]) -> Reading:

@@ -30,9 +30,9 @@ class RemoteEmbedder(CallingEmbedder[Client]):
 def by_place(answer: Any) -> dict[int, Any] | None:
     """Embeddings by position; None if this is no answer to the question."""
     data = answer.get("data") if isinstance(answer, dict) else None
-    if not isinstance(data, list) or not all(isinstance(one, dict) for one in data):
+    if not isinstance(data, list) or not all(isinstance(row, dict) for row in data):
         return None
     # Some servers leave `index` out; then the order is meant.
-    rows = {one.get("index", place): one.get("embedding") for place, one in enumerate(data)}
+    rows = {row.get("index", place): row.get("embedding") for place, row in enumerate(data)}
     whole = all(type(place) is int for place in rows) and len(rows) == len(data)
     return rows if whole else None

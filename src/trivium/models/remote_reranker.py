@@ -33,9 +33,9 @@ class RemoteReranker:
 
     def _ask(self, query: str, texts: list[str]) -> Any:
         if not self._speaks_tei:
-            asked = {"query": query, "documents": texts, "top_n": len(texts)}
+            request = {"query": query, "documents": texts, "top_n": len(texts)}
             try:
-                return self._post({"model": self._client.endpoint.model, **asked})
+                return self._post({"model": self._client.endpoint.model, **request})
             except ModelRefused as refused:
                 if "`texts`" not in refused.message:  # TEI: "missing field `texts`"
                     raise
@@ -52,10 +52,10 @@ def _scores(answer: Any) -> dict[int, float] | None:
     if not isinstance(listed, list):
         return None
     scores: dict[int, float] = {}
-    for one in listed:
-        if not isinstance(one, dict):
+    for entry in listed:
+        if not isinstance(entry, dict):
             return None
-        place, score = one.get("index"), one.get("relevance_score", one.get("score"))
+        place, score = entry.get("index"), entry.get("relevance_score", entry.get("score"))
         if type(place) is not int or place in scores:
             return None
         if not isinstance(score, int | float) or not math.isfinite(score):

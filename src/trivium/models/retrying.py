@@ -87,9 +87,9 @@ class Retrying:
 
 def _final(problem: Passing, tried: int) -> ModelUnavailable:
     error = problem.error
-    said = [error.message]
+    sentences = [error.message]
     if tried > 1:
-        said.append(f"That was attempt {tried}.")
+        sentences.append(f"That was attempt {tried}.")
     if problem.after:
-        said.append(f"It asks to wait {problem.after:,.0f} seconds.")
-    return type(error)(" ".join(said), fix=error.fix)
+        sentences.append(f"It asks to wait {problem.after:,.0f} seconds.")
+    return type(error)(" ".join(sentences), fix=error.fix)

@@ -55,8 +55,8 @@ class TokenProcesses:
 
     def encode_all(self, texts: Sequence[str], prompt: str = "") -> Iterator[NDArray[np.int32]]:
         pieces = (texts[start : start + PIECE] for start in range(0, len(texts), PIECE))
-        found = self._threads.map(lambda piece: self._encoded(piece, prompt), pieces)
-        return chain.from_iterable(found)
+        rows = self._threads.map(lambda piece: self._encoded(piece, prompt), pieces)
+        return chain.from_iterable(rows)
 
     def close(self) -> None:
         self._threads.shutdown()
@@ -108,10 +108,10 @@ def _ask(
 
 def _read(process: subprocess.Popen[bytes], size: int) -> bytes:
     assert process.stdout is not None
-    found = process.stdout.read(size)
-    if len(found) < size:
+    data = process.stdout.read(size)
+    if len(data) < size:
         raise EOFError
-    return found
+    return data
 
 
 def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:

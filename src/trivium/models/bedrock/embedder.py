@@ -31,28 +31,28 @@ class BedrockEmbedder(CallingEmbedder[BedrockClient]):
         return _MOST[self._family]
 
     def _rows(self, texts: Sequence[str], *, hurried: bool) -> dict[int, Any] | None:
-        asked = self._titan(texts) if self._family == TITAN else self._cohere(texts, hurried)
+        request = self._titan(texts) if self._family == TITAN else self._cohere(texts, hurried)
         attempts, patience = (HURRIED, self._query_seconds) if hurried else (ATTEMPTS, None)
-        answer = self._client.invoke(asked, attempts=attempts, patience=patience)
+        answer = self._client.invoke(request, attempts=attempts, patience=patience)
         if not isinstance(answer, dict):
             return None
         if self._family == TITAN:
             return {0: answer.get("embedding")}
-        found = answer.get("embeddings")
-        rows = found.get("float") if isinstance(found, dict) else found
+        listed = answer.get("embeddings")
+        rows = listed.get("float") if isinstance(listed, dict) else listed
         return dict(enumerate(rows)) if isinstance(rows, list) else None
 
     def _titan(self, texts: Sequence[str]) -> dict[str, Any]:
         (text,) = texts
-        asked: dict[str, Any] = {"inputText": text}
-        return {**asked, "dimensions": self._wanted} if self._wanted else asked
+        request: dict[str, Any] = {"inputText": text}
+        return {**request, "dimensions": self._wanted} if self._wanted else request
 
     def _cohere(self, texts: Sequence[str], is_query: bool) -> dict[str, Any]:
         """It was trained with a mark for queries and another for documents."""
         kind = "search_query" if is_query else "search_document"
-        asked: dict[str, Any] = {"input_type": kind, "embedding_types": ["float"]}
+        request: dict[str, Any] = {"input_type": kind, "embedding_types": ["float"]}
         if self._wanted:
-            asked["output_dimension"] = self._wanted
+            request["output_dimension"] = self._wanted
         if COHERE_V3 in self._endpoint.model:
-            return {**asked, "texts": [text[:LONGEST_V3] for text in texts], "truncate": "END"}
-        return {**asked, "texts": list(texts), "truncate": "RIGHT"}
+            return {**request, "texts": [text[:LONGEST_V3] for text in texts], "truncate": "END"}
+        return {**request, "texts": list(texts), "truncate": "RIGHT"}

@@ -58,13 +58,13 @@ class BedrockGenerator:
         system = [
             {"text": encodable(message.text)} for message in messages if message.role == "system"
         ]
-        said = [
+        turns = [
             {"role": message.role, "content": _content(message)}
             for message in messages
             if message.role != "system"
         ]
-        asked = {"messages": said, "inferenceConfig": {"maxTokens": most_tokens, **self._fixed}}
-        return {**asked, "system": system} if system else asked
+        request = {"messages": turns, "inferenceConfig": {"maxTokens": most_tokens, **self._fixed}}
+        return {**request, "system": system} if system else request
 
 
 def _content(message: Message) -> list[dict[str, Any]]:

@@ -42,5 +42,5 @@ class BedrockReranker:
         )
         # boto3 has held the answer against Amazon's description: what is there is a number.
         listed = answer.get("results", [])
-        found = {one.get("index", -1): one.get("relevanceScore", 0.0) for one in listed}
-        return in_order(found, len(texts), self._client.endpoint)
+        by_place = {entry.get("index", -1): entry.get("relevanceScore", 0.0) for entry in listed}
+        return in_order(by_place, len(texts), self._client.endpoint)

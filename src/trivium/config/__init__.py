@@ -436,9 +436,9 @@ def _grouped() -> list[Field[Any]]:
 def key(role: str, file: Path | None) -> str:
     """The key for a remote model, from TRIVIUM_EMBED_KEY and the like, or from the file. A key is
     not a setting, so nothing that shows settings can show it."""
-    given = os.environ.get(key_variable(role), "")
-    if given or file is None:
-        return given.strip()
+    value = os.environ.get(key_variable(role), "")
+    if value or file is None:
+        return value.strip()
     try:
         return file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as reason:
@@ -532,16 +532,16 @@ def _printed(name: str, command: str) -> str:
 
 def listed_secrets(text: str) -> dict[str, str]:
     """Places of secrets by name, from `sync.secrets`. Raises BadSetting."""
-    found = {}
+    places = {}
     for part in filter(None, map(str.strip, text.split(","))):
-        name, _, place = (one.strip() for one in part.partition("="))
+        name, _, place = (side.strip() for side in part.partition("="))
         if not name or not place.startswith(("env:", "file:", "command:")):
             raise BadSetting(
                 f"`sync.secrets` can't be read at {name[:80]!r}.",
                 fix="Write NAME=env:VARIABLE or NAME=file:PATH, comma-separated.",
             )
-        found[name] = place
-    return found
+        places[name] = place
+    return places
 
 
 def usual_secret(variable: str) -> str:

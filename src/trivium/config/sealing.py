@@ -41,17 +41,17 @@ def _key(file: Path, *, make: bool = False) -> bytes:
     from cryptography.fernet import Fernet
 
     try:
-        given = os.environ.get(VARIABLE, "").strip().encode()
-        if not given and make:
+        value = os.environ.get(VARIABLE, "").strip().encode()
+        if not value and make:
             _make(file)
-        key = given or file.read_bytes().strip()
+        key = value or file.read_bytes().strip()
         Fernet(key)
         return key
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as reason:
         why = reason.strerror if isinstance(reason, OSError) else "it isn't a key"
-        where = VARIABLE if given else str(file)
+        where = VARIABLE if value else str(file)
         raise BadSetting(
             f"Couldn't use the key for stored secrets ({where}): {why}.",
             fix=f"Set {VARIABLE} to 32 random bytes in URL-safe Base64.",

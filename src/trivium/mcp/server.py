@@ -62,8 +62,8 @@ def create_server(
         caller = who_calls(ctx)
         try:
             caller.require(tool.right)
-            asked = _INPUTS[tool.name].validate_python(params.arguments or {})
-            answer = await run(partial(tool.do, library, caller, asked))
+            request = _INPUTS[tool.name].validate_python(params.arguments or {})
+            answer = await run(partial(tool.do, library, caller, request))
         except ValidationError as error:
             return _failed("request.invalid", _reason(error))
         except TriviumError as error:

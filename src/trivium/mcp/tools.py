@@ -74,8 +74,8 @@ def _tool(
     def offer(do: Function) -> Function:
         types, name = get_type_hints(do), do.__name__
         right = Right(_NEEDS.get(name, Right.SEARCH))
-        asked, told = types["asked"], types["return"]
-        TOOLS.append(Tool(name, title, description, asked, told, right, do, destroys))
+        input_, output = types["asked"], types["return"]
+        TOOLS.append(Tool(name, title, description, input_, output, right, do, destroys))
         return do
 
     return offer
@@ -96,15 +96,15 @@ def search(library: Library, caller: Caller, asked: shapes.SearchInput) -> shape
         combine=Combine.MAXIMUM if asked.others else None,
     )
     queries = [asked.query, *asked.others]
-    found = library.search(queries, options=options, filters=asked, within=caller.within())
-    results = _listed(found, first, first + asked.limit)
+    hits = library.search(queries, options=options, filters=asked, within=caller.within())
+    results = _listed(hits, first, first + asked.limit)
     end = first + len(results)
     return shapes.SearchOutput(
         results=results,
-        weak=found.weak,
-        suggestion=found.analysis.suggestion,
-        notes=list(found.notes),
-        next_cursor=str(end) if end < len(found) else None,
+        weak=hits.weak,
+        suggestion=hits.analysis.suggestion,
+        notes=list(hits.notes),
+        next_cursor=str(end) if end < len(hits) else None,
     )
 
 
@@ -113,11 +113,11 @@ def _listed(results: Results, first: int, end: int) -> list[shapes.Found]:
     listed: list[shapes.Found] = []
     room = MOST_TEXT
     for result in results[first:end]:
-        told = _found(result, weak=not results.fits(result))
-        room -= len(told.text)
+        shape = _found(result, weak=not results.fits(result))
+        room -= len(shape.text)
         if room < 0 and listed:
             break
-        listed.append(told)
+        listed.append(shape)
     return listed
 
 
@@ -250,7 +250,7 @@ def quote(library: Library, caller: Caller, asked: shapes.QuoteInput) -> Quotati
 def history(library: Library, caller: Caller, asked: shapes.HistoryInput) -> shapes.HistoryOutput:
     within = caller.within()
     document = library.documents.get(asked.document, within)
-    kept = library.history.of(document.id, within)
+    versions = library.history.of(document.id, within)
     return shapes.HistoryOutput(
         _document(document),
         [
@@ -260,7 +260,7 @@ def history(library: Library, caller: Caller, asked: shapes.HistoryInput) -> sha
                 created_at=version.created_at,
                 retired_at=version.retired_at,
             )
-            for version in kept[-_MOST_FIELDS:]
+            for version in versions[-_MOST_FIELDS:]
         ],
     )
 
@@ -289,25 +289,25 @@ def ask(library: Library, caller: Caller, asked: shapes.AskInput) -> shapes.AskO
         text=answer.text[:MOST_TEXT],
         citations=[
             shapes.CitedShape(
-                number=one.number,
-                document=one.document,
-                index=one.index,
-                title=one.title,
-                uri=one.uri,
-                pages=one.pages,
+                number=citation.number,
+                document=citation.document,
+                index=citation.index,
+                title=citation.title,
+                uri=citation.uri,
+                pages=citation.pages,
                 place=PlaceAnswer(
-                    sheet=one.sheet or "",
-                    rows=one.rows,
-                    authors=one.authors or (),
-                    time=one.time or "",
-                    link=one.link,
-                    seconds=one.seconds,
+                    sheet=citation.sheet or "",
+                    rows=citation.rows,
+                    authors=citation.authors or (),
+                    time=citation.time or "",
+                    link=citation.link,
+                    seconds=citation.seconds,
                 ),
-                text=f"{one.header or ''}\n{one.text}".lstrip("\n")[:MOST_PASSAGE],
+                text=f"{citation.header or ''}\n{citation.text}".lstrip("\n")[:MOST_PASSAGE],
             )
-            for one in answer.citations
+            for citation in answer.citations
         ],
-        unsupported=[one.text for one in answer.unsupported],
+        unsupported=[sentence.text for sentence in answer.unsupported],
         steps=[step.line for step in answer.steps],
         notes=answer.notes,
     )
@@ -317,13 +317,13 @@ def ask(library: Library, caller: Caller, asked: shapes.AskInput) -> shapes.AskO
 def list_collections(
     library: Library, caller: Caller, asked: shapes.ListCollectionsInput
 ) -> shapes.ListCollectionsOutput:
-    found = library.documents.collections(caller.within())
+    collections = library.documents.collections(caller.within())
     return shapes.ListCollectionsOutput(
         collections=[
             shapes.CollectionShape(
                 name=collection.name, documents=collection.documents, passages=collection.chunks
             )
-            for collection in found
+            for collection in collections
         ]
     )
 
@@ -332,18 +332,18 @@ def list_collections(
 def list_documents(
     library: Library, caller: Caller, asked: shapes.ListDocumentsInput
 ) -> shapes.ListDocumentsOutput:
-    found = library.documents.all(
+    matches = library.documents.all(
         caller.within(), where=asked.where, after=_number(asked.cursor), limit=asked.limit + 1
     )
     listed: list[shapes.DocumentShape] = []
     room = MOST_TEXT
-    for document in found[: asked.limit]:
+    for document in matches[: asked.limit]:
         shape = _document(document)
         room -= len(_DOCUMENT.dump_json(shape))
         if room < 0 and listed:
             break
         listed.append(shape)
-    more = len(found) > len(listed)
+    more = len(matches) > len(listed)
     return shapes.ListDocumentsOutput(
         documents=listed, next_cursor=str(listed[-1].id) if more and listed else None
     )

@@ -109,7 +109,7 @@ def requests(*examples: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _field(kind: type, name: str) -> Field[Any]:
-    return next(one for one in fields(cast(Any, kind)) if one.name == name)
+    return next(f for f in fields(cast(Any, kind)) if f.name == name)
 
 
 def option_of(declared: Field[Any]) -> Option:
@@ -118,23 +118,23 @@ def option_of(declared: Field[Any]) -> Option:
 
 def options_of(kind: type) -> list[Field[Any]]:
     """The declared options of a dataclass."""
-    return [one for one in fields(cast(Any, kind)) if _OPTION in one.metadata]
+    return [f for f in fields(cast(Any, kind)) if _OPTION in f.metadata]
 
 
 def boxes_of(kind: type) -> dict[str, Box]:
     """The checkboxes of options that have one, by the option's name."""
-    boxes = {one.name: option_of(one).box for one in options_of(kind)}
+    boxes = {f.name: option_of(f).box for f in options_of(kind)}
     return {name: box for name, box in boxes.items() if box is not None}
 
 
 def labels_of(kind: type) -> dict[str, Mapping[str, str]]:
     """What the page calls the values of options, by the option's name."""
-    return {one.name: option_of(one).labels for one in options_of(kind)}
+    return {f.name: option_of(f).labels for f in options_of(kind)}
 
 
 def part(kind: type[T], whole: object, **changed: Any) -> T:
     """The options of one dataclass, out of a larger one."""
-    values = {one.name: getattr(whole, one.name) for one in fields(cast(Any, kind))}
+    values = {f.name: getattr(whole, f.name) for f in fields(cast(Any, kind))}
     return kind(**values | changed)
 
 
@@ -144,11 +144,11 @@ def for_assistants(kind: type[T]) -> type[T]:
     from typing import ClassVar
 
     for base in kind.__mro__[1:]:
-        for one in getattr(base, "__dataclass_fields__", {}).values():
-            if _OPTION in one.metadata and not option_of(one).assistants:
-                default = None if one.default is MISSING else one.default
-                setattr(kind, one.name, default)
-                kind.__annotations__[one.name] = ClassVar[Any]
+        for inherited in getattr(base, "__dataclass_fields__", {}).values():
+            if _OPTION in inherited.metadata and not option_of(inherited).assistants:
+                default = None if inherited.default is MISSING else inherited.default
+                setattr(kind, inherited.name, default)
+                kind.__annotations__[inherited.name] = ClassVar[Any]
     return dataclass(frozen=True, kw_only=True)(kind)
 
 
@@ -198,15 +198,15 @@ def _said(value: str) -> str:
 def kinds_of(kind: type) -> dict[str, Any]:
     """For each option, the type that a request carries, without None."""
     hints = get_type_hints(kind, include_extras=True)
-    return {one.name: _plain(hints[one.name]) for one in options_of(kind)}
+    return {f.name: _plain(hints[f.name]) for f in options_of(kind)}
 
 
 def _plain(hint: Any) -> Any:
     if get_origin(hint) is Annotated:
-        carried = [one.kind for one in get_args(hint)[1:] if isinstance(one, Carried)]
+        carried = [mark.kind for mark in get_args(hint)[1:] if isinstance(mark, Carried)]
         return _plain(carried[0] if carried else get_args(hint)[0])
     if get_origin(hint) in (Union, UnionType):
-        kinds = [_plain(one) for one in get_args(hint) if one is not NoneType]
+        kinds = [_plain(other) for other in get_args(hint) if other is not NoneType]
         if bool in kinds:  # a switch, with more to say over a network
             return bool
         return kinds[0] if len(kinds) == 1 else str
@@ -215,13 +215,13 @@ def _plain(hint: Any) -> Any:
 
 def faults(errors: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """What pydantic found wrong with a request: where, and what."""
-    said = {
+    plainer = {
         "unexpected_keyword_argument": "this field is unknown",
         "extra_forbidden": "this field is unknown",
         "dataclass_type": "Input should be a JSON object",
         "model_attributes_type": "Input should be a JSON object",
     }
     return [
-        (".".join(map(str, error["loc"])), said.get(error["type"], str(error["msg"])))
+        (".".join(map(str, error["loc"])), plainer.get(error["type"], str(error["msg"])))
         for error in errors
     ]

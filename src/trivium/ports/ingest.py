@@ -105,9 +105,9 @@ def reads(
 
     def make(extract: Callable[[Blob], Extraction]) -> Extractor:
         kind = extract.__name__.removeprefix("read_").title().replace("_", "")
-        told = {"version": version, "__doc__": extract.__doc__, "__module__": extract.__module__}
+        says = {"version": version, "__doc__": extract.__doc__, "__module__": extract.__module__}
         does = {"accepts": staticmethod(accepts), "extract": staticmethod(extract)}
-        return cast(Extractor, type(f"{kind}Extractor", (), told | does)())
+        return cast(Extractor, type(f"{kind}Extractor", (), says | does)())
 
     return make
 

@@ -94,7 +94,7 @@ class Reading:
     def within(self, start: int, end: int) -> float:
         """The chance that the answer is between two characters."""
         inside = [at for at, (a, b) in enumerate(self.spans) if start <= a and b <= end]
-        begins, ends = (sum(one[at] for at in inside) for one in (self.begins, self.ends))
+        begins, ends = (sum(chances[at] for at in inside) for chances in (self.begins, self.ends))
         return sqrt(begins * ends)
 
 

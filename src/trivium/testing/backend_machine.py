@@ -98,10 +98,10 @@ _QUERIES = st.one_of(
 _READERS = st.sampled_from(["", "", "reader-1"])
 _FINGERPRINTS = st.sampled_from(["sample", "sample", "newer"])
 _DOCUMENTS: st.SearchStrategy[Processed] = st.builds(
-    lambda uri, paragraphs, **told: sample(
+    lambda uri, paragraphs, **options: sample(
         uri,
         *paragraphs,
-        **told,
+        **options,
         places=[
             Place(sheet=text[:1].upper(), rows=(n, n + 2)) for n, text in enumerate(paragraphs)
         ],
@@ -231,9 +231,9 @@ class BackendMachine(RuleBasedStateMachine):
         documents=st.frozensets(st.integers(1, 12), max_size=2),
     )
     def keep_turn(self, name: str, held: frozenset[str] | None, documents: frozenset[int]) -> None:
-        kept = KeptTurn(Turn("what?", "that"), held, documents)
+        turn = KeptTurn(Turn("what?", "that"), held, documents)
         for store in (self.store, self.reference):
-            store.conversations.keep(name, kept)
+            store.conversations.keep(name, turn)
 
     @rule(name=st.sampled_from(["one", "two"]), where=_WHERES)
     def forget_conversation(self, name: str, where: Where) -> None:
@@ -242,7 +242,7 @@ class BackendMachine(RuleBasedStateMachine):
 
     @rule(where=_WHERES)
     def look_at_conversations(self, where: Where) -> None:
-        told = [
+        seen = [
             [
                 (
                     c.name,
@@ -252,7 +252,7 @@ class BackendMachine(RuleBasedStateMachine):
             ]
             for store in (self.store, self.reference)
         ]
-        assert told[0] == told[1]
+        assert seen[0] == seen[1]
 
     @rule(query=_QUERIES, where=_WHERES, signal=st.sampled_from(list(Signal)))
     def search(self, query: str, where: Where, signal: Signal) -> None:
@@ -293,15 +293,15 @@ class BackendMachine(RuleBasedStateMachine):
     @rule(query=_QUERIES, where=_WHERES)
     def spellings(self, query: str, where: Where) -> None:
         words = probe(query).query.words
-        found = self.store.signals.spellings(words, where)
-        assert found == self.reference.signals.spellings(words, where)
+        spelled = self.store.signals.spellings(words, where)
+        assert spelled == self.reference.signals.spellings(words, where)
         visible = {
             word
             for document in self.reference.documents.all(where)
             for stored in self.reference.documents.passages(document.id, where)
             for word in split(f"{stored.chunk.context}\n{stored.chunk.text}")
         }
-        assert {w for near in found.values() for s in near for w in s.words} <= visible
+        assert {w for near in spelled.values() for s in near for w in s.words} <= visible
         begun = words[0][:2] if words else "sw"
         going_on = self.store.signals.completions(begun, where, 5)
         assert going_on == self.reference.signals.completions(begun, where, 5)

@@ -21,8 +21,8 @@ PLAYER = Where(frozenset({"player"}))
 
 
 def kept(question: str, audiences: set[str] | None = None, *documents: int) -> KeptTurn:
-    held = None if audiences is None else frozenset(audiences)
-    return KeptTurn(Turn(question, f"{question}!"), held, frozenset(documents))
+    labels = None if audiences is None else frozenset(audiences)
+    return KeptTurn(Turn(question, f"{question}!"), labels, frozenset(documents))
 
 
 def asked(backend: Backend, where: Where, name: str = "talk") -> list[str]:
@@ -80,7 +80,7 @@ class SourcesContract(PartContract):
         source = backend.sources.get("work")
         assert source is not None
         assert (source.cursor, source.paused, source.run.counts) == ("here", True, {"added": 1})
-        assert [one.name for one in backend.sources.all()] == ["work"]
+        assert [source.name for source in backend.sources.all()] == ["work"]
 
     def test_failures_stay_until_they_are_settled(self, backend: Backend) -> None:
         backend.sources.keep(KeptSource("work", "slack"))
@@ -206,9 +206,9 @@ class ConversationsContract(PartContract):
         assert first.turn == Turn("one", "one!")
         assert first.audiences is None
         assert "" < first.at <= last.at
-        told = [(c.name, c.turns, c.began, c.last) for c in backend.conversations.all(OWNER)]
-        assert told[1] == ("talk", 2, first.at, last.at)
-        assert [name for name, *_ in told] == ["other", "talk"]
+        listed = [(c.name, c.turns, c.began, c.last) for c in backend.conversations.all(OWNER)]
+        assert listed[1] == ("talk", 2, first.at, last.at)
+        assert [name for name, *_ in listed] == ["other", "talk"]
 
     def test_a_turn_is_seen_by_those_who_hold_all_its_audiences(self, backend: Backend) -> None:
         backend.conversations.keep("talk", kept("of the owner"))
@@ -257,17 +257,17 @@ class LeasesContract(PartContract):
     """A name has one owner at a time."""
 
     def test_a_name_is_held_by_one(self, backend: Backend) -> None:
-        told: list[str] = []
+        notes: list[str] = []
         assert not backend.leases.is_held("cleaning")
         with backend.leases.hold("cleaning", "cleaning up"):
             assert backend.leases.is_held("cleaning")
             assert not backend.leases.is_held("other")
-            again = backend.leases.hold("cleaning", "cleaning up", waiting=told.append, patience=0)
+            again = backend.leases.hold("cleaning", "cleaning up", waiting=notes.append, patience=0)
             with pytest.raises(LibraryBusy, match="cleaning up"), again:
                 pass
             with backend.leases.hold("other", "something else", patience=0):
                 pass
-        assert told == ["Another process is cleaning up; waiting for it to finish."]
+        assert notes == ["Another process is cleaning up; waiting for it to finish."]
         assert not backend.leases.is_held("cleaning")
 
     def test_who_fails_lets_go(self, backend: Backend) -> None:
@@ -300,10 +300,10 @@ class SpoolContract(PartContract):
         backend.spool.keep(BytesIO(b"x" * 60))
 
     def test_what_nobody_needs_is_swept(self, backend: Backend) -> None:
-        kept, left = (backend.spool.keep(BytesIO(b"x")) for _ in range(2))
-        assert backend.spool.sweep([kept], 3600) == 0, "too young"
-        assert backend.spool.sweep([kept], -1) == 1
-        assert (backend.spool.size(kept), backend.spool.size(left)) == (1, 0)
+        needed, left = (backend.spool.keep(BytesIO(b"x")) for _ in range(2))
+        assert backend.spool.sweep([needed], 3600) == 0, "too young"
+        assert backend.spool.sweep([needed], -1) == 1
+        assert (backend.spool.size(needed), backend.spool.size(left)) == (1, 0)
 
     def test_what_another_library_kept_can_be_put_back(self, backend: Backend) -> None:
         name = "0123456789abcdef" * 2

@@ -44,10 +44,10 @@ class BlobsContract:
             blobs.get(address)
 
     def test_all_of_them_are_listed_with_their_age(self, blobs: Blobs) -> None:
-        kept = {blobs.put(b"one"), blobs.put(b"two"), blobs.put(b"three")}
+        present = {blobs.put(b"one"), blobs.put(b"two"), blobs.put(b"three")}
         gone = blobs.put(b"four")
         blobs.delete(gone)
-        found = dict(blobs.addresses())
-        assert kept <= found.keys()
-        assert gone not in found
-        assert all(-60 < age < 600 for age in found.values())
+        ages = dict(blobs.addresses())
+        assert present <= ages.keys()
+        assert gone not in ages
+        assert all(-60 < age < 600 for age in ages.values())

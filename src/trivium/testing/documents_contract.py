@@ -116,9 +116,9 @@ class DocumentsContract(PartContract):
         assert backend.documents.below("/notes/", "default", **between) == inside[1:2]
 
     def test_alike_are_those_with_the_same_bytes(self, backend: Backend) -> None:
-        one, two = put(backend, copy("a.md", "Amber."), copy("b.md", "Amber.", audience="x"))
+        first, second = put(backend, copy("a.md", "Amber."), copy("b.md", "Amber.", audience="x"))
         digest = copy("a.md", "Amber.").content_hash
-        assert [d.id for d in backend.documents.alike([digest, "?"], "default")] == [one, two]
+        assert [d.id for d in backend.documents.alike([digest, "?"], "default")] == [first, second]
         assert (
             backend.documents.alike([digest], "other")
             == backend.documents.alike(["?"], "default")
@@ -154,36 +154,36 @@ class DocumentsContract(PartContract):
 
     def test_sketches_are_of_the_active_texts_that_may_be_seen(self, backend: Backend) -> None:
         text = "The old lamp burns over the harbour tonight."
-        one, two, three = put(
+        first, second, third = put(
             backend,
             sample("a.md", text),
             sample("b.md", text, audience="dm-only"),
             sample("c.md", "Fog on the quiet mill."),
         )
         sketches = backend.documents.sketches(OWNER)
-        assert sketches == {one: sketch(text), two: sketch(text), three: sketches[three]}
-        assert set(backend.documents.sketches(OWNER, [one])) == {one, two}
-        assert set(backend.documents.sketches(Where(frozenset()), [one])) == {one}
+        assert sketches == {first: sketch(text), second: sketch(text), third: sketches[third]}
+        assert set(backend.documents.sketches(OWNER, [first])) == {first, second}
+        assert set(backend.documents.sketches(Where(frozenset()), [first])) == {first}
         assert set(backend.documents.sketches(OWNER, [99])) == set()
         put(backend, sample("b.md", "Nothing alike at all here."))
-        assert set(backend.documents.sketches(OWNER, [one])) == {one}
-        writer(backend).restore(two, 1)
-        assert set(backend.documents.sketches(OWNER, [one])) == {one, two}
-        writer(backend).remove([two])
-        assert set(backend.documents.sketches(OWNER)) == {one, three}
+        assert set(backend.documents.sketches(OWNER, [first])) == {first}
+        writer(backend).restore(second, 1)
+        assert set(backend.documents.sketches(OWNER, [first])) == {first, second}
+        writer(backend).remove([second])
+        assert set(backend.documents.sketches(OWNER)) == {first, third}
 
     def test_what_merely_has_a_sentence_in_common_is_not_compared(self, backend: Backend) -> None:
         common = "Sent from the harbour office."
-        one, two, three = put(
+        first, second, third = put(
             backend,
             sample("a.md", f"{common} The old lamp burns all night over the quiet black water."),
             sample("b.md", f"{common} Nobody crossed the square while the bells rang for noon."),
             sample("c.md", f"{common} The old lamp burns all night over the quiet dark water."),
         )
         known = backend.documents.sketches(OWNER)
-        assert set(keys(known[one])) & set(keys(known[two])), "found by a key"
-        assert set(backend.documents.sketches(OWNER, [one])) == {one, three}
-        assert set(backend.documents.sketches(OWNER, [two])) == {two}
+        assert set(keys(known[first])) & set(keys(known[second])), "found by a key"
+        assert set(backend.documents.sketches(OWNER, [first])) == {first, third}
+        assert set(backend.documents.sketches(OWNER, [second])) == {second}
 
     def test_neighbours_come_from_the_same_document_only(self, backend: Backend) -> None:
         put(backend, sample("a.md", "One.", "Two.", "Three."), sample("b.md", "Four."))
@@ -215,16 +215,16 @@ class DocumentsContract(PartContract):
             sample("s:a/C1/4", "Seven.", collection="other"),
         )
 
-        def said(uri: str, most: int, where: Where) -> tuple[list[str], list[str]]:
+        def beside(uri: str, most: int, where: Where) -> tuple[list[str], list[str]]:
             document = backend.documents.find(uri, "default")
             assert document is not None
             near = backend.documents.beside(document, "s:a/C1/", most, where)
             return [c.chunk.text for c in near.before], [c.chunk.text for c in near.after]
 
-        assert said("s:a/C1/1/2", 9, OWNER) == (["One.", "Two."], ["Four.", "Five.", "Six."])
-        assert said("s:a/C1/2", 1, OWNER) == (["Three."], ["Five."])
-        assert said("s:a/C1/2", 2, Where(frozenset())) == (["One.", "Two."], ["Five.", "Six."])
-        assert said("s:a/C1/1", 1, OWNER) == ([], ["Two."])
+        assert beside("s:a/C1/1/2", 9, OWNER) == (["One.", "Two."], ["Four.", "Five.", "Six."])
+        assert beside("s:a/C1/2", 1, OWNER) == (["Three."], ["Five."])
+        assert beside("s:a/C1/2", 2, Where(frozenset())) == (["One.", "Two."], ["Five.", "Six."])
+        assert beside("s:a/C1/1", 1, OWNER) == ([], ["Two."])
 
     def test_neighbours_and_vectors_obey_the_filter(self, backend: Backend) -> None:
         (secret,) = put(backend, sample("a.md", "One.", "Two.", audience="dm-only"))

@@ -46,8 +46,8 @@ def job_of(backend: Backend, number: int) -> Job:
 
 def counts(backend: Backend, job: int) -> tuple[int, int, int, int]:
     """Tasks that are read, their bytes, their tokens, and those of embedded passages."""
-    found = job_of(backend, job)
-    return found.read, found.read_size, found.tokens, found.tokens_done
+    stored = job_of(backend, job)
+    return stored.read, stored.read_size, stored.tokens, stored.tokens_done
 
 
 class JobsContract(PartContract):
@@ -268,9 +268,9 @@ class JobsContract(PartContract):
         backend.queue.end([failed(task.id) for task in backend.queue.claim(WORKER, 10)])
         for _ in range(work.KEPT_JOBS + 3):  # without a document a job has ended at once
             backend.queue.create("add", "nothing", {}, Priority.BULK, [])
-        kept = [job.id for job in backend.jobs.all()]
-        assert bad in kept
-        assert len(kept) == work.KEPT_JOBS + 2  # those that had ended, the last one, the failed one
+        left = [job.id for job in backend.jobs.all()]
+        assert bad in left
+        assert len(left) == work.KEPT_JOBS + 2  # those that had ended, the last one, the failed one
         assert backend.jobs.clear() == work.KEPT_JOBS + 2
 
     def test_a_job_without_documents_has_ended(self, backend: Backend) -> None:

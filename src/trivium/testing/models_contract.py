@@ -31,8 +31,8 @@ def switch(backend: Backend) -> None:
 
 
 def ids(backend: Backend, query: str, embedder: ToyEmbedder = TOY) -> list[int]:
-    asked = probe(query, embedder=embedder)
-    return [hit.chunk_id for hit in backend.signals.search(Signal.VECTOR, asked, OWNER, 100)]
+    wanted = probe(query, embedder=embedder)
+    return [hit.chunk_id for hit in backend.signals.search(Signal.VECTOR, wanted, OWNER, 100)]
 
 
 class ModelsContract(PartContract):
@@ -73,7 +73,7 @@ class ModelsContract(PartContract):
         assert backend.models.manifest().next_model == OTHER.fingerprint
         assert backend.models.count_unembedded(OTHER.fingerprint) == 10
         assert embed_beside(backend, OTHER, limit=4) == 4
-        assert [one.id for one in backend.models.unembedded(OTHER.fingerprint, 5, 2)] == [6, 7]
+        assert [row.id for row in backend.models.unembedded(OTHER.fingerprint, 5, 2)] == [6, 7]
         before = ids(backend, "bell 3")
         with backend.writer.writing(), pytest.raises(NotEmbedded):
             backend.models.switch(OTHER.fingerprint)
@@ -82,8 +82,8 @@ class ModelsContract(PartContract):
         with backend.writer.writing():  # meanwhile others add and remove
             backend.writer.put([sample("new.md", "bell new")], TOY.fingerprint)
             backend.writer.remove([1])
-        kept = [chunk for chunk in before if chunk > 2]
-        assert [chunk for chunk in ids(backend, "bell 3") if chunk < 11] == kept
+        left = [chunk for chunk in before if chunk > 2]
+        assert [chunk for chunk in ids(backend, "bell 3") if chunk < 11] == left
         assert embed_beside(backend, OTHER) == 1
         with backend.writer.writing():
             backend.models.switch(OTHER.fingerprint)
@@ -143,8 +143,8 @@ class ModelsContract(PartContract):
         assert ids(backend, "silver", OTHER) == [1]
         assert backend.models.manifest().dimensions == OTHER.dimensions
         hidden = Where(frozenset())
-        asked = probe("silver", embedder=OTHER)
-        assert [h.chunk_id for h in backend.signals.search(Signal.VECTOR, asked, hidden, 5)] == [1]
+        wanted = probe("silver", embedder=OTHER)
+        assert [h.chunk_id for h in backend.signals.search(Signal.VECTOR, wanted, hidden, 5)] == [1]
 
     def test_embeddings_are_kept_by_model_and_hash(self, backend: Backend) -> None:
         document = sample("a.md", "Amber bell.", "Copper bell.")
@@ -163,9 +163,9 @@ class ModelsContract(PartContract):
         vector = TOY.embed_query("Amber bell.")
         with backend.writer.writing():
             backend.models.keep(TOY.fingerprint, {amber: vector})
-        found = backend.models.known(TOY.fingerprint, [amber, copper])
-        assert list(found) == [amber]
-        assert float(found[amber] @ vector) > 0.999
+        vectors = backend.models.known(TOY.fingerprint, [amber, copper])
+        assert list(vectors) == [amber]
+        assert float(vectors[amber] @ vector) > 0.999
         assert backend.models.manifest().model == TOY.fingerprint
         writer(backend).remove([1])
         assert backend.models.known(TOY.fingerprint, [amber]) == {}
@@ -173,15 +173,15 @@ class ModelsContract(PartContract):
     def test_what_has_no_vector_gets_one(self, backend: Backend) -> None:
         (document,) = put(backend, sample("a.md", "A lantern burns.", embedded=False))
         assert backend.models.lacking(TOY.fingerprint, [document, 99]) == {document}
-        asked: list[str] = []
+        embedded: list[str] = []
 
         def embed(texts: Mapping[str, str]) -> Mapping[str, Vector]:
-            asked.extend(texts.values())
+            embedded.extend(texts.values())
             return {hash_: TOY.embed_query(text) for hash_, text in texts.items()}
 
         with backend.writer.writing():
             assert backend.models.embed_missing(TOY.fingerprint, embed) == 1
             assert backend.models.embed_missing(TOY.fingerprint, embed) == 0
-        assert asked == ["A lantern burns."]
+        assert embedded == ["A lantern burns."]
         assert backend.models.lacking(TOY.fingerprint, [document]) == set()
         assert found(backend, Signal.VECTOR, "lantern") == ["A lantern burns."]

@@ -116,7 +116,7 @@ def embedded_by(embedder: ToyEmbedder, document: Processed) -> Processed:
 def embed_beside(store: Backend, embedder: ToyEmbedder, limit: int = 1000) -> int:
     """Compute a model's vectors while another's are in use; returns how many."""
     lacking = {
-        one.hash: one.text for one in store.models.unembedded(embedder.fingerprint, 0, limit)
+        row.hash: row.text for row in store.models.unembedded(embedder.fingerprint, 0, limit)
     }
     vectors = {hash_: embedder.embed_query(text) for hash_, text in lacking.items()}
     store.models.keep_beside(embedder.fingerprint, vectors, dict.fromkeys(lacking, b"\x01"))

@@ -44,7 +44,7 @@ class SignalsContract(PartContract):
         backend.writer.remove([gone])
         queries = ("harbor", "harbr lampe", "lamp dice", "harbour -lamp")
 
-        def told() -> list[object]:
+        def answers() -> list[object]:
             return [
                 *(
                     backend.signals.search(signal, probe(query), OWNER, ALL)
@@ -55,18 +55,18 @@ class SignalsContract(PartContract):
                 backend.signals.completions("har", OWNER, 5),
             ]
 
-        before = told()
+        before = answers()
         with backend.writer.writing():
             getattr(backend.upkeep, act)()
-        assert told() == before
+        assert answers() == before
 
     def test_hidden_documents_change_no_score(self, backend: Backend) -> None:
         put(backend, sample("a.md", "the harbour at night", "take it over there", "a lamp, a die"))
         player = Where(frozenset())
         queries = ("takeover", "harbour takeover", "harbr", "die lamp", "harbour -lamp")
 
-        def told() -> list[object]:
-            found = [
+        def answers() -> list[object]:
+            hits = [
                 backend.signals.search(signal, probe(query), player, ALL)
                 for signal in Signal
                 for query in queries
@@ -76,12 +76,12 @@ class SignalsContract(PartContract):
                 backend.signals.spellings(words, player),
                 backend.signals.completions("ha", player, 1),
             )
-            return [*found, *spelled, list(backend.signals.rarities(words, player))]
+            return [*hits, *spelled, list(backend.signals.rarities(words, player))]
 
-        before = told()
+        before = answers()
         hidden = "takeover of harbours, harbour lamp"
         put(backend, sample("b.md", hidden, "die harbr", audience="dm-only", language="de"))
-        assert told() == before
+        assert answers() == before
 
     def test_documents_are_found_by_what_is_known_of_them(self, backend: Backend) -> None:
         about: Metadata = {
@@ -122,12 +122,12 @@ class SignalsContract(PartContract):
         player = Where(frozenset())
         put(backend, sample("a.md", "A lamp.", metadata={"authors": ("Ann Reed",), "year": 1999}))
 
-        def told() -> list[object]:
-            asked = ("reed 1999", "reid", "ann lamp", '"ann reed"', "haddad")
+        def answers() -> list[object]:
+            queries = ("reed 1999", "reid", "ann lamp", '"ann reed"', "haddad")
             hits = [
                 backend.signals.search(signal, probe(query), player, ALL)
                 for signal in (Signal.KEYWORD, Signal.TRIGRAM)
-                for query in asked
+                for query in queries
             ]
             words = ["reed", "haddad", "reid"]
             return [
@@ -137,10 +137,10 @@ class SignalsContract(PartContract):
                 backend.signals.completions("re", player, 9),
             ]
 
-        before = told()
+        before = answers()
         secret: Metadata = {"authors": ("Omar Haddad", "Ann Reed", "Reid"), "year": 1999}
         put(backend, sample("reeds.md", "Dark.", audience="dm-only", metadata=secret))
-        assert told() == before
+        assert answers() == before
 
     def test_words_go_on_as_visible_chunks_have_them(self, backend: Backend) -> None:
         put(
@@ -161,10 +161,10 @@ class SignalsContract(PartContract):
     def test_every_signal_leaves_out_what_the_query_excludes(self, backend: Backend) -> None:
         put(backend, sample("a.md", "A foggy harbour.", "A sunny harbour.", "A harbour with fog."))
         for signal in Signal:
-            kept = found(backend, signal, "harbour -fog")
-            assert sorted(kept) == ["A foggy harbour.", "A sunny harbour."]
-            kept = found(backend, signal, 'harbour -"sunny harbour" -foggy')
-            assert kept == ["A harbour with fog."]
+            texts = found(backend, signal, "harbour -fog")
+            assert sorted(texts) == ["A foggy harbour.", "A sunny harbour."]
+            texts = found(backend, signal, 'harbour -"sunny harbour" -foggy')
+            assert texts == ["A harbour with fog."]
 
     def test_a_document_without_vectors_is_found_by_words(self, backend: Backend) -> None:
         put(backend, sample("a.md", "Plain words.", embedded=False))
@@ -336,12 +336,12 @@ class SignalsContract(PartContract):
             sample("b.md", "A crown beside harbours.", audience="dm-only"),
         )
         seen = Where(frozenset())
-        held = ["A crown beside harbours.", "The crown lies in the harbour."]
+        both = ["A crown beside harbours.", "The crown lies in the harbour."]
         for signal in Signal:
-            assert sorted(found(backend, signal, "+crown +harbour fog")) == held
-            assert found(backend, signal, "+crown +harbour fog", seen) == held[1:]
+            assert sorted(found(backend, signal, "+crown +harbour fog")) == both
+            assert found(backend, signal, "+crown +harbour fog", seen) == both[1:]
             either = found(backend, signal, 'fog +"the harbour" OR two', seen)
-            assert set(either) <= {"Two harbours.", held[1]}
+            assert set(either) <= {"Two harbours.", both[1]}
             assert found(backend, signal, "crown +lantern") == []
 
     def test_every_word_binds_the_keyword_signal_alone(self, backend: Backend) -> None:

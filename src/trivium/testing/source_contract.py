@@ -31,8 +31,8 @@ State = dict[str, tuple[object, ...]]  # by id: everything reported about an ite
 def told(put: Put) -> tuple[object, ...]:
     """Everything that a library keeps of an item."""
     content = put.content if isinstance(put.content, Extraction) else put.content()
-    said = (content.title, content.text) if isinstance(content, Extraction) else (content,)
-    return (put.title, *said, dict(put.metadata), put.audience, *map(told, put.parts))
+    body = (content.title, content.text) if isinstance(content, Extraction) else (content,)
+    return (put.title, *body, dict(put.metadata), put.audience, *map(told, put.parts))
 
 
 def apply(state: State, changes: Iterable[Change]) -> str | None:
@@ -44,11 +44,11 @@ def apply(state: State, changes: Iterable[Change]) -> str | None:
                 state[change.id] = told(change)
             case Gone(id_, below):
                 state.pop(id_, None)
-                for one in [one for one in state if below and one.startswith(f"{id_}/")]:
-                    del state[one]
+                for inner in [inner for inner in state if below and inner.startswith(f"{id_}/")]:
+                    del state[inner]
             case Only():
-                for one in [one for one in state if change.drops(one)]:
-                    del state[one]
+                for inner in [inner for inner in state if change.drops(inner)]:
+                    del state[inner]
             case Checkpoint():
                 cursor = change.cursor
             case Failed() | Wait():
@@ -75,9 +75,9 @@ class SourceContract:
         return ()
 
     def test_items_can_be_kept(self, source: SyncSource) -> None:
-        found = [change for change in source.changes("") if isinstance(change, Put)]
-        assert found
-        for put in found:
+        puts = [change for change in source.changes("") if isinstance(change, Put)]
+        assert puts
+        for put in puts:
             assert put.id
             assert put.name
             assert is_clean(put.id)
@@ -126,8 +126,8 @@ class SourceContract:
             assert cursor is not None
             cursor = apply(state, source.changes(cursor))
             if source.deletions == "compared":
-                listed = {one for one in source.ids() if isinstance(one, str)}
-                state = {id_: one for id_, one in state.items() if id_ in listed}
+                listed = {id_ for id_ in source.ids() if isinstance(id_, str)}
+                state = {id_: item for id_, item in state.items() if id_ in listed}
             now = everything(source)
             if source.deletions == "kept":
                 assert {id_: state[id_] for id_ in now} == now
@@ -138,8 +138,8 @@ class SourceContract:
         if isinstance(source, RetryingSource):
             whole = everything(source)
             some = sorted(whole)[:3]
-            found: State = {}
-            apply(found, source.again(some))
-            assert found == {id_: whole[id_] for id_ in some}
+            state: State = {}
+            apply(state, source.again(some))
+            assert state == {id_: whole[id_] for id_ in some}
             gone = list(source.again(["no-such-item"]))
-            assert all(isinstance(one, Gone | Wait) for one in gone)
+            assert all(isinstance(change, Gone | Wait) for change in gone)

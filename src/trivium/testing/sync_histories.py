@@ -190,8 +190,8 @@ class _Dying:
         self._writes = writes
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._part, name)
-        return self._guarded(name, found) if name in (*self._deadly, *self._writes) else found
+        part = getattr(self._part, name)
+        return self._guarded(name, part) if name in (*self._deadly, *self._writes) else part
 
     def _guarded(self, name: str, write: Callable[..., Any]) -> Callable[..., Any]:
         def act(*given: Any, **named: Any) -> Any:
@@ -426,12 +426,12 @@ class _Toy:
         while True:
             yield from self._trouble()
             page = self.log[at : at + random.randint(1, 4)]
-            told = [*page, *page[:1]] if self.life.happens(0.3) else list(page)
+            reported = [*page, *page[:1]] if self.life.happens(0.3) else list(page)
             if self.life.mood:
-                random.shuffle(told)
-            for id_ in told:
-                if one := self._told(id_):
-                    yield one
+                random.shuffle(reported)
+            for id_ in reported:
+                if change := self._told(id_):
+                    yield change
                 yield from self._trouble()
             at += len(page)
             yield Checkpoint(str(at), at, len(self.log))

@@ -43,9 +43,9 @@ class WriterContract(PartContract):
         one keeps its number unless it has more passages."""
 
         def say(time: int, *text: str, channel: str = "C1") -> list[int]:
-            said = sample(f"slack:team/{channel}/{time}", *text)
-            message = replace(said.extraction, media_type="message/slack")
-            (id_,) = put(backend, replace(said, extraction=message))
+            read = sample(f"slack:team/{channel}/{time}", *text)
+            message = replace(read.extraction, media_type="message/slack")
+            (id_,) = put(backend, replace(read, extraction=message))
             return [passage.chunk.index for passage in backend.documents.passages(id_, OWNER)]
 
         assert say(1, "A bell.") == [0]
@@ -63,12 +63,12 @@ class WriterContract(PartContract):
         assert len(set(ids)) == 2
 
     def test_removal_leaves_nothing_to_find(self, backend: Backend) -> None:
-        gone, kept = put(backend, sample("a.md", "Amber bell."), sample("b.md", "Copper bell."))
+        gone, stays = put(backend, sample("a.md", "Amber bell."), sample("b.md", "Copper bell."))
         with backend.writer.writing():
             assert backend.writer.remove([gone, 999_999]) == 1
             backend.writer.rest(0)  # others may write now, and we go on
             assert backend.writer.remove([gone]) == 0
-        assert [d.id for d in backend.documents.all(OWNER)] == [kept]
+        assert [d.id for d in backend.documents.all(OWNER)] == [stays]
         assert backend.documents.text(gone, OWNER) is None
         for signal in Signal:
             assert found(backend, signal, "amber bell") == ["Copper bell."]
@@ -85,11 +85,11 @@ class WriterContract(PartContract):
         writer(backend).relabel(id_, category="plot", audience="dm-only", metadata={})
         read = sample("a.md", "A new lantern.", category="lore")
         put(backend, replace(read, inherits=frozenset({"category", "audience"})))
-        (kept,) = backend.documents.all(OWNER)
-        assert (kept.category, kept.audience, kept.interpretation) == ("plot", "dm-only", 2)
+        (stored,) = backend.documents.all(OWNER)
+        assert (stored.category, stored.audience, stored.interpretation) == ("plot", "dm-only", 2)
         put(backend, replace(read, inherits=frozenset({"audience"})))
-        (kept,) = backend.documents.all(OWNER)
-        assert (kept.category, kept.audience) == ("lore", "dm-only")
+        (stored,) = backend.documents.all(OWNER)
+        assert (stored.category, stored.audience) == ("lore", "dm-only")
 
     def test_relabelling_changes_who_sees_a_document(self, backend: Backend) -> None:
         (id_,) = put(backend, sample("a.md", "The vault is empty.", metadata={"year": 2001}))
@@ -359,7 +359,7 @@ class HistoryContract(PartContract):
         put(backend, sample("a.md", "Silver."))
         put(backend, sample("a.md", "Copper.", audience="player"))
         dm, player, both = (
-            Where(frozenset(held)) for held in ({"dm-only"}, {"player"}, {"dm-only", "player"})
+            Where(frozenset(labels)) for labels in ({"dm-only"}, {"player"}, {"dm-only", "player"})
         )
         assert [version.audience for version in backend.documents.history(id_, OWNER)] == [
             "dm-only",
@@ -467,8 +467,8 @@ class HistoryContract(PartContract):
         assert set(backend.models.known(TOY.fingerprint, old.hashes)) == {amber, copper}
         writer(backend).prune(OWNER)
         assert set(backend.models.known(TOY.fingerprint, old.hashes)) == {copper}
-        (kept,) = backend.documents.passages(2, OWNER)
-        assert backend.signals.token_vectors([kept.id], OWNER, TOY.fingerprint) == {kept.id: b"c"}
+        (left,) = backend.documents.passages(2, OWNER)
+        assert backend.signals.token_vectors([left.id], OWNER, TOY.fingerprint) == {left.id: b"c"}
 
     def test_relabelling_reaches_the_active_interpretation(self, backend: Backend) -> None:
         (id_,) = put(backend, sample("a.md", "Amber.", metadata={"year": 2001}))

@@ -136,10 +136,10 @@ class Chosen:
             then = number <= when
         else:
             then = (made <= when) & ((retired == "") | (retired > when))
-        kept = interpretations.c.state.in_(("active", "retired"))
+        whole = interpretations.c.state.in_(("active", "retired"))
         last = (
             select(interpretations.c.document, func.max(number).label("number"))
-            .where(kept, then)
+            .where(whole, then)
             .group_by(interpretations.c.document)
             .subquery()
         )
@@ -158,10 +158,10 @@ class Chosen:
         )
         with engine.connect() as connection:
             self.rows = [_as_it_was(dict(row)) for row in connection.execute(query).mappings()]
-            held = connection.exec_driver_sql("SELECT name, value FROM settings").all()
+            pairs = connection.exec_driver_sql("SELECT name, value FROM settings").all()
             self.ids = [row.pop("chosen") for row in self.rows]
-        said = json.dumps([_LAYOUT, self.rows, self.ids, sorted(map(tuple, held))], default=str)
-        self.digest = hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
+        state = json.dumps([_LAYOUT, self.rows, self.ids, sorted(map(tuple, pairs))], default=str)
+        self.digest = hashlib.blake2b(state.encode(), digest_size=16).hexdigest()
 
 
 def _as_it_was(row: dict[str, Any]) -> dict[str, Any]:
@@ -185,8 +185,8 @@ def _as_it_was(row: dict[str, Any]) -> dict[str, Any]:
 
 def _fill(source: Connection, target: Connection, chosen: Chosen) -> None:
     insert_all(target, documents, chosen.rows)
-    held = (field_values(row["id"], metadata_of(row["metadata"])) for row in chosen.rows)
-    insert_all(target, fields, [field for some in held for field in some])
+    values = (field_values(row["id"], metadata_of(row["metadata"])) for row in chosen.rows)
+    insert_all(target, fields, [field for some in values for field in some])
     ids = [row["id"] for row in chosen.rows]
     for some in slices(ids):
         _copy(source, target, names, names.c.document.in_(some))
@@ -199,8 +199,8 @@ def _fill(source: Connection, target: Connection, chosen: Chosen) -> None:
         for table in (embeddings, token_vectors):
             _copy(source, target, table, table.c.hash.in_(some))
     target.execute(delete(settings).where(settings.c.name != "schema"))
-    kept = select(settings).where(settings.c.name.not_in(("schema", "postgres_schema")))
-    for row in source.execute(kept).mappings():
+    copied = select(settings).where(settings.c.name.not_in(("schema", "postgres_schema")))
+    for row in source.execute(copied).mappings():
         target.execute(insert(settings).values(**row))
     model = target.scalar(select(settings.c.value).where(settings.c.name == "model")) or ""
     last = (

@@ -165,14 +165,14 @@ def _originals(connection: sqlite3.Connection) -> list[tuple[str, int]]:
 
 
 def _about(connection: sqlite3.Connection, originals: int) -> Backup:
-    def one(query: str) -> int:
+    def number(query: str) -> int:
         return int(connection.execute(query).fetchone()[0])
 
     return Backup(
-        documents=one("SELECT count(*) FROM documents"),
-        interpretations=one("SELECT count(*) FROM interpretations"),
+        documents=number("SELECT count(*) FROM documents"),
+        interpretations=number("SELECT count(*) FROM interpretations"),
         originals=originals,
-        schema=one("SELECT value FROM settings WHERE name = 'schema'"),
+        schema=number("SELECT value FROM settings WHERE name = 'schema'"),
     )
 
 

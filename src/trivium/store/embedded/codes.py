@@ -84,8 +84,8 @@ class Codes:
     def blocks(self, start: int, end: int) -> NDArray[np.uint8]:
         """The codes of these blocks, as `load` takes them."""
         codes = self._index.invlists.get_codes(0)
-        held = self._faiss.rev_swig_ptr(codes, end * self.block_bytes)
-        return np.asarray(held[start * self.block_bytes :])
+        upto = self._faiss.rev_swig_ptr(codes, end * self.block_bytes)
+        return np.asarray(upto[start * self.block_bytes :])
 
     def scan(
         self, vector: Vector, number: int, bits: NDArray[np.uint8] | None
@@ -96,9 +96,9 @@ class Codes:
         if bits is not None:
             selector = self._faiss.IDSelectorBitmap(bits)
             options = self._faiss.SearchParametersIVF(sel=selector, nprobe=1)
-        scores, found = self._index.search(widen(vector[None]), number, params=options)
-        held = found[0] >= 0
-        return found[0][held], scores[0][held]
+        scores, positions = self._index.search(widen(vector[None]), number, params=options)
+        is_filled = positions[0] >= 0
+        return positions[0][is_filled], scores[0][is_filled]
 
 
 def widen(rows: NDArray[Any]) -> NDArray[np.float32]:

@@ -230,7 +230,7 @@ class translated:  # noqa: N801 - reads as the function it replaces: `with trans
 
 
 def _of_sqlite(error: BaseException | None, folder: Path) -> StoreError:
-    said, kind = str(error), getattr(error, "sqlite_errorname", "")
+    message, kind = str(error), getattr(error, "sqlite_errorname", "")
     if kind == "SQLITE_FULL":
         return full(folder)
     if kind.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")):
@@ -242,5 +242,5 @@ def _of_sqlite(error: BaseException | None, folder: Path) -> StoreError:
         if kind.startswith("SQLITE_READONLY"):
             return read_only(folder)
     if kind.startswith("SQLITE_CANTOPEN") or not isinstance(error, sqlite3.DatabaseError):
-        return StoreError(f"Couldn't use the library {folder}: {said}.")
-    return LibraryDamaged(f"Couldn't use the library {folder}: {said}.")
+        return StoreError(f"Couldn't use the library {folder}: {message}.")
+    return LibraryDamaged(f"Couldn't use the library {folder}: {message}.")

@@ -123,13 +123,13 @@ class Generation:
         codes, start = self._codes, self._start
         assert codes is not None
         bits = None if passing is None else passing.bits_from(start)
-        found, scores = codes.scan(vector, number, bits)
+        positions, scores = codes.scan(vector, number, bits)
         if self._lists is not None:
             listed, theirs = self._lists.scan(vector, number, passing)
-            found, scores = np.append(listed, found + start), np.append(theirs, scores)
-            if len(found) > number:
-                found = found[np.argpartition(-scores, number)[:number]]
-        return np.sort(found)
+            positions, scores = np.append(listed, positions + start), np.append(theirs, scores)
+            if len(positions) > number:
+                positions = positions[np.argpartition(-scores, number)[:number]]
+        return np.sort(positions)
 
     @property
     def _start(self) -> int:
@@ -252,11 +252,11 @@ class Generation:
     def _newest(self, count: int) -> Lists | None:
         """The lists with the most rows, but no more than `count`."""
         while True:
-            found = [rows for rows in self._listed() if rows <= count]
-            if not found or found[0] == self._start:
-                return self._lists if found else None
+            sizes = [rows for rows in self._listed() if rows <= count]
+            if not sizes or sizes[0] == self._start:
+                return self._lists if sizes else None
             with suppress(FileNotFoundError):  # replaced this instant
-                return Lists(self.folder / Lists.name(found[0]))
+                return Lists(self.folder / Lists.name(sizes[0]))
 
     def is_unsorted(self) -> bool:
         """Whether so many rows are in no list that searches get slower."""

@@ -119,15 +119,15 @@ class Indexes:
 
     def stored_vectors(self, hashes: Sequence[str]) -> dict[str, bytes]:
         """The rows of active passages with these hashes, as the index stores them."""
-        found: dict[str, bytes] = {}
+        vectors: dict[str, bytes] = {}
         if self.vectors is None or not hashes:
-            return found
+            return vectors
         generation = self.vectors.generation
         for hash_, id_ in self._feed.chunks_embedded(hashes):
             at = int(np.searchsorted(generation.ids, id_))
             if at < generation.count and generation.ids[at] == id_:
-                found[hash_] = generation.rows_at(np.array([at]))[1][0].tobytes()
-        return found
+                vectors[hash_] = generation.rows_at(np.array([at]))[1][0].tobytes()
+        return vectors
 
     def distrust(self, damage: IndexDamaged) -> None:
         """Stop using this part, and leave a mark for the next writer, in this process or
@@ -222,8 +222,8 @@ class Indexes:
     def _lack_vectors(self) -> bool:
         if VECTORS in self.damaged:
             return False
-        held = 0 if self.vectors is None or not self.vectors.count else self.vectors.ids[-1]
-        return bool(held < self._feed.embedded_upto())
+        last = 0 if self.vectors is None or not self.vectors.count else self.vectors.ids[-1]
+        return bool(last < self._feed.embedded_upto())
 
     # --- writing: by one process at a time
 
@@ -319,9 +319,9 @@ class Indexes:
         last = int(index.ids[-1]) if index.count else 0
         for ids, vectors in self._feed.vector_rows(model, last):
             index.append(ids, vectors)
-        held = index.ids
+        every = index.ids
         index.close()
-        return held
+        return every
 
     def close(self) -> None:
         if self.vectors is not None:
@@ -348,10 +348,10 @@ class Indexes:
         """Remove the vectors of models that are neither in use nor being prepared, and files of
         earlier releases."""
         serving = self._feed.serving()
-        kept = {_digest(serving.model), _digest(serving.next_model)}
+        used = {_digest(serving.model), _digest(serving.next_model)}
         places = self._folder / VECTORS
         for path in places.iterdir() if places.is_dir() else ():
-            if path.name not in kept:
+            if path.name not in used:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
         for path in (self._folder / name for name in _OLD):
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)

@@ -118,24 +118,24 @@ class Lists:
     def __init__(self, path: Path) -> None:
         """Raises IndexDamaged."""
         self._faiss = load_faiss()
-        held = np.memmap(path, np.uint8, "r")
-        self.tables = tables = _read(held)
+        data = np.memmap(path, np.uint8, "r")
+        self.tables = tables = _read(data)
         self.count, self.number = int(tables.sizes.sum()), len(tables.sizes)
         offsets = tables.offsets()
-        of_rows = held[tables.end : tables.end + 2 * self.count]
+        of_rows = data[tables.end : tables.end + 2 * self.count]
         self.list_of = np.asarray(of_rows).view(np.uint16)
         self._spreads = SPREAD * np.sqrt(np.maximum(0, 1 - tables.lengths**2))
         unused = self._faiss.IndexFlatIP(len(tables.levels))  # we choose the lists ourselves
         self._index = make_index(tables.levels, unused, self.number)
         mapped = self._faiss.OnDiskInvertedLists()
         mapped.nlist, mapped.code_size = self.number, block_bytes(tables.levels) // BLOCK
-        mapped.filename, mapped.totsize, mapped.read_only = str(path), len(held), True
-        one = self._faiss.OnDiskOneList()
+        mapped.filename, mapped.totsize, mapped.read_only = str(path), len(data), True
+        entry = self._faiss.OnDiskOneList()
         places = (tables.sizes, tables.capacities, offsets[:-1])
-        for one.size, one.capacity, one.offset in zip(
+        for entry.size, entry.capacity, entry.offset in zip(
             *(place.tolist() for place in places), strict=True
         ):
-            mapped.lists.push_back(one)
+            mapped.lists.push_back(entry)
         mapped.do_mmap()
         self._index.replace_invlists(mapped, True)
         mapped.this.disown()
@@ -158,12 +158,12 @@ class Lists:
         SEEN of all rows. So if a filter leaves few lists, all of them are read. With a share of the
         *passing* rows instead, a search within one cluster of 4M found only .942.
         """
-        bits, held = (None, self.tables.sizes) if passing is None else passing.in_lists(self)
+        bits, sizes = (None, self.tables.sizes) if passing is None else passing.in_lists(self)
         query = widen(vector[None])
         towards = np.vecdot(self.tables.centroids, query[0])  # unlike a matrix product: no threads
         near = np.argsort(-(towards * self.tables.lengths + self._spreads))
-        near = near[held[near] > 0]
-        seen = np.cumsum(held[near])
+        near = near[sizes[near] > 0]
+        seen = np.cumsum(sizes[near])
         if not len(seen):
             return np.empty(0, np.int64), np.empty(0, np.float32)
         read = np.cumsum(self.tables.sizes[near])
@@ -175,13 +175,13 @@ class Lists:
         selector = None if bits is None else self._faiss.IDSelectorBitmap(bits)
         options = self._faiss.SearchParametersIVF(sel=selector, nprobe=len(probed))
         unused = np.zeros(len(probed), np.float32)
-        scores, found = np.empty(number, np.float32), np.empty(number, np.int64)
-        arrays = (probed, unused, scores, found)
+        scores, positions = np.empty(number, np.float32), np.empty(number, np.int64)
+        arrays = (probed, unused, scores, positions)
         self._index.search_preassigned_c(
             1, pointer(query), number, *map(pointer, arrays), False, options
         )
-        there = found >= 0
-        return found[there], scores[there]
+        there = positions >= 0
+        return positions[there], scores[there]
 
     def check(self, rows: NDArray[np.float16]) -> None:
         """Compute every code again and compare. Raises IndexDamaged."""

@@ -37,11 +37,11 @@ def recover(
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f"{folder.name}{_MADE}", dir=folder.parent))
     try:
-        kept = blobs or FolderBlobs(made / ARCHIVE)
+        archive = blobs or FolderBlobs(made / ARCHIVE)
         with translated(folder):
-            about = read_backup(file, made, kept, on_progress)
+            about = read_backup(file, made, archive, on_progress)
         on_progress("indexes", 0, 1)
-        open_embedded(made, create=False, blobs=kept).close()  # opening builds the indexes
+        open_embedded(made, create=False, blobs=archive).close()  # opening builds the indexes
         on_progress("indexes", 1, 1)
         with translated(folder):
             _swap(made, folder)

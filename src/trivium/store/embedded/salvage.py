@@ -76,18 +76,18 @@ def salvage(folder: Path) -> Salvaged:
         saved = _copy(path, new)
         with new.open("rb") as file:
             os.fsync(file.fileno())
-        kept = _unused(folder)
-        os.link(path, kept)
+        damaged = _unused(folder)
+        os.link(path, damaged)
         log = path.with_name(f"{path.name}-wal")
         if log.exists() and log.stat().st_size:  # SQLite would read it as part of the new file
-            log.rename(kept.with_name(f"{kept.name}-wal"))
+            log.rename(damaged.with_name(f"{damaged.name}-wal"))
         log.unlink(missing_ok=True)
         path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
         new.replace(path)
         for name in DERIVED:
             part = folder / name
             shutil.rmtree(part) if part.is_dir() else part.unlink(missing_ok=True)
-    return Salvaged(saved.documents, saved.lost, saved.past, kept)
+    return Salvaged(saved.documents, saved.lost, saved.past, damaged)
 
 
 @contextmanager
@@ -179,7 +179,7 @@ def _put_in_order(old: sqlite3.Connection, connection: sqlite3.Connection) -> Sa
     connection.execute("DELETE FROM documents WHERE interpretation = 0")
     past = connection.execute(f"DELETE FROM interpretations WHERE id IN ({_BROKEN_PAST})").rowcount
     whole = {row[0] for row in connection.execute(_WHOLE)}
-    lost = tuple(one for one in _known(old, connection) if one.id not in whole)
+    lost = tuple(document for document in _known(old, connection) if document.id not in whole)
     connection.execute("CREATE TEMP TABLE whole AS " + _WHOLE)
     for table in ("interpretations", "chunks", "shingles", "known_words"):
         connection.execute(f"DELETE FROM {table} WHERE document NOT IN (SELECT id FROM whole)")
@@ -210,23 +210,23 @@ def _put_in_order(old: sqlite3.Connection, connection: sqlite3.Connection) -> Sa
 
 def _known(old: sqlite3.Connection, connection: sqlite3.Connection) -> Iterator[LostDocument]:
     """Every document that something readable mentions."""
-    found: dict[int, dict[str, Any]] = {}
+    known: dict[int, dict[str, Any]] = {}
     with _named_rows(connection), _named_rows(old):
         for table in ("chunks", "interpretations"):
             for row in connection.execute(f"SELECT DISTINCT document FROM {table}"):
-                found[row["document"]] = {}
+                known[row["document"]] = {}
         for row in connection.execute("SELECT * FROM interpretations WHERE state = 'active'"):
-            asked = ("original", "audience", "metadata")
-            found[row["document"]] = {name: row[name] for name in asked}
+            names = ("original", "audience", "metadata")
+            known[row["document"]] = {name: row[name] for name in names}
         # An index may have rows that its table has lost.
         index = "SELECT rowid AS id, collection, uri FROM documents INDEXED BY"
         with suppress(sqlite3.DatabaseError):
             for row in old.execute(f"{index} documents_by_source").fetchall():
-                found.setdefault(row["id"], {}).update(uri=row["uri"], collection=row["collection"])
+                known.setdefault(row["id"], {}).update(uri=row["uri"], collection=row["collection"])
         for row in connection.execute("SELECT * FROM documents").fetchall():
             labels = ("uri", "collection", "category", "audience", "sender", "original", "metadata")
-            found.setdefault(row["id"], {}).update({name: row[name] for name in labels})
-    for id_, fields in sorted(found.items()):
+            known.setdefault(row["id"], {}).update({name: row[name] for name in labels})
+    for id_, fields in sorted(known.items()):
         try:
             fields["metadata"] = metadata_of(json.loads(fields.get("metadata", "{}")))
         except ValueError:
@@ -265,12 +265,12 @@ def _count(connection: sqlite3.Connection) -> None:
         )
     # The model in use, if that was lost: the one with the most vectors.
     most = "FROM embeddings GROUP BY model ORDER BY count(*) DESC LIMIT 1"
-    told = {
+    queries = {
         "model": "model",
         "dimensions": "CAST(length(vector) / 2 AS TEXT)",
         "embedded_upto": "0",
     }
-    for name, value in told.items():
+    for name, value in queries.items():
         connection.execute(f"INSERT OR IGNORE INTO settings SELECT '{name}', {value} {most}")
     connection.execute(
         "UPDATE settings SET value = (SELECT coalesce(max(chunks.id), 0) FROM chunks"

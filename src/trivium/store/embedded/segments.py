@@ -126,8 +126,8 @@ def _inverted(
     starts = np.flatnonzero(first)
     counts = np.diff(np.append(starts, len(terms)))
     if counts.max(initial=0) > MOST_COUNTED:
-        kept = np.arange(len(terms)) - np.repeat(starts, counts) < MOST_COUNTED
-        places, counts = places[kept], np.minimum(counts, MOST_COUNTED)
+        counted = np.arange(len(terms)) - np.repeat(starts, counts) < MOST_COUNTED
+        places, counts = places[counted], np.minimum(counts, MOST_COUNTED)
     bounds = np.searchsorted(terms[starts], np.arange(len(names) + 1))
     ends = np.append(0, np.cumsum(counts))
     return Column(
@@ -195,10 +195,10 @@ def _end_of(file: Any) -> bytes:
 def _described(data: Any, path: Path) -> dict[str, Any]:
     tail = bytes(data[-_TAIL:])
     length = int(tail[9:]) if tail[9:].strip().isdigit() else 0
-    told = bytes(data[-_TAIL - length : -_TAIL]) if length else b""
-    if f"{zlib.crc32(told):08x}".encode() != tail[:8]:
+    text = bytes(data[-_TAIL - length : -_TAIL]) if length else b""
+    if f"{zlib.crc32(text):08x}".encode() != tail[:8]:
         raise _damaged(path)
-    described: dict[str, Any] = json.loads(told)
+    described: dict[str, Any] = json.loads(text)
     return described
 
 

@@ -87,9 +87,9 @@ class EmbeddedSignals:
             allowed = self._snapshots.allowed(snapshot, where).chunks
             wanted = np.array([i for i in ids if 0 <= i < len(allowed) and allowed[i]], np.int64)
             places = np.searchsorted(index.ids, wanted)
-            held, rows = index.rows_at(np.minimum(places, index.count - 1))
-            found = zip(wanted, held, rows.astype(np.float32), strict=True)
-            return {int(i): row for i, other, row in found if i == other}
+            others, rows = index.rows_at(np.minimum(places, index.count - 1))
+            triples = zip(wanted, others, rows.astype(np.float32), strict=True)
+            return {int(i): row for i, other, row in triples if i == other}
 
     def token_vectors(
         self, ids: Sequence[ChunkId], where: Where, model: str
@@ -103,8 +103,8 @@ class EmbeddedSignals:
             return []
         wanted = np.array(sorted(ids), np.int64)
         places = np.minimum(np.searchsorted(index.ids, wanted), index.count - 1)
-        held, rows = index.rows_at(places)
-        indexed = {int(i): row for i, row in zip(held, rows, strict=True)}
+        others, rows = index.rows_at(places)
+        indexed = {int(i): row for i, row in zip(others, rows, strict=True)}
         there = sorted(indexed.keys() & set(ids))
         statement = CHECKSUMS.format(", ".join("?" * len(there)))
         with translated(self._folder):

@@ -134,10 +134,10 @@ class Snapshots:
             passing = np.zeros(len(ids), dtype=bool)
             known = ids[: np.searchsorted(ids, len(chunks))]  # they rise
             passing[: len(known)] = chunks[known]
-            found = None if passing.all() else passing
+            positions = None if passing.all() else passing
             with self._turn:
-                _keep(snapshot.positions, where, found, len(passing))
-            return found
+                _keep(snapshot.positions, where, positions, len(passing))
+            return positions
 
     def active_vectors(self, snapshot: Snapshot) -> int:
         positions = self.positions(snapshot, OWNER)

@@ -92,12 +92,12 @@ class FolderSpool:
         return dropped
 
     def sizes(self) -> dict[str, int]:
-        found = {}
+        sizes = {}
         for path in self._folder.glob("*"):
             if _NAME.fullmatch(path.name):  # files that are still being written come later
                 with suppress(FileNotFoundError):
-                    found[path.name] = path.stat().st_size
-        return found
+                    sizes[path.name] = path.stat().st_size
+        return sizes
 
     def put_back(self, name: str, data: bytes) -> None:
         path = self._path(name)
@@ -121,8 +121,8 @@ class FolderShelf:
         self._folder = library / EVALUATION
 
     def names(self) -> list[str]:
-        found = self._folder.iterdir() if self._folder.is_dir() else ()
-        return sorted(path.name for path in found if path.is_dir())
+        folders = self._folder.iterdir() if self._folder.is_dir() else ()
+        return sorted(path.name for path in folders if path.is_dir())
 
     @contextmanager
     def reading(self, name: str) -> Iterator[Path]:

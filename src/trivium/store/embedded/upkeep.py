@@ -131,9 +131,9 @@ class EmbeddedUpkeep:
 
     def _examine_database(self) -> Finding:
         with self._engine.connect() as connection:
-            said = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
+            reports = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
             broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
-        whole = said == ["ok"] and not broken
+        whole = reports == ["ok"] and not broken
         text, repair = "The database is intact.", ""
         if not whole:
             text, repair = survey(self._folder).told(), "Save what can be read."

@@ -63,19 +63,19 @@ class _Listed:
     @classmethod
     def read(cls, folder: Path) -> _Listed:
         try:
-            told, sum_ = (folder / _LIST).read_bytes().rsplit(b"\n", 1)
-            if f"{zlib.crc32(told):08x}".encode() != sum_:
+            text, sum_ = (folder / _LIST).read_bytes().rsplit(b"\n", 1)
+            if f"{zlib.crc32(text):08x}".encode() != sum_:
                 raise IndexDamaged.of("words", f"{_LIST} doesn't match its checksum")
         except FileNotFoundError:
             return cls()
-        held = json.loads(told)
-        gone = tuple((first, count) for first, count in held["gone"])
-        return cls(held["anew"], tuple(held["files"]), gone)
+        fields = json.loads(text)
+        gone = tuple((first, count) for first, count in fields["gone"])
+        return cls(fields["anew"], tuple(fields["files"]), gone)
 
     def write(self, folder: Path) -> None:
         """Replaces the list at once."""
-        told = {"anew": self.anew, "files": self.files, "gone": self.gone}
-        data = json.dumps(told).encode()
+        fields = {"anew": self.anew, "files": self.files, "gone": self.gone}
+        data = json.dumps(fields).encode()
         fresh = folder / f"{_LIST}.new"
         with fresh.open("wb") as file:
             file.write(data + b"\n%08x" % zlib.crc32(data))
@@ -155,8 +155,8 @@ class WordIndex:
     def add(self, chunks: Sequence[IndexedChunk]) -> None:
         """Found after the next commit. Ids that don't follow those in the files mean that the files
         belong to another state of the database."""
-        held = self._view.files if self._next is None else self._next
-        last = self._collected[-1].id if self._collected else _last(held)
+        files = self._view.files if self._next is None else self._next
+        last = self._collected[-1].id if self._collected else _last(files)
         if chunks and chunks[0].id <= last:
             raise IndexDamaged.of("words", f"it has passage {last}, which never existed")
         self._collected += chunks
@@ -197,9 +197,9 @@ class WordIndex:
         """Delete files that the list doesn't name. Views that use them go on."""
         if self._folder is None or not self._folder.is_dir():
             return
-        kept = {_LIST, *_Listed.read(self._folder).files, *_names(self._next or ())}
+        named = {_LIST, *_Listed.read(self._folder).files, *_names(self._next or ())}
         for path in self._folder.iterdir():
-            if path.name not in kept:
+            if path.name not in named:
                 with suppress(OSError):  # on some systems not while another process reads it
                     path.unlink()
 
@@ -209,14 +209,14 @@ class WordIndex:
             return
         self._folder.mkdir(parents=True, exist_ok=True)
         fresh = [segments.gather(self._collected)]
-        held = list(self._open.values()) if self._next is None else self._next
+        older = list(self._open.values()) if self._next is None else self._next
         size = len(self._collected)
-        while held and len(held[-1].chunks) < _MERGED * size:
-            fresh.insert(0, held[-1])
-            size += len(held[-1].chunks)
-            held = held[:-1]
+        while older and len(older[-1].chunks) < _MERGED * size:
+            fresh.insert(0, older[-1])
+            size += len(older[-1].chunks)
+            older = older[:-1]
         written = segments.write(self._folder / f"{_name()}{_ENDING}", fresh)
-        self._next, self._collected = [*held, written], []
+        self._next, self._collected = [*older, written], []
 
 
 def _name() -> str:
@@ -251,11 +251,11 @@ class WordView:
     def chunk_ids(self) -> NDArray[np.int64]:
         """All that aren't removed, rising: for checks and repairs."""
         ids = np.concatenate([*(file.chunks for file in self.files), _NO_IDS]).astype(np.int64)
-        kept = np.ones(len(ids), dtype=bool)
+        is_there = np.ones(len(ids), dtype=bool)
         for first, count in self._gone:
             low, high = np.searchsorted(ids, (first, first + count))
-            kept[low:high] = False
-        return ids[kept]
+            is_there[low:high] = False
+        return ids[is_there]
 
     @cached_property
     def _lengths(self) -> Counts:
@@ -292,10 +292,10 @@ class WordView:
 
     def held(self, words: Sequence[str], seen: Allowed) -> set[str]:
         """The words that occur in a visible chunk."""
-        found: set[str] = set()
+        present: set[str] = set()
         for file in self.files:
             column = file.columns["spellings"]
-            listed = [word for word in words if word not in found and word in column.rows]
+            listed = [word for word in words if word not in present and word in column.rows]
             if not listed:
                 continue
             rows = [column.rows[word] for word in listed]
@@ -303,8 +303,8 @@ class WordView:
             is_seen = seen.chunks.take(first, mode="clip") & (first < len(seen.chunks))
             for word, row, at_once in zip(listed, rows, is_seen.tolist(), strict=True):
                 if at_once or _is_seen(_listed(column, row)[0], seen.chunks):
-                    found.add(word)
-        return found
+                    present.add(word)
+        return present
 
     def frequency(self, word: str) -> int:
         """About how many chunks have this spelling."""

@@ -119,9 +119,9 @@ class Checks:
         self, table: Table, keys: Sequence[tuple[Any, ...]]
     ) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
         columns = list(table.primary_key.columns)
-        asked = tuple_(*columns).between(keys[0], keys[-1])
+        range_ = tuple_(*columns).between(keys[0], keys[-1])
         with self._engine.connect() as connection:
-            rows = _read_anyway(connection, table, asked)
+            rows = _read_anyway(connection, table, range_)
         return [(tuple(row[column.name] for column in columns), row) for row in rows]
 
     def _is_sound(self, table: Table, key: tuple[Any, ...]) -> bool:
@@ -154,9 +154,9 @@ class Checks:
                 return True
             if finding.table is embeddings:
                 wanted = connection.scalar(select(embeddings.c.checksum).where(mine))
-                held = vectors.get(finding.key[1], b"")
-                if crc32(held) == wanted:
-                    connection.execute(update(embeddings).where(mine).values(vector=held))
+                vector = vectors.get(finding.key[1], b"")
+                if crc32(vector) == wanted:
+                    connection.execute(update(embeddings).where(mine).values(vector=vector))
                 else:
                     connection.execute(delete(embeddings).where(mine))
                 return True
@@ -226,18 +226,18 @@ class Checks:
     def mend(self, rotten: Sequence[Rotten]) -> None:
         """Restore the text of these passages. Those whose text is unknown stay."""
         with self._engine.begin() as connection, leniently(connection):
-            for one in rotten:
-                if one.text is None:
+            for passage in rotten:
+                if passage.text is None:
                     continue
-                if one.interpretation is None:
-                    _set_text(connection, chunks, one.chunk, one.text)
+                if passage.interpretation is None:
+                    _set_text(connection, chunks, passage.chunk, passage.text)
                     continue
-                place = select(chunks.c.start, chunks.c.end).where(chunks.c.id == one.chunk)
+                place = select(chunks.c.start, chunks.c.end).where(chunks.c.id == passage.chunk)
                 start, end = connection.execute(place).one()
-                mine = interpretations.c.id == one.interpretation
+                mine = interpretations.c.id == passage.interpretation
                 whole = connection.scalar(select(interpretations.c.text).where(mine)) or ""
-                mended = whole[:start] + one.text + whole[end:]
-                _set_text(connection, interpretations, one.interpretation, mended)
+                mended = whole[:start] + passage.text + whole[end:]
+                _set_text(connection, interpretations, passage.interpretation, mended)
 
     def distrust(self, document: DocumentId, digest: str) -> None:
         """Take a document's labels as they are, whatever its checksum says, so that it is read
@@ -279,26 +279,26 @@ class Checks:
     def contradictions(self) -> list[DocumentId]:
         """Documents whose rows disagree: not exactly one active interpretation, or other chunks or
         names than they say."""
-        said = documents.c
+        d = documents.c
         whole = (interpretations.c.state == "active") & (
-            (interpretations.c.number == said.interpretation)
-            & (interpretations.c.first_chunk == said.first_chunk)
+            (interpretations.c.number == d.interpretation)
+            & (interpretations.c.first_chunk == d.first_chunk)
         )
         states = _counted(interpretations, interpretations.c.document, whole)
         subquery = _counted(chunks, chunks.c.document, active)
         called = _counted(names, names.c.document, true())
-        counts = (func.coalesce(one.c.held, 0) for one in (states, subquery, called))
+        counts = (func.coalesce(counted.c.held, 0) for counted in (states, subquery, called))
         is_one, has_chunks, has_names = counts
-        query = select(said.id).where(
-            said.interpretation > 0,
+        query = select(d.id).where(
+            d.interpretation > 0,
             (is_one != 1)
-            | (has_chunks != said.chunks)
-            | (has_names != func.json_array_length(said.names)),
+            | (has_chunks != d.chunks)
+            | (has_names != func.json_array_length(d.names)),
         )
         joined: FromClause = documents
-        for one in (states, subquery, called):
-            joined = joined.outerjoin(one, one.c.document == said.id)
-        query = query.select_from(joined).order_by(said.id)
+        for counted in (states, subquery, called):
+            joined = joined.outerjoin(counted, counted.c.document == d.id)
+        query = query.select_from(joined).order_by(d.id)
         with self._engine.connect() as connection:
             return list(connection.scalars(query))
 

@@ -71,8 +71,8 @@ class DirectDocuments(SqlDocuments):
         number = len(ids) + -len(ids) % _STEP
         statement = self._statement(where, number)
         try:
-            asked = statement.asking([*ids, *[ids[-1]] * (number - len(ids))])
-            rows = self._read(self._engine, *asked)
+            call = statement.asking([*ids, *[ids[-1]] * (number - len(ids))])
+            rows = self._read(self._engine, *call)
         except sqlite3.Error:
             return super().chunks(ids, where)  # raises one of our errors, if it fails again
         passages = {chunk.id: chunk for chunk in map(self._reading.chunk, rows)}
@@ -109,12 +109,12 @@ class _Reading:
 
     def __init__(self, dialect: Dialect) -> None:
         columns = list(chunks_by_id(OWNER).selected_columns)
-        found = (
+        processors = (
             column.type.dialect_impl(dialect).result_processor(dialect, None)
             or (json.loads if _is_json(column) else None)
             for column in columns
         )
-        readers = [read and lru_cache(maxsize=_VALUES)(read) for read in found]
+        readers = [read and lru_cache(maxsize=_VALUES)(read) for read in processors]
         self._split = 1 + len(CHECKED_COLUMNS)
         of_chunk = dict(zip(("id", *CHECKED_COLUMNS), readers, strict=False))
         self._of_chunk = list(of_chunk.items())
@@ -128,8 +128,8 @@ class _Reading:
     def chunk(self, row: Row) -> StoredChunk:
         number, index, start, end, text, headings, section, *others = row[: self._split]
         header, paragraph, tokens, place, _, _ = others
-        told, at = self._headings(headings), self._place(place)
-        chunk = Chunk(index, start, end, text, told, section, header, paragraph, tokens, at)
+        path, at = self._headings(headings), self._place(place)
+        chunk = Chunk(index, start, end, text, path, section, header, paragraph, tokens, at)
         document = self._document(row[self._split :])
         return StoredChunk(number, document, chunk, lambda: self._is_sound(row, document.id))
 
@@ -148,7 +148,7 @@ def _parsed(
     read: Callable[[Any], Any] | None, made: Callable[[Any], _Made]
 ) -> Callable[[Any], _Made]:
     """What a column's values become; those of the last few rows are kept."""
-    return lru_cache(maxsize=_VALUES)(lambda held: made(read(held) if read else held))
+    return lru_cache(maxsize=_VALUES)(lambda value: made(read(value) if read else value))
 
 
 def _is_json(column: ColumnElement[Any]) -> bool:

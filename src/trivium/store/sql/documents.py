@@ -97,9 +97,11 @@ class SqlDocuments:
 
     def find_all(self, uris: Sequence[str], collection: str) -> dict[str, Document]:
         with one_state(self._engine) as connection:
-            found = named(connection, [(collection, uri) for uri in uris])
+            stored = named(connection, [(collection, uri) for uri in uris])
         wanted = set(uris)
-        return {uri: document for document in found for uri in all_names(document) if uri in wanted}
+        return {
+            uri: document for document in stored for uri in all_names(document) if uri in wanted
+        }
 
     def alike(self, hashes: Sequence[str], collection: str) -> list[Document]:
         with one_state(self._engine) as connection:
@@ -132,12 +134,14 @@ class SqlDocuments:
         counted = select(name, func.count(), func.sum(documents.c.chunks))
         counted = counted.where(visible(where), _LISTED)
         with one_state(self._engine) as connection:
-            given = {row.name: row.chunker for row in connection.execute(select(collections))}
-            held = connection.execute(counted.group_by(name)).all()
-        found = {row[0]: Collection(row[0], row[1], row[2], given.get(row[0], "")) for row in held}
+            chunkers = {row.name: row.chunker for row in connection.execute(select(collections))}
+            counts = connection.execute(counted.group_by(name)).all()
+        by_name = {
+            row[0]: Collection(row[0], row[1], row[2], chunkers.get(row[0], "")) for row in counts
+        }
         if where == OWNER:
-            found = {n: Collection(n, 0, 0, chunker) for n, chunker in given.items()} | found
-        return [found[n] for n in sorted(found)]
+            by_name = {n: Collection(n, 0, 0, chunker) for n, chunker in chunkers.items()} | by_name
+        return [by_name[n] for n in sorted(by_name)]
 
     def usage(self, *, sender: str | None = None, collection: str | None = None) -> list[Usage]:
         of = documents.c
@@ -188,10 +192,10 @@ class SqlDocuments:
                 rows = []
                 for some in slices(sorted(near)):
                     rows += connection.execute(query.where(documents.c.id.in_(some))).all()
-            found = {row.document: row.sketch for row in rows}
-            for document in [d for d, held in found.items() if held is None]:
-                found[document] = sketch(_text(connection, document))  # of an older library
-        return found
+            sketches = {row.document: row.sketch for row in rows}
+            for document in [d for d, stored in sketches.items() if stored is None]:
+                sketches[document] = sketch(_text(connection, document))  # of an older library
+        return sketches
 
     def summary(self, content_hash: str, summariser: str, sender: str = "") -> str | None:
         of = interpretations.c
@@ -268,14 +272,14 @@ class SqlDocuments:
         # A byte that is no UTF-8 any more must not hide the other passages: its checksum tells.
         with one_statement(self._engine) as connection, leniently(connection):
             rows = connection.execute(query, values or {}).mappings().all()
-        found: dict[DocumentId, Document] = {}
+        by_id: dict[DocumentId, Document] = {}
         for row in rows:
-            if row["document_id"] not in found:
-                found[row["document_id"]] = document_of(row, "document_")
+            if row["document_id"] not in by_id:
+                by_id[row["document_id"]] = document_of(row, "document_")
         return [
             StoredChunk(
                 row["id"],
-                found[row["document_id"]],
+                by_id[row["document_id"]],
                 chunk_of(row),
                 passage_check(row, row["document_id"]),
             )
@@ -315,10 +319,10 @@ def _visible_chunks(where: Where) -> Select[Any]:
 
 def _chunks_with_documents() -> Select[Any]:
     """Only the columns that are read: all 41 take SQLite a fifth longer."""
-    held = [chunks.c[name] for name in ("id", *CHECKED_COLUMNS)]
+    own = [chunks.c[name] for name in ("id", *CHECKED_COLUMNS)]
     of = [documents.c[name] for name in (*DOCUMENT_COLUMNS, "metadata", "names")]
     labelled = [column.label(f"document_{column.name}") for column in of]
-    joined = select(*held, *labelled).join(documents, chunks.c.document == documents.c.id)
+    joined = select(*own, *labelled).join(documents, chunks.c.document == documents.c.id)
     return joined.order_by(chunks.c.id)
 
 

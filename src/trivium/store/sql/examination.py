@@ -65,21 +65,21 @@ class Examination:
     def passages(self, hash_of: Hash) -> Iterator[Finding]:
         """Every byte of passages and rows."""
         rotten = self._checks.rotten(hash_of)
-        lost = sorted({one.document for one in rotten if one.text is None})
+        lost = sorted({passage.document for passage in rotten if passage.text is None})
         text = "Every passage is intact."
         if rotten:
-            of = _first(sorted({one.document for one in rotten}))
+            of = _first(sorted({passage.document for passage in rotten}))
             text = f"Changed on disk: {counted(len(rotten), 'passage')}, in {of}."
         if lost:
             text += f" The text in {_first(lost)} is lost. {_RESTORE.format(lost[0])}"
-        mendable = len(rotten) > sum(one.text is None for one in rotten)
+        mendable = len(rotten) > sum(passage.text is None for passage in rotten)
         yield Finding("passages", not rotten, text, "Restore their text." if mendable else "")
         unsound = self._checks.unsound()
         text = "Every row matches its checksum."
         if unsound:
             of = _first(sorted({id_ for finding in unsound for id_ in finding.documents}))
-            held = ", ".join(sorted({finding.table.name for finding in unsound}))
-            text = f"Changed on disk: {counted(len(unsound), 'row')} of {held}, in {of}."
+            tables = ", ".join(sorted({finding.table.name for finding in unsound}))
+            text = f"Changed on disk: {counted(len(unsound), 'row')} of {tables}, in {of}."
             if left := [
                 id_ for finding in unsound if not finding.is_derived for id_ in finding.documents
             ]:
@@ -110,17 +110,17 @@ class Examination:
 
     def orphans(self) -> list[str]:
         """Originals that nothing refers to, nor is about to."""
-        kept = list(self._originals.blobs.addresses())  # first: what is put later is registered
+        stored = list(self._originals.blobs.addresses())  # first: what is put later is registered
         used = self._checks.originals()
-        return [a for a, age in kept if a not in used and age > SETTLED_SECONDS]
+        return [a for a, age in stored if a not in used and age > SETTLED_SECONDS]
 
     def _holds(self, address: str, size: int) -> bool:
         """By its length: to read every original would take minutes. Where that is another than the
         source said, its bytes tell, for a file may have grown between a look and its reading."""
         blobs = self._originals.blobs
-        found = blobs.size(address)
-        if found is None or found == size:
-            return found is not None
+        actual = blobs.size(address)
+        if actual is None or actual == size:
+            return actual is not None
         try:
             blobs.get(address)
         except (OriginalMissing, OriginalDamaged):

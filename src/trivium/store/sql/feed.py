@@ -148,8 +148,8 @@ class Feed:
         names = ("model", NEXT_MODEL, "dimensions")
         with self.engine.connect() as connection:  # one statement, so one state
             query = select(settings).where(settings.c.name.in_(names))
-            held = {row.name: row.value for row in connection.execute(query)}
-        model, next_, dimensions = (held.get(name, "") for name in names)
+            values = {row.name: row.value for row in connection.execute(query)}
+        model, next_, dimensions = (values.get(name, "") for name in names)
         return Serving(model, next_, int(dimensions or 0))
 
     def indexed_chunks(self, after: ChunkId, size: int) -> Iterator[list[IndexedChunk]]:
@@ -166,9 +166,9 @@ class Feed:
                 values = {"after": start, "upto": start + size}
                 rows = connection.execute(query, values).mappings().all()
                 hashes = {row["embedding"] for row in rows}
-                held = stored(connection, embeddings, model, hashes)
+                vectors = stored(connection, embeddings, model, hashes)
             if rows:
-                yield [_indexed(row, held.get(row["embedding"])) for row in rows]
+                yield [_indexed(row, vectors.get(row["embedding"])) for row in rows]
 
     def vector_rows(
         self, model: str, after: ChunkId
@@ -195,18 +195,18 @@ class Feed:
     def vectors_of(self, model: str, ids: Sequence[ChunkId]) -> dict[ChunkId, bytes]:
         """The stored vectors of these chunks, active or not, as in the database, except damaged
         ones: they say nothing about an index."""
-        found: dict[ChunkId, bytes] = {}
+        by_chunk: dict[ChunkId, bytes] = {}
         with self.engine.connect() as connection:
             for some in slices(ids):
-                held = select(chunks.c.id, chunks.c.embedding).where(chunks.c.id.in_(some))
-                hashes = {row.id: row.embedding for row in connection.execute(held)}
+                query = select(chunks.c.id, chunks.c.embedding).where(chunks.c.id.in_(some))
+                hashes = {row.id: row.embedding for row in connection.execute(query)}
                 known = select(embeddings).where(
                     embeddings.c.model == model, embeddings.c.hash.in_(set(hashes.values()))
                 )
                 rows = connection.execute(known).mappings()
                 vectors = {r["hash"]: r["vector"] for r in rows if is_sound(embeddings, r)}
-                found |= {i: vectors[hash_] for i, hash_ in hashes.items() if hash_ in vectors}
-        return found
+                by_chunk |= {i: vectors[hash_] for i, hash_ in hashes.items() if hash_ in vectors}
+        return by_chunk
 
     def searched_texts(self, ids: Sequence[ChunkId]) -> list[IndexedChunk]:
         """The text of these chunks for the word signals, active or not; without vectors."""
@@ -224,13 +224,13 @@ class Feed:
 
     def chunks_embedded(self, hashes: Sequence[str]) -> list[tuple[str, ChunkId]]:
         """The chunks, active or not, whose embedded text has one of these hashes."""
-        found: list[tuple[str, ChunkId]] = []
+        pairs: list[tuple[str, ChunkId]] = []
         with self.engine.connect() as connection:
             for some in slices(hashes):
                 query = select(chunks.c.embedding, chunks.c.id)
                 rows = connection.execute(query.where(chunks.c.embedding.in_(some)))
-                found += [(row.embedding, row.id) for row in rows]
-        return found
+                pairs += [(row.embedding, row.id) for row in rows]
+        return pairs
 
     def leftovers(self) -> list[tuple[ChunkId, int]]:
         with self.engine.connect() as connection:
@@ -357,8 +357,8 @@ class Passing:
 
 def _within(ids: list[DocumentId], array: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Documents newer than this picture are for its successor."""
-    found = np.array(ids, dtype=np.int64)
-    return found[found < len(array)]
+    positions = np.array(ids, dtype=np.int64)
+    return positions[positions < len(array)]
 
 
 def _grown(array: NDArray[_T], size: int) -> NDArray[_T]:
@@ -372,5 +372,5 @@ def ranges(firsts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.i
     """All numbers of the ranges [first, first + count)."""
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
-    found: NDArray[np.int64] = np.arange(total) + np.repeat(firsts - (ends - counts), counts)
-    return found
+    numbers: NDArray[np.int64] = np.arange(total) + np.repeat(firsts - (ends - counts), counts)
+    return numbers

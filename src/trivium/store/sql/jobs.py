@@ -107,11 +107,11 @@ class SqlJobs:
         listed = select(tasks.c.fate, func.count()).where(tasks.c.job == job, tasks.c.fate != "")
         unlisted = select(jobs.c.unchanged).where(jobs.c.id == job)
         with one_state(self._engine) as connection:
-            found = {row[0]: row[1] for row in connection.execute(listed.group_by(tasks.c.fate))}
+            counts = {row[0]: row[1] for row in connection.execute(listed.group_by(tasks.c.fate))}
             unchanged = connection.scalar(unlisted) or 0
         if unchanged:
-            found["unchanged"] = found.get("unchanged", 0) + unchanged
-        return found
+            counts["unchanged"] = counts.get("unchanged", 0) + unchanged
+        return counts
 
     def chunks_of(self, job: JobId) -> int:
         """How many passages its added and updated documents have."""
@@ -154,9 +154,9 @@ class SqlJobs:
             if task is not None:
                 wanted &= tasks.c.id == task
             columns = (tasks.c.id, tasks.c.parent, tasks.c.step, tasks.c.document, tasks.c.key)
-            found = connection.execute(select(*columns).where(wanted)).all()
-            again = {t.id for t in found if _is_embedding(t) or (t.key and not t.parent)}
-            roots = {_root(connection, t.parent) for t in found if t.parent and t.id not in again}
+            rows = connection.execute(select(*columns).where(wanted)).all()
+            again = {t.id for t in rows if _is_embedding(t) or (t.key and not t.parent)}
+            roots = {_root(connection, t.parent) for t in rows if t.parent and t.id not in again}
             for some in slices(sorted(roots)):
                 _forget_within(connection, some)
                 lasting = tasks.c.id.in_(some) & (func.length(tasks.c.key) > 0)
@@ -297,12 +297,12 @@ def _ids(connection: Connection, which: ColumnElement[bool]) -> list[TaskId]:
 
 
 def _count(connection: Connection, ids: Sequence[TaskId]) -> dict[JobId, Counter[str]]:
-    found: dict[JobId, Counter[str]] = defaultdict(Counter)
+    by_job: dict[JobId, Counter[str]] = defaultdict(Counter)
     for some in slices(ids):
         query = select(tasks.c.job, *_COUNTS.values()).where(tasks.c.id.in_(some))
         for job, *counts in connection.execute(query.group_by(tasks.c.job)):
-            found[job].update(dict(zip(_COUNTS, map(int, counts), strict=True)))
-    return found
+            by_job[job].update(dict(zip(_COUNTS, map(int, counts), strict=True)))
+    return by_job
 
 
 def _close_tasks(

@@ -54,16 +54,16 @@ def learn(connection: Connection) -> None:
     ids = connection.scalars(select(documents.c.id).where(changed).order_by(documents.c.id)).all()
     for some in slices(ids):
         query = select(documents).where(documents.c.id.in_(some), documents.c.interpretation > 0)
-        found: list[tuple[DocumentId, tuple[str, str], int]] = []
+        entries: list[tuple[DocumentId, tuple[str, str], int]] = []
         for row in connection.execute(query).mappings():
             document = document_of(row)
             words = words_of(document, others)
             stems = stem(list(words), document.language)
             pairs = zip(words.items(), stems, strict=True)
-            found += [(document.id, (word, stemmed), bits) for (word, bits), stemmed in pairs]
+            entries += [(document.id, (word, stemmed), bits) for (word, bits), stemmed in pairs]
         connection.execute(delete(known_words).where(known_words.c.document.in_(some)))
-        numbers = _numbered(connection, sorted({term for _, term, _ in found}))
-        rows = sorted((numbers[term], document, bits) for document, term, bits in found)
+        numbers = _numbered(connection, sorted({term for _, term, _ in entries}))
+        rows = sorted((numbers[term], document, bits) for document, term, bits in entries)
         names = ("term", "document", "fields")
         insert_all(connection, known_words, [dict(zip(names, row, strict=True)) for row in rows])
     set_setting(connection, _UPTO, str(connection.exec_driver_sql(SEQUENCE).scalar() or 0))
@@ -72,28 +72,28 @@ def learn(connection: Connection) -> None:
 def _numbered(
     connection: Connection, terms: Sequence[tuple[str, str]]
 ) -> dict[tuple[str, str], int]:
-    found = _there(connection, terms)
-    new = [term for term in terms if term not in found]
+    old = _there(connection, terms)
+    new = [term for term in terms if term not in old]
     numbers = dict(zip(new, take(connection, "term", len(new)), strict=True))
     rows = [{"id": number, "word": term[0], "stem": term[1]} for term, number in numbers.items()]
     insert_all(connection, known_terms, rows)
-    return found | numbers
+    return old | numbers
 
 
 def _there(connection: Connection, terms: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
-    found: dict[tuple[str, str], int] = {}
+    numbers: dict[tuple[str, str], int] = {}
     for some in slices(list(dict.fromkeys(word for word, _ in terms))):
         rows = connection.execute(select(known_terms).where(known_terms.c.word.in_(some)))
-        found |= {(row.word, row.stem): row.id for row in rows}
-    return found
+        numbers |= {(row.word, row.stem): row.id for row in rows}
+    return numbers
 
 
 def is_learned(engine: Engine, others: Sequence[str] | None) -> bool:
     """Whether the rows are what this release makes of the documents. `others`: the metadata fields
     that count beside the usual ones; None: as before."""
     with engine.connect() as connection:
-        kept = setting(connection, FIELDS) or "[]"
-        wanted = kept if others is None else json.dumps(list(others))
+        before = setting(connection, FIELDS) or "[]"
+        wanted = before if others is None else json.dumps(list(others))
         if setting(connection, LEARNED) != f"{VERSION} {wanted}" or not setting(connection, _UPTO):
             return False
         # A copy or a view of a library has its settings, but not these rows.
@@ -156,31 +156,31 @@ class KnownWords:
     def of(self, field: str, wanted: Sequence[str]) -> dict[str, Known]:
         """The documents that are known by each word. For most words there are none, and no need to
         ask the database: .2 ms, four times a search."""
-        found = dict.fromkeys(wanted, _NONE)
+        postings = dict.fromkeys(wanted, _NONE)
         is_sqlite = self._engine.dialect.name == "sqlite"
-        for some in slices([word for word in found if word in self._terms[field]]):
+        for some in slices([word for word in postings if word in self._terms[field]]):
             marks = ", ".join("?" * len(some))
             statement = (_SQLITE if is_sqlite else _POSTGRES).format(
                 column=_COLUMN[field], marks=marks
             )
             values = tuple(some) if is_sqlite else (some,)
             for word, ids, bits in self._read(self._engine, statement, values):
-                found[word] = _merged(_numbers(ids), _numbers(bits))
-        return found
+                postings[word] = _merged(_numbers(ids), _numbers(bits))
+        return postings
 
     def side_by_side(
         self, field: str, run: Sequence[str], ids: Sequence[DocumentId]
     ) -> dict[DocumentId, int]:
         """The fields of these documents in which words follow each other."""
-        found: dict[DocumentId, int] = {}
+        by_document: dict[DocumentId, int] = {}
         with self._engine.connect() as connection:
             others = json.loads(setting(connection, FIELDS) or "[]")
             for some in slices(ids):
                 rows = connection.execute(select(documents).where(documents.c.id.in_(some)))
                 for row in rows.mappings():
                     document = document_of(row)
-                    found[document.id] = fields_holding(document, run, field, others)
-        return found
+                    by_document[document.id] = fields_holding(document, run, field, others)
+        return by_document
 
 
 def _numbers(listed: str) -> NDArray[np.int64]:
@@ -232,9 +232,9 @@ class KnownDocuments:
 
     def of(self, field: str, run: Run) -> Known:
         """The documents that have all these words in one field, in any order, and which fields."""
-        kept = [self._kept.get((field, word)) or self._read(field, word) for word in run]
-        documents, fields = kept[0]
-        for others, theirs in kept[1:]:
+        postings = [self._kept.get((field, word)) or self._read(field, word) for word in run]
+        documents, fields = postings[0]
+        for others, theirs in postings[1:]:
             at = np.searchsorted(others, documents)
             at[at == len(others)] = 0
             met = others[at] == documents if len(others) else np.zeros(len(documents), bool)
@@ -252,8 +252,8 @@ class KnownDocuments:
         5 µs each, so in very many of them any order counts."""
         ids, fields = known
         if len(run) > 1 and 0 < len(ids) <= _LOOKED_AT:
-            found = self._reader.side_by_side(field, run, ids.tolist())
-            fields = np.array([found.get(i, 0) for i in ids.tolist()], np.int64)
+            by_document = self._reader.side_by_side(field, run, ids.tolist())
+            fields = np.array([by_document.get(i, 0) for i in ids.tolist()], np.int64)
             ids, fields = ids[fields > 0], fields[fields > 0]
         return ids, fields
 

@@ -100,8 +100,8 @@ def keep_all(connection: Connection, batch: Sequence[Processed], model: str) -> 
         for embedded, vector in zip(processed.hashes, processed.vectors, strict=True)
     }
     keep_vectors(connection, model, fields)
-    given = {hash_: packed for processed in batch for hash_, packed in processed.tokens.items()}
-    keep_rows(connection, token_vectors, model, given)
+    tokens = {hash_: packed for processed in batch for hash_, packed in processed.tokens.items()}
+    keep_rows(connection, token_vectors, model, tokens)
 
 
 def keep_rows(connection: Connection, table: Table, model: str, held: Mapping[str, bytes]) -> None:
@@ -119,9 +119,9 @@ def keep_rows(connection: Connection, table: Table, model: str, held: Mapping[st
 def free_vectors(connection: Connection, hashes: Sequence[str]) -> None:
     """Delete vectors that no chunk, active or retired, refers to any more."""
     for some in slices(hashes):
-        kept = select(chunks.c.embedding).where(chunks.c.embedding.in_(some))
+        used = select(chunks.c.embedding).where(chunks.c.embedding.in_(some))
         for table in (embeddings, token_vectors):
-            unused = table.c.hash.in_(some) & table.c.hash.not_in(kept)
+            unused = table.c.hash.in_(some) & table.c.hash.not_in(used)
             connection.execute(delete(table).where(unused))
 
 
@@ -140,26 +140,26 @@ class SqlVectors:
         self._engine = engine
 
     def of_chunks(self, ids: Sequence[ChunkId], where: Where) -> dict[ChunkId, Vector]:
-        found: dict[ChunkId, Vector] = {}
+        by_chunk: dict[ChunkId, Vector] = {}
         with one_state(self._engine) as connection:
             model = setting(connection, "model") or ""
             for some in slices(ids):
                 hashes = _hashes(connection, some, where)
-                held = stored(connection, embeddings, model, set(hashes.values()))
-                vectors = {hash_: vector_of(vector) for hash_, vector in held.items()}
-                found |= {i: vectors[hash_] for i, hash_ in hashes.items() if hash_ in vectors}
-        return found
+                rows = stored(connection, embeddings, model, set(hashes.values()))
+                vectors = {hash_: vector_of(vector) for hash_, vector in rows.items()}
+                by_chunk |= {i: vectors[hash_] for i, hash_ in hashes.items() if hash_ in vectors}
+        return by_chunk
 
     def tokens_of_chunks(
         self, ids: Sequence[ChunkId], where: Where, model: str
     ) -> dict[ChunkId, TokenVectors]:
-        found: dict[ChunkId, TokenVectors] = {}
+        by_chunk: dict[ChunkId, TokenVectors] = {}
         with self._engine.connect() as connection:
             for some in slices(ids):
                 hashes = _hashes(connection, some, where)
-                held = stored(connection, token_vectors, model, set(hashes.values()))
-                found |= {i: held[hash_] for i, hash_ in hashes.items() if hash_ in held}
-        return found
+                rows = stored(connection, token_vectors, model, set(hashes.values()))
+                by_chunk |= {i: rows[hash_] for i, hash_ in hashes.items() if hash_ in rows}
+        return by_chunk
 
 
 # Passages and vectors lie by different keys, so on several nodes a join of the two would read every
@@ -184,11 +184,11 @@ def stored(
     connection: Connection, table: Table, model: str, hashes: Collection[str]
 ) -> dict[str, bytes]:
     """The rows of a model by hash, as in the database."""
-    held: dict[str, bytes] = {}
+    by_hash: dict[str, bytes] = {}
     for some in slices(sorted(hashes)):
         rows = connection.execute(_STORED[table], {"model": model, "hashes": some})
-        held |= {row[0]: row[1] for row in rows}
-    return held
+        by_hash |= {row[0]: row[1] for row in rows}
+    return by_hash
 
 
 AT_ONCE = 10_000  # ids whose chunks are read in one query
@@ -304,7 +304,7 @@ class SqlModels:
             set_setting(connection, SEPARATION, found)
 
     def known(self, model: str, hashes: Sequence[str], sender: str = "") -> dict[str, Vector]:
-        found: dict[str, Vector] = {}
+        vectors: dict[str, Vector] = {}
         with self._engine.connect() as connection:
             for some in slices(hashes):
                 query = select(embeddings.c.hash, embeddings.c.vector).where(
@@ -317,8 +317,8 @@ class SqlModels:
                         .where(chunks.c.embedding.in_(some), documents.c.sender == sender)
                     )
                     query = query.where(embeddings.c.hash.in_(own))
-                found |= {row.hash: vector_of(row.vector) for row in connection.execute(query)}
-        return found
+                vectors |= {row.hash: vector_of(row.vector) for row in connection.execute(query)}
+        return vectors
 
     def keep(self, model: str, vectors: Mapping[str, Vector]) -> None:
         with self._writing(), self._engine.begin() as connection:
@@ -338,21 +338,21 @@ class SqlModels:
                 raise ModelChanged(f"This library's vectors come from {serving}.")
             if self._index.holds_all():
                 return 0
-            held = self._index.held()
+            indexed = self._index.held()
             try:
                 while chunks := self.unembedded(model, after, _MISSING):
                     after = chunks[-1].id
-                    found = embed({chunk.hash: chunk.text for chunk in chunks})
-                    self.keep(model, found)
-                    done += len(found)
+                    vectors = embed({chunk.hash: chunk.text for chunk in chunks})
+                    self.keep(model, vectors)
+                    done += len(vectors)
             finally:
-                if self.embedded(model) > held:
+                if self.embedded(model) > indexed:
                     self._index.catch_up()
         return done
 
     def lacking(self, model: str, some: Sequence[DocumentId]) -> set[DocumentId]:
         """Those of the documents that have an active chunk without a vector."""
-        found: set[DocumentId] = set()
+        lacking: set[DocumentId] = set()
         for part in slices(some):
             query = (
                 select(chunks.c.document, chunks.c.embedding)
@@ -362,8 +362,8 @@ class SqlModels:
             with self._engine.connect() as connection:
                 rows = connection.execute(query).all()
                 have = present(connection, embeddings, model, [row.embedding for row in rows])
-            found |= {row.document for row in rows if row.embedding not in have}
-        return found
+            lacking |= {row.document for row in rows if row.embedding not in have}
+        return lacking
 
     def embedded(self, model: str) -> int:
         """How many active chunks have a vector."""
@@ -471,21 +471,21 @@ def _forget_next(connection: Connection) -> None:
 
 def _told(described: str | None, model: str) -> dict[str, str]:
     """How to load this model, if that is stored."""
-    held = json.loads(described) if described else {}
-    return dict(held["settings"]) if held.get("model") == model else {}
+    fields = json.loads(described) if described else {}
+    return dict(fields["settings"]) if fields.get("model") == model else {}
 
 
 def _manifest(engine: Engine) -> Manifest:
     with engine.connect() as connection:  # one statement, so one state
-        held = {row.name: row.value for row in connection.execute(select(settings))}
-    model, next_ = held.get("model", ""), held.get(NEXT_MODEL, "")
+        values = {row.name: row.value for row in connection.execute(select(settings))}
+    model, next_ = values.get("model", ""), values.get(NEXT_MODEL, "")
     return Manifest(
-        schema=int(held.get("schema", 0)),
+        schema=int(values.get("schema", 0)),
         model=model,
-        dimensions=int(held.get("dimensions", 0)),
-        settings=_told(held.get(MODEL_SETTINGS), model),
+        dimensions=int(values.get("dimensions", 0)),
+        settings=_told(values.get(MODEL_SETTINGS), model),
         next_model=next_,
-        next_settings=_told(held.get(NEXT_SETTINGS), next_),
+        next_settings=_told(values.get(NEXT_SETTINGS), next_),
     )
 
 

@@ -93,8 +93,8 @@ class Names:
         it and come back: they are to be removed."""
         with self._engine.begin() as connection:
             nameless = []
-            found = [*named(connection, [(collection, uri)]), *within(connection, uri, collection)]
-            for document in locked(connection, found):
+            those = [*named(connection, [(collection, uri)]), *within(connection, uri, collection)]
+            for document in locked(connection, those):
                 uris = all_names(document)
                 left = [name for name in uris if name != uri and not is_within(name, uri)]
                 if left:
@@ -106,11 +106,11 @@ class Names:
     def relabel(
         self, document: DocumentId, *, category: str, audience: str, metadata: Metadata
     ) -> None:
-        held = metadata_values(metadata)
+        values = metadata_values(metadata)
         of, state = interpretations.c.document, interpretations.c.state
         with self._engine.begin() as connection:
             changed = take(connection, "sequence", 1).start
-            labels = {"metadata": held, "audience": audience}
+            labels = {"metadata": values, "audience": audience}
             set_to = {**labels, "category": category, "changed": changed}
             change(connection, documents, documents.c.id == document, set_to)
             change(connection, interpretations, (of == document) & (state == "active"), labels)
@@ -147,12 +147,12 @@ def _asked(
     wanted: dict[str, list[str]] = defaultdict(list)
     for collection, key in keys:
         wanted[collection].append(key)
-    found: dict[DocumentId, Document] = {}
+    by_id: dict[DocumentId, Document] = {}
     for collection, mine in wanted.items():
         for some in slices(mine):
             rows = connection.execute(query, {"collection": collection, what: some}).mappings()
-            found |= {row["id"]: document_of(row) for row in rows}
-    return [found[i] for i in sorted(found)]
+            by_id |= {row["id"]: document_of(row) for row in rows}
+    return [by_id[i] for i in sorted(by_id)]
 
 
 def locked(connection: Connection, found: Iterable[Document]) -> list[Document]:
@@ -216,10 +216,10 @@ def _visible(connection: Connection, clause: ColumnElement[bool]) -> dict[Docume
 
 def _held(connection: Connection, document: DocumentId) -> Document:
     visible = _visible(connection, documents.c.id == document)
-    held = locked(connection, visible.values())
-    if not held:
+    rows = locked(connection, visible.values())
+    if not rows:
         raise DocumentNotFound(f"There is no document #{document}.")
-    return held[0]
+    return rows[0]
 
 
 def _add(connection: Connection, document: Document, uri: str) -> Document:

@@ -86,20 +86,20 @@ class SqlQueryLog:
             connection.execute(_ADD, added)
 
     def all(self, since: str = "") -> list[LoggedQuery]:
-        asked = select(*_COLUMNS).where(query_log.c.at >= since)
+        query = select(*_COLUMNS).where(query_log.c.at >= since)
         with self._engine.connect() as connection:
-            rows = connection.execute(asked.order_by(query_log.c.at.desc(), query_log.c.id.desc()))
+            rows = connection.execute(query.order_by(query_log.c.at.desc(), query_log.c.id.desc()))
             return [LoggedQuery(**row._mapping) for row in rows]
 
     def totals(self, since: str = "", page: LogPage = LogPage()) -> list[Asked]:
-        log, asked = query_log.c, func.sum(query_log.c.asked)
+        log, times = query_log.c, func.sum(query_log.c.asked)
         text = cast(log.text, log.at.type)  # in the order of its bytes, as everywhere
         query = (
-            select(log.text, asked, func.sum(log.empty), func.max(log.took_ms), func.max(log.at))
+            select(log.text, times, func.sum(log.empty), func.max(log.took_ms), func.max(log.at))
             .where(log.at >= since)
             .group_by(log.text)
             .having(func.max(log.took_ms) >= page.slower_than)
-            .order_by(asked.desc(), text)
+            .order_by(times.desc(), text)
             .limit(page.limit)
             .offset(page.offset)
         )
@@ -114,10 +114,10 @@ class SqlQueryLog:
         order = (log.at.desc(), log.id.desc())
         first = select(log.at, log.id).order_by(*order).offset(most).limit(1)
         with self._engine.begin() as connection:
-            found = connection.execute(first).first()
-            if found is None:
+            oldest = connection.execute(first).first()
+            if oldest is None:
                 return 0
-            older = (log.at < found.at) | ((log.at == found.at) & (log.id <= found.id))
+            older = (log.at < oldest.at) | ((log.at == oldest.at) & (log.id <= oldest.id))
             return connection.execute(delete(query_log).where(older)).rowcount
 
     def forget(self, before: str) -> int:
@@ -133,10 +133,10 @@ def _entries(connection: Connection, queries: Sequence[LoggedQuery]) -> dict[_Ke
     """The ids of the entries of these queries. If processes that began at once made several of one
     query, the first."""
     log = query_log.c
-    found = select(log.at, log.text, log.caller, log.id).where(
+    listed = select(log.at, log.text, log.caller, log.id).where(
         log.at.in_({query.at for query in queries}), log.text.in_({q.text for q in queries})
     )
-    rows = connection.execute(found.order_by(log.id.desc()))
+    rows = connection.execute(listed.order_by(log.id.desc()))
     return {(at, text, caller): id_ for at, text, caller, id_ in rows}
 
 
@@ -197,16 +197,16 @@ class SqlConversations:
 
     def turns(self, conversation: str, where: Where) -> list[KeptTurn]:
         with one_state(self._engine) as connection:
-            return [kept for _, kept in _seen(connection, where, conversation)]
+            return [turn for _, turn in _seen(connection, where, conversation)]
 
     def all(self, where: Where) -> list[Conversation]:
-        found: dict[str, list[KeptTurn]] = {}
+        by_name: dict[str, list[KeptTurn]] = {}
         with one_state(self._engine) as connection:
-            for name, kept in _seen(connection, where):
-                found.setdefault(name, []).append(kept)
+            for name, turn in _seen(connection, where):
+                by_name.setdefault(name, []).append(turn)
         return [
-            Conversation(name, len(kept), kept[0].at, kept[-1].at)
-            for name, kept in sorted(found.items())
+            Conversation(name, len(talk), talk[0].at, talk[-1].at)
+            for name, talk in sorted(by_name.items())
         ]
 
     def forget(self, conversation: str, where: Where) -> int:

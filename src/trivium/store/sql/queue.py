@@ -99,7 +99,7 @@ class SqlQueue:
             )  # fmt: skip
             ids = take(connection, "task", len(offered or ()))
             rows = zip(ids, offered or (), strict=True)
-            _insert(connection, [(id_, job, 0, one) for id_, one in rows], TaskState.WAITING)
+            _insert(connection, [(id_, job, 0, item) for id_, item in rows], TaskState.WAITING)
             trim(connection)
             _close_ended(connection, [job])
         return job
@@ -122,8 +122,8 @@ class SqlQueue:
         begun = jobs.c.id.in_(select(tasks.c.job).where(left))
         theirs = begun | (~jobs.c.lasting & jobs.c.worker.in_(dead))
         ours = jobs.c.state.in_(UNFINISHED) & (jobs.c.kind != REEMBED)
-        found = connection.execute(select(jobs).where(ours, theirs).order_by(jobs.c.id)).all()
-        for row in found:
+        rows = connection.execute(select(jobs).where(ours, theirs).order_by(jobs.c.id)).all()
+        for row in rows:
             if row.worker not in dead and not row.lasting:
                 continue  # its worker alone knows its documents
             if row.lasting:
@@ -134,7 +134,7 @@ class SqlQueue:
             else:
                 _interrupt(connection, row.id)
         _drop_cancelled(connection, dead)
-        _close_ended(connection, [row.id for row in found])
+        _close_ended(connection, [row.id for row in rows])
 
     def _dead(self, connection: Connection) -> set[str]:
         """Workers with a task or job that are no longer running. A new worker is never among them:
@@ -142,7 +142,7 @@ class SqlQueue:
         of_tasks = select(tasks.c.worker).where(tasks.c.state == TaskState.WORKING)
         of_jobs = select(jobs.c.worker).where(jobs.c.state.in_(UNFINISHED), ~jobs.c.lasting)
         known = set(connection.scalars(union(of_tasks, of_jobs)))
-        return {one for one in known if not one or not self._leases.is_held(worker_lease(one))}
+        return {w for w in known if not w or not self._leases.is_held(worker_lease(w))}
 
     def claim(self, worker: str, limit: int, before: tuple[int, JobId] | None = None) -> list[Task]:
         """The next tasks, of one job or several: by priority, then in turn by sender, and of each
@@ -153,10 +153,10 @@ class SqlQueue:
             alone(connection, "claim")  # 5 ms: others then get different tasks, and a full share
             self._turn += 1
             for some in slices(_senders(connection, self._turn), _SENDERS):
-                found = _waiting(connection, some, limit, before)
-                if found:
-                    fresh = [one.id for one in takewhile(lambda one: not one.lost, found)]
-                    return _take_up(connection, worker, fresh or [found[0].id])
+                waiting = _waiting(connection, some, limit, before)
+                if waiting:
+                    fresh = [task.id for task in takewhile(lambda task: not task.lost, waiting)]
+                    return _take_up(connection, worker, fresh or [waiting[0].id])
         return []
 
     def is_waiting(self) -> bool:
@@ -310,9 +310,9 @@ def _new_job(connection: Connection, **values: Any) -> JobId:
 def _senders(connection: Connection, turn: int) -> list[str]:
     """Those with work left, beginning with another one each time."""
     open_ = jobs.c.state.in_(UNFINISHED)
-    found = sorted(connection.scalars(select(jobs.c.sender).where(open_).distinct()))
-    first = turn % len(found) if found else 0
-    return found[first:] + found[:first]
+    senders = sorted(connection.scalars(select(jobs.c.sender).where(open_).distinct()))
+    first = turn % len(senders) if senders else 0
+    return senders[first:] + senders[:first]
 
 
 def _waiting(
@@ -333,11 +333,11 @@ def _waiting(
     for row in sorted(rows, key=lambda row: (row.priority, row.job, row.id)):
         ranked.append((row.priority, taken[row.priority, row.sender], len(ranked), row))
         taken[row.priority, row.sender] += 1
-    return [one[-1] for one in sorted(ranked, key=lambda one: one[:3])[:limit]]
+    return [row[-1] for row in sorted(ranked, key=lambda row: row[:3])[:limit]]
 
 
 def _take_up(connection: Connection, worker: str, ids: list[TaskId]) -> list[Task]:
-    found: dict[TaskId, Task] = {}
+    by_id: dict[TaskId, Task] = {}
     for some in slices(ids):
         mine = tasks.c.id.in_(some) & (tasks.c.state == TaskState.WAITING)
         taken = {"state": TaskState.WORKING, "attempts": tasks.c.attempts + 1, "worker": worker}
@@ -346,21 +346,21 @@ def _take_up(connection: Connection, worker: str, ids: list[TaskId]) -> list[Tas
         query = select(tasks).where(
             tasks.c.id.in_(some), tasks.c.state == TaskState.WORKING, tasks.c.worker == worker
         )
-        found |= {row.id: task_of(row) for row in connection.execute(query)}
-    _start(connection, worker, sorted({task.job for task in found.values()}))
-    return [found[id_] for id_ in ids if id_ in found]
+        by_id |= {row.id: task_of(row) for row in connection.execute(query)}
+    _start(connection, worker, sorted({task.job for task in by_id.values()}))
+    return [by_id[id_] for id_ in ids if id_ in by_id]
 
 
 def not_theirs(connection: Connection, ends: Sequence[TaskEnd]) -> set[TaskId]:
     """Tasks whose worker has lost them: its lease ended, and another one has them or had them. The
     others stay as they are until the transaction ends."""
     owners = {end.task: end.worker for end in ends if end.worker}
-    held: dict[TaskId, str] = {}
+    holders: dict[TaskId, str] = {}
     for some in slices(sorted(owners)):
         query = select(tasks.c.id, tasks.c.worker).where(tasks.c.id.in_(some))
         query = query.where(tasks.c.state == TaskState.WORKING).order_by(tasks.c.id)
-        held |= {row.id: row.worker for row in connection.execute(query.with_for_update())}
-    return {task for task, worker in owners.items() if held.get(task) != worker}
+        holders |= {row.id: row.worker for row in connection.execute(query.with_for_update())}
+    return {task for task, worker in owners.items() if holders.get(task) != worker}
 
 
 def end_tasks(connection: Connection, ends: Sequence[TaskEnd]) -> None:
@@ -373,10 +373,10 @@ def end_tasks(connection: Connection, ends: Sequence[TaskEnd]) -> None:
         "state", "fate", "step", "code", "message", "document", "seconds", "passages", "tokens"
     )  # fmt: skip
     rows = [{f"_{name}": getattr(end, name) for name in names} | {"_id": end.task} for end in ends]
-    given = {name: bindparam(f"_{name}", type_=tasks.c[name].type) for name in names}
-    passages = func.coalesce(given["passages"], tasks.c.passages, 0)
-    tokens = func.coalesce(given["tokens"], tasks.c.tokens)
-    values = {**given, "passages": passages, "embedded": passages, "tokens": tokens}
+    params = {name: bindparam(f"_{name}", type_=tasks.c[name].type) for name in names}
+    passages = func.coalesce(params["passages"], tasks.c.passages, 0)
+    tokens = func.coalesce(params["tokens"], tasks.c.tokens)
+    values = {**params, "passages": passages, "embedded": passages, "tokens": tokens}
     with counted(connection, [end.task for end in ends]) as touched:
         ended = update(tasks).where(tasks.c.id == bindparam("_id"))
         connection.execute(ended.values(**values), rows)
@@ -415,12 +415,12 @@ def _insert(
 ) -> None:
     rows: list[dict[str, Any]] = [
         {
-            "id": id_, "job": job, "parent": parent, "uri": one.uri, "name": one.name,
-            "size": one.size, "key": one.key, "state": state, "step": "", "fate": "",
+            "id": id_, "job": job, "parent": parent, "uri": item.uri, "name": item.name,
+            "size": item.size, "key": item.key, "state": state, "step": "", "fate": "",
             "attempts": int(state is TaskState.WORKING), "anew": False, "code": "", "message": "",
             "document": None, "seconds": {}, "worker": worker,
         }
-        for id_, job, parent, one in met
+        for id_, job, parent, item in met
     ]  # fmt: skip
     insert_all(connection, tasks, rows)
     for job in {row["job"] for row in rows}:
@@ -455,8 +455,8 @@ def _lose(connection: Connection, job: JobId, which: ColumnElement[bool], *, los
         why = DocumentSetAside(
             f"Couldn't add {task.name}: the program ended {times} while doing so."
         )
-        said = (why.code, str(why))
-        ends.append(TaskEnd(task.id, TaskState.FAILED, "failed", task.step, *said))
+        failure = (why.code, str(why))
+        ends.append(TaskEnd(task.id, TaskState.FAILED, "failed", task.step, *failure))
     end_tasks(connection, ends)
     left = which & (tasks.c.state == TaskState.WORKING)
     connection.execute(update(tasks).where(left & ~stored).values(step=""))

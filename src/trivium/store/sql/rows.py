@@ -67,9 +67,9 @@ T = TypeVar("T")
 
 
 def document_of(row: RowMapping | Mapping[str, Any], prefix: str = "") -> Document:
-    held = {name: row[prefix + name] for name in DOCUMENT_COLUMNS}
+    values = {name: row[prefix + name] for name in DOCUMENT_COLUMNS}
     return Document(
-        **held, metadata=metadata_of(row[prefix + "metadata"]), names=tuple(row[prefix + "names"])
+        **values, metadata=metadata_of(row[prefix + "metadata"]), names=tuple(row[prefix + "names"])
     )
 
 
@@ -172,8 +172,8 @@ def _place_values(place: Place) -> dict[str, Any]:
     """Only known fields: most places are empty or a page."""
     if place == _NOWHERE:
         return {}
-    told = {name: value for name, value in asdict(place).items() if value}
-    return {**told, FOLDED_SHEET: comparable_text(place.sheet)} if place.sheet else told
+    known = {name: value for name, value in asdict(place).items() if value}
+    return {**known, FOLDED_SHEET: comparable_text(place.sheet)} if place.sheet else known
 
 
 def place_of(held: Mapping[str, Any]) -> Place:
@@ -190,7 +190,7 @@ def place_of(held: Mapping[str, Any]) -> Place:
         speakers=tuple(Speaker(**speaker) for speaker in held.get("speakers", ())),
         page_starts=tuple(PageStart(**page) for page in held.get("page_starts", ())),
         heading_starts=tuple(
-            HeadingStart(one["start"], tuple(one["path"])) for one in held.get("heading_starts", ())
+            HeadingStart(at["start"], tuple(at["path"])) for at in held.get("heading_starts", ())
         ),
         seconds=tuple(held["seconds"]) if "seconds" in held else None,
         spoken=tuple((start, second) for start, second in held.get("spoken", ())),
@@ -265,8 +265,8 @@ def change(
     connection: Connection, table: Table, which: ColumnElement[bool], values: Mapping[str, Any]
 ) -> None:
     """Update the rows of a table with an id, and their checksums."""
-    held = select(table).where(which).with_for_update()
-    for row in connection.execute(held).mappings().all():
+    query = select(table).where(which).with_for_update()
+    for row in connection.execute(query).mappings().all():
         new = {**values, CHECKSUM: changed_checksum(table, row, values)}
         mine = which & (table.c.id == row["id"])  # with `which`, so that one node is asked
         connection.execute(update(table).where(mine).values(**new))

@@ -229,11 +229,11 @@ class _Plan:
         self._points: list[SyncPoint] = []
         self._unborn = 0  # new documents so far; until they are written they have ids below 0
         shared = [(p.collection, p.content_hash) for p in batch if is_shareable(p)]
-        found = [
+        known = [
             *named(connection, [(p.collection, p.uri) for p in batch]),
             *seen_with(connection, shared),
         ]
-        for document in locked(connection, found):
+        for document in locked(connection, known):
             self._hold(document)
         self._stored = frozenset(self._held)
 
@@ -241,8 +241,8 @@ class _Plan:
         """False: it would be the second interpretation of one document."""
         before = self._find(processed)
         processed = inherited(processed, before)
-        said = (processed.content_hash, processed.audience, processed.sender)
-        if before and parts_from(before, *said):
+        key = (processed.content_hash, processed.audience, processed.sender)
+        if before and parts_from(before, *key):
             left = [name for name in all_names(before) if name != processed.uri]
             self._rename(before, left)
             before = None
@@ -275,7 +275,7 @@ class _Plan:
             self._points.append(processed.point)
 
     def stage(self) -> Stage:
-        ends = tuple(replace(end, document=id_, **said) for end, id_, said in self._ends)
+        ends = tuple(replace(end, document=id_, **values) for end, id_, values in self._ends)
         return Stage(tuple(self._staged), tuple(self._ids), ends, tuple(self._points))
 
     def _number(self, given: Sequence[DocumentId]) -> None:
@@ -283,16 +283,16 @@ class _Plan:
         born = {-number: id_ for number, id_ in enumerate(given, start=1)}
         for unborn, id_ in born.items():
             self._held[id_] = replace(self._held.pop(unborn), id=id_)
-        self.new = [(p, self._held[born.get(one.id, one.id)], first) for p, one, first in self.new]
+        self.new = [(p, self._held[born.get(d.id, d.id)], first) for p, d, first in self.new]
         self._ids = [born.get(id_, id_) for id_ in self._ids]
-        self._ends = [(end, born.get(id_, id_), said) for end, id_, said in self._ends]
+        self._ends = [(end, born.get(id_, id_), values) for end, id_, values in self._ends]
 
     def write(self, connection: Connection, take: Take) -> None:
         self._number(take("document", self._unborn))
         firsts = [document.id for _, document, is_first in self.new if is_first]
         for document_id in sorted(self._renamed & self._stored):
-            held = self._held[document_id]
-            set_names(connection, held, all_names(held))
+            renamed = self._held[document_id]
+            set_names(connection, renamed, all_names(renamed))
         interpretation_ids = take("interpretation", len(self.new))
         first_numbers = _first_numbers(connection, self.new)
         next_chunk = take("chunk", sum(len(p.chunks) for p, *_ in self.new)).start
@@ -332,7 +332,9 @@ class _Plan:
             insert_names(connection, first.id, first.collection, first.names)
         _insert_checked(connection, interpretations, new_interpretations)
         _insert_checked(connection, chunks, new_chunks)
-        insert_all(connection, leftovers, [_range(one) for one in self._staged if one.indexed])
+        insert_all(
+            connection, leftovers, [_range(entry) for entry in self._staged if entry.indexed]
+        )
 
     def _find(self, processed: Processed) -> Document | None:
         id_ = self._named.get((processed.collection, processed.uri))
@@ -368,27 +370,27 @@ def _first_numbers(
     """Of the messages among them, the number of the first passage. The passages of a conversation
     are numbered through: a new message continues after the highest number ever given, an edited one
     keeps its own, unless it has more passages now."""
-    said = {
+    by_id = {
         document.id: (f"{processed.collection}/{prefix}", processed)
         for processed, document, _ in new
         if (prefix := conversation(processed.uri, processed.extraction.media_type))
     }
-    if not said:
+    if not by_id:
         return {}
     begun = select(documents.c.id, documents.c.chunks, chunks.c.position).join_from(
         documents,
         chunks,
         (chunks.c.document == documents.c.id) & (chunks.c.id == documents.c.first_chunk),
     )
-    before = connection.execute(begun.where(documents.c.id.in_(said))).all()
-    numbers = {row.id: row.position for row in before if len(said[row.id][1].chunks) <= row.chunks}
+    before = connection.execute(begun.where(documents.c.id.in_(by_id))).all()
+    numbers = {row.id: row.position for row in before if len(by_id[row.id][1].chunks) <= row.chunks}
     later: dict[str, list[DocumentId]] = {}
-    for document, (name, _) in said.items():
+    for document, (name, _) in by_id.items():
         if document not in numbers:
             later.setdefault(name, []).append(document)
     for name, messages in later.items():
-        _count_from(connection, name, said[messages[0]][1])
-        counts = [len(said[document][1].chunks) for document in messages]
+        _count_from(connection, name, by_id[messages[0]][1])
+        counts = [len(by_id[document][1].chunks) for document in messages]
         at = take(connection, name, sum(counts)).start
         for document, count in zip(messages, counts, strict=True):
             numbers[document], at = at, at + count
@@ -446,15 +448,15 @@ def _indexed(
 
 
 def _switch(connection: Connection, staged: Sequence[Staged]) -> None:
-    ids = [one.document for one in staged]
+    ids = [entry.document for entry in staged]
     hidden = connection.execute(
         select(documents.c.first_chunk, documents.c.chunks).where(
             documents.c.id.in_(ids), documents.c.interpretation > 0, documents.c.chunks > 0
         )
     ).all()
     sequence = take(connection, "sequence", 1).start
-    _update(connection, [one for one in staged if one.values], sequence)
-    _show(connection, [one for one in staged if not one.values], sequence)
+    _update(connection, [entry for entry in staged if entry.values], sequence)
+    _show(connection, [entry for entry in staged if not entry.values], sequence)
     mine, state = interpretations.c.document.in_(ids), interpretations.c.state
     retired = update(interpretations).where(mine, state == "active")
     connection.execute(retired.values(state="retired", retired_at=now()))
@@ -462,16 +464,16 @@ def _switch(connection: Connection, staged: Sequence[Staged]) -> None:
         update(interpretations).where(mine, state == "staged").values(state="active")
     )
     connection.execute(delete(fields).where(fields.c.document.in_(ids)))
-    held = [row for s in staged for row in field_values(s.document, s.metadata)]
-    insert_all(connection, fields, held)
+    rows = [row for s in staged for row in field_values(s.document, s.metadata)]
+    insert_all(connection, fields, rows)
     _keep_shingles(connection, ids)
     learn(connection)
-    firsts = [one.first_chunk for one in staged if one.indexed]
+    firsts = [entry.first_chunk for entry in staged if entry.indexed]
     connection.execute(delete(leftovers).where(leftovers.c.first_chunk.in_(firsts)))
     insert_all(
         connection, leftovers, [{"first_chunk": r.first_chunk, "chunks": r.chunks} for r in hidden]
     )
-    embedded = [c.id for one in staged for c in one.indexed if c.vector is not None]
+    embedded = [c.id for entry in staged for c in entry.indexed if c.vector is not None]
     if embedded:
         set_setting(connection, EMBEDDED_UPTO, str(max(embedded)))
 
@@ -482,18 +484,18 @@ def _update(connection: Connection, staged: Sequence[Staged], sequence: int) -> 
     if not staged:
         return
     before: dict[DocumentId, RowMapping] = {}
-    for some in slices([one.document for one in staged]):
+    for some in slices([entry.document for entry in staged]):
         query = select(documents).where(documents.c.id.in_(some)).with_for_update()
         before |= {row["id"]: row for row in connection.execute(query).mappings()}
     rows = [
         {
-            **one.values,
-            "interpretation": one.number,
+            **entry.values,
+            "interpretation": entry.number,
             "changed": sequence,
-            "id": one.document,
-            CHECKSUM: changed_checksum(documents, before[one.document], one.values),
+            "id": entry.document,
+            CHECKSUM: changed_checksum(documents, before[entry.document], entry.values),
         }
-        for one in staged
+        for entry in staged
     ]
     names = [name for name in rows[0] if name != "id"]
     values = {name: bindparam(f"_{name}", type_=documents.c[name].type) for name in names}
@@ -503,7 +505,7 @@ def _update(connection: Connection, staged: Sequence[Staged], sequence: int) -> 
 
 def _show(connection: Connection, first: Sequence[Staged], sequence: int) -> None:
     """New documents, whose rows say everything but that they are there."""
-    for some in slices([one.document for one in first]):
+    for some in slices([entry.document for entry in first]):
         new = update(documents).where(documents.c.id.in_(some))
         connection.execute(new.values(interpretation=1, changed=sequence))
 
@@ -520,12 +522,12 @@ def _keep_shingles(connection: Connection, ids: Sequence[DocumentId]) -> None:
             interpretations.c.document.in_(ids), interpretations.c.state == "active"
         )
     )
-    held = [
+    keys = [
         {"hash": key, "document": row.document}
         for row in rows
         for key in keys_of(row.sketch or b"")
     ]
-    insert_all(connection, shingles, held)
+    insert_all(connection, shingles, keys)
 
 
 def _interpretation(connection: Connection, document: DocumentId, number: int) -> RowMapping:
@@ -549,8 +551,8 @@ def _to_index(
     for some in slices([row["embedding"] for row in rows]):
         query = select(embeddings).where(embeddings.c.model == model, embeddings.c.hash.in_(some))
         vectors |= {row.hash: vector_of(row.vector) for row in connection.execute(query)}
-    found = [(row["id"], chunk_of(row), vectors.get(row["embedding"])) for row in rows]
+    passages = [(row["id"], chunk_of(row), vectors.get(row["embedding"])) for row in rows]
     return [
         IndexedChunk(id_, document, language, searched_text(chunk), vector)
-        for id_, chunk, vector in found
+        for id_, chunk, vector in passages
     ]

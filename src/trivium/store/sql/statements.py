@@ -259,9 +259,9 @@ def label_held(label: ColumnElement[Any], where: Where) -> ColumnElement[bool]:
 def _clause(condition: Condition, of_passages: _OfPassages) -> ColumnElement[bool]:
     match condition:
         case AllOf(of):
-            return and_(true(), *(_clause(one, of_passages) for one in of))
+            return and_(true(), *(_clause(part, of_passages) for part in of))
         case AnyOf(of):
-            return or_(false(), *(_clause(one, of_passages) for one in of))
+            return or_(false(), *(_clause(part, of_passages) for part in of))
         case Not(of):
             return not_(_clause(of, of_passages))
         case Exists(field) | Compare(field) if field in OF_PASSAGES:
@@ -289,22 +289,22 @@ def _holds(condition: Compare | Exists) -> ColumnElement[bool]:
             number = as_number(value) if not isinstance(value, str) else None
             if number is not None:
                 return _held(field, _OPERATORS[op](fields.c.number, number))
-            held = _held(field, _OPERATORS[op](fields.c.text, comparable_text(value)))
-            return or_(held, _known(field, value)) if op == "eq" and field in FILTERS else held
+            equal = _held(field, _OPERATORS[op](fields.c.text, comparable_text(value)))
+            return or_(equal, _known(field, value)) if op == "eq" and field in FILTERS else equal
 
 
 def _known(field: str, value: object) -> ColumnElement[bool]:
     """The document is known by every word of the value, in such fields."""
     wanted, bits = asked_of(field, value)
-    found = (
+    by_words = (
         select(known_words.c.document)
         .join(known_terms, known_terms.c.id == known_words.c.term)
         .where(known_words.c.fields.bitwise_and(bits) != 0)
     )
-    held = [documents.c.id.in_(found.where(known_terms.c.word == word)) for word in wanted]
-    if held and field in ONLY_IN:
-        held.append(documents.c.media_type.in_(ONLY_IN[field]))
-    return and_(*held) if held else false()
+    parts = [documents.c.id.in_(by_words.where(known_terms.c.word == word)) for word in wanted]
+    if parts and field in ONLY_IN:
+        parts.append(documents.c.media_type.in_(ONLY_IN[field]))
+    return and_(*parts) if parts else false()
 
 
 def _called(value: str) -> Select[Any]:

@@ -152,10 +152,10 @@ class Removal:
             for some in slices(gone):
                 of = interpretations.c.document.in_(some)
                 theirs = chunks.c.interpretation.in_(select(interpretations.c.id).where(of))
-                held = select(chunks.c.embedding).where(theirs)
-                hashes |= set(connection.scalars(held.distinct()))
-                kept = select(interpretations.c.original).where(of)
-                addresses |= set(connection.scalars(kept.distinct()))
+                embedded = select(chunks.c.embedding).where(theirs)
+                hashes |= set(connection.scalars(embedded.distinct()))
+                addressed = select(interpretations.c.original).where(of)
+                addresses |= set(connection.scalars(addressed.distinct()))
                 # By hand: on several nodes no key leads from these to their document.
                 connection.execute(delete(interpretations).where(of))
                 connection.execute(delete(documents).where(documents.c.id.in_(some)))
@@ -195,8 +195,8 @@ class Removal:
             hashes: set[str] = set()
             addresses: set[str] = set()
             for some in slices(ids):
-                held = select(chunks.c.embedding).where(chunks.c.interpretation.in_(some))
-                hashes |= set(connection.scalars(held.distinct()))
+                embedded = select(chunks.c.embedding).where(chunks.c.interpretation.in_(some))
+                hashes |= set(connection.scalars(embedded.distinct()))
                 these = interpretations.c.id.in_(some)
                 addresses |= set(
                     connection.scalars(select(interpretations.c.original).where(these))

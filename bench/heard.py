@@ -22,7 +22,7 @@ from trivium.evaluate.dataset import Dataset, load_dataset
 from trivium.evaluate.subject import opened
 from trivium.library import Library
 from trivium.library.asking import request_for
-from trivium.library.model import Separations, kept
+from trivium.library.model import Separations, stored_separation
 from trivium.operations.searching import SearchOptions
 from trivium.search.coverage import coverage
 from trivium.search.decide import decide_anew
@@ -79,7 +79,7 @@ class Listener:
         options = SearchOptions(limit=JUDGED, hyde=False)
         self._request = request_for(settings, self._embedder.fingerprint, ("-",), OWNER, options)
         Separations(self._store, self._embedder).renew()
-        known = kept(self._store, self._embedder.fingerprint)
+        known = stored_separation(self._store, self._embedder.fingerprint)
         self._passages = known.shape if known else Passages()
 
     def rows(self, query: str) -> dict[str, list[Any]] | None:

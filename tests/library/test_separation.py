@@ -14,7 +14,7 @@ from trivium.cli.main import cli
 from trivium.config import Settings
 from trivium.core.access import LOCAL_OWNER, Caller, Right
 from trivium.core.types import OWNER
-from trivium.library.model import GROWN, kept
+from trivium.library.model import GROWN, stored_separation
 from trivium.models.weights import NAME
 from trivium.operations.searching import Filters, SearchOptions
 from trivium.search.separation import LEAST
@@ -38,14 +38,14 @@ def test_it_is_measured_once_there_is_enough_and_again_when_that_has_grown(tmp_p
     with Library.open(place) as library:
         model = library._model.embedder.fingerprint
         library.add(notes(tmp_path / "few", 0, 20))
-        assert kept(library.backend, model) is None
+        assert stored_separation(library.backend, model) is None
         library.add(notes(tmp_path / "more", 20, LEAST))
-        first = kept(library.backend, model)
+        first = stored_separation(library.backend, model)
         assert first is not None
         assert first.passages == LEAST + 20
         assert "This library:" in str(library.search("quarry beyond the forge").analyses)
         library.add(notes(tmp_path / "little", 300, 10))
-        assert kept(library.backend, model) == first
+        assert stored_separation(library.backend, model) == first
         assert first.length == -1.0  # notes of 70 characters
         assert first.alike is not None
         assert 0.8 < first.alike < 1.0  # one pattern, other words
@@ -53,22 +53,22 @@ def test_it_is_measured_once_there_is_enough_and_again_when_that_has_grown(tmp_p
         del old["value"]
         library.backend.models.keep_separation(json.dumps(old))  # as an earlier Trivium kept it
         library.add(notes(tmp_path / "one", 350, 1))
-        renewed = kept(library.backend, model)
+        renewed = stored_separation(library.backend, model)
         assert renewed is not None
         assert renewed.alike is not None
         assert (renewed.length, renewed.passages) == (-1.0, LEAST + 31)
         library.add(notes(tmp_path / "much", 400, int(GROWN * renewed.passages) - LEAST))
-        again = kept(library.backend, model)
+        again = stored_separation(library.backend, model)
         assert again is not None
         assert again.passages > GROWN * renewed.passages
-        assert kept(library.backend, "another model") is None
+        assert stored_separation(library.backend, "another model") is None
     told = CliRunner().invoke(cli, ["doctor", "--library", str(place), "--json"])
     facts = json.loads(told.stdout)["library"]
     assert f"at {again.passages:,} passages" in facts["separation"]
     with Library.open(place) as library:
         library.remove([document.id for document in library.documents.all()][LEAST // 2 :])
         library.add(notes(tmp_path / "last", 900, 1))
-        assert kept(library.backend, model) is None, "it is a small library again"
+        assert stored_separation(library.backend, model) is None, "it is a small library again"
     assert facts["alike"].startswith(f"{again.alike:.3f} to the nearest passage")
 
 
@@ -76,7 +76,7 @@ def test_what_not_everybody_may_see_is_not_looked_at(tmp_path: Path) -> None:
     place = tmp_path / "library"
     with Library.open(place) as library:
         library.add(notes(tmp_path / "hidden", 0, LEAST + 5), audience="board")
-        assert kept(library.backend, library._model.embedder.fingerprint) is None
+        assert stored_separation(library.backend, library._model.embedder.fingerprint) is None
 
 
 def test_what_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_what_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
             '{"grasp": 0.1, "model": "m", "passages": 1, "length": 0.1, "alike": 7}',
         ):  # fmt: skip
             library.backend.models.keep_separation(text)
-            assert kept(library.backend, "m") is None
+            assert stored_separation(library.backend, "m") is None
 
 
 class NamedToy(ToyEmbedder):

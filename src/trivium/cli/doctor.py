@@ -157,7 +157,7 @@ def _library(
     from trivium.core.errors import LibraryDamaged, LibraryNotFound, TriviumError
     from trivium.ingest.outcomes import hash_of
     from trivium.library import backend_options
-    from trivium.library.model import kept
+    from trivium.library.model import stored_separation
     from trivium.store.opening import open_backend
 
     facts: dict[str, object] = {"path": str(settings.library), "exists": False}
@@ -168,7 +168,7 @@ def _library(
         try:
             manifest, health = backend.models.manifest(), dict(backend.upkeep.health())
             findings = backend.upkeep.examine(hash_of if deep else None)
-            separation = kept(backend, manifest.model)
+            separation = stored_separation(backend, manifest.model)
         finally:
             backend.close()
     except LibraryNotFound as error:

@@ -161,9 +161,9 @@ def _show(shell: Shell, evaluation: Evaluation) -> None:
 
 def _named(run: str) -> str:
     """What a run searches by, and its name in options."""
-    from trivium.evaluate.run import told
+    from trivium.evaluate.run import run_title
 
-    return f"{told(run)} ({run})" if told(run) != run else run
+    return f"{run_title(run)} ({run})" if run_title(run) != run else run
 
 
 _DIFFERENCE = ("run", ">difference", ">95%", ">p", ">better", ">worse", ">same", "")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trivium.config import Settings
-    from trivium.models.catalogue import Known
+    from trivium.models.catalogue import KnownModel
     from trivium.models.hub import Report
 
 _UNKNOWN = "not verified"
@@ -58,18 +58,18 @@ def models_command(shell: Shell, name: str | None, get: bool) -> None:
     )
 
 
-def download(shell: Shell, settings: Settings, model: Known) -> Path:
+def download(shell: Shell, settings: Settings, model: KnownModel) -> Path:
     """The model's folder, with a progress bar while it is downloaded."""
-    from trivium.models.hub import carrier_folder, fetch, kept
+    from trivium.models.hub import carrier_folder, fetch, local_copy
 
-    if kept(model, settings.cache) is None and carrier_folder(model) is None:
+    if local_copy(model, settings.cache) is None and carrier_folder(model) is None:
         size = f" ({model.megabytes} MB)" if model.megabytes else ""
         shell.note(f"Downloading {model.name}{size} from {settings.models_hub}")
     with _progress(shell) as report:
         return fetch(model, settings.cache, settings.models_hub, report)
 
 
-def _list(shell: Shell, settings: Settings, models: tuple[Known, ...]) -> None:
+def _list(shell: Shell, settings: Settings, models: tuple[KnownModel, ...]) -> None:
     from trivium.models.weights import NAME
 
     library = _of_library(settings)
@@ -99,10 +99,10 @@ def _list(shell: Shell, settings: Settings, models: tuple[Known, ...]) -> None:
             shell.say(f"Its files are in {library['folder']}.")
 
 
-def _told(model: Known, settings: Settings) -> dict[str, Any]:
+def _told(model: KnownModel, settings: Settings) -> dict[str, Any]:
     """Describe a model; if it is downloaded, by its own files."""
     from trivium.core.errors import TriviumError
-    from trivium.models.hub import carrier_folder, kept
+    from trivium.models.hub import carrier_folder, local_copy
     from trivium.models.layout import read, receipt
 
     fields: dict[str, Any] = {
@@ -125,7 +125,7 @@ def _told(model: Known, settings: Settings) -> dict[str, Any]:
         "use": _use(model),
         "folder": "",
     }
-    folder = kept(model, settings.cache) or carrier_folder(model)
+    folder = local_copy(model, settings.cache) or carrier_folder(model)
     if folder is None:
         return fields
     if not receipt(folder):  # installed, and copied when it is first used
@@ -145,7 +145,7 @@ def _told(model: Known, settings: Settings) -> dict[str, Any]:
     return fields
 
 
-def _use(model: Known) -> str:
+def _use(model: KnownModel) -> str:
     if model.kind == "embedding":
         return f"trivium reembed --model {model.name}"
     return f"trivium models {model.name} --get, then set rerank.model={model.name}"

@@ -120,7 +120,7 @@ class JudgedSets:
     def compared(self, name: str, now: str, before: str) -> saved.Comparison:
         """Two saved evaluations, on the queries that both asked."""
         earlier = self.run(name, before).found
-        return saved.compared(self.run(name, now).found, saved.kept(earlier))
+        return saved.compared(self.run(name, now).found, saved.as_saved(earlier))
 
 
 def _checked(name: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from trivium.evaluate.charts import Bar, Point, Series, bars, profile, scatter, waterfall
 from trivium.evaluate.metrics import MAIN
-from trivium.evaluate.run import Evaluation, Run, told
+from trivium.evaluate.run import Evaluation, Run, run_title
 from trivium.evaluate.saved import Change
 
 _ORDER = ("vector", "keyword", "trigram", "hybrid", "reranked")  # each has its colour
@@ -21,7 +21,7 @@ def measured(evaluation: Evaluation, width: int = 440) -> list[str]:
             measure,
             [
                 Bar(
-                    told(name),
+                    run_title(name),
                     run.means[measure],
                     run.intervals[measure].low,
                     run.intervals[measure].high,
@@ -41,7 +41,9 @@ def by_query(
 ) -> str:
     """How many queries each run answers how well."""
     runs = evaluation.runs
-    lines = [Series(told(name), run.each[MAIN], _colour(name, runs)) for name, run in runs.items()]
+    lines = [
+        Series(run_title(name), run.each[MAIN], _colour(name, runs)) for name, run in runs.items()
+    ]
     return profile(title, lines, width, height)
 
 
@@ -55,7 +57,7 @@ def latency(evaluation: Evaluation, width: int = 440) -> list[str]:
             "Milliseconds for ten results: median, 95th percentile",
             [
                 Bar(
-                    told(name),
+                    run_title(name),
                     took["p50"],
                     took["p50"],
                     took["p95"],
@@ -78,8 +80,8 @@ def changed(name: str, changes: Sequence[Change], width: int = 560) -> list[str]
         for c in changes
     ]
     return [
-        waterfall(f"{told(name)}: gain of every query", gains, width),
-        scatter(f"{told(name)}: every query", points, "before", "now"),
+        waterfall(f"{run_title(name)}: gain of every query", gains, width),
+        scatter(f"{run_title(name)}: every query", points, "before", "now"),
     ]
 
 

@@ -11,7 +11,7 @@ from html import escape
 from trivium.config import described as described_settings
 from trivium.evaluate.metrics import MAIN
 from trivium.evaluate.pictures import by_query, changed, latency, measured
-from trivium.evaluate.run import FUSED, Evaluation, beside, told
+from trivium.evaluate.run import FUSED, Evaluation, beside, run_title
 from trivium.evaluate.saved import Change, Comparison
 from trivium.evaluate.statistics import Difference
 
@@ -94,7 +94,7 @@ def _measures(evaluation: Evaluation) -> str:
     worst = {m: min(run.means[m] for run in evaluation.runs.values()) for m in measures}
     rows = []
     for name, run in evaluation.runs.items():
-        cells = [f"<td>{escape(told(name))}</td>"]
+        cells = [f"<td>{escape(run_title(name))}</td>"]
         for m in measures:
             kind = ' class="best"' if run.means[m] == best[m] > worst[m] else ""
             ends = f"{run.intervals[m].low:.3f} – {run.intervals[m].high:.3f}"
@@ -113,7 +113,7 @@ def _charts(evaluation: Evaluation) -> list[str]:
     )
     ahead = beside(evaluation)
     if ahead:
-        parts.append(f"<h2>{told(FUSED).capitalize()} against the others, nDCG@10</h2>")
+        parts.append(f"<h2>{run_title(FUSED).capitalize()} against the others, nDCG@10</h2>")
         parts.append(_differences(ahead))
     return parts
 
@@ -148,14 +148,14 @@ def _changes(name: str, changes: Sequence[Change]) -> list[str]:
         f'<td class="text">{escape(c.text)} <span class="dim">{escape(c.query)}</span></td>'
         for c in (*wins, *losses)
     ]
-    parts = [f"<h2>{escape(told(name).capitalize())}: wins and losses</h2>"]
+    parts = [f"<h2>{escape(run_title(name).capitalize())}: wins and losses</h2>"]
     parts.append(f'<div class="charts">{_figures(changed(name, changes))}</div>')
     return [*parts, _table(["gain", "before", "now", "query"], rows)] if rows else parts
 
 
 def _differences(differences: dict[str, Difference]) -> str:
     rows = [
-        f"<td>{escape(told(name))}</td><td>{d.gain:+.4f}<small>{d.interval.low:+.3f} to"
+        f"<td>{escape(run_title(name))}</td><td>{d.gain:+.4f}<small>{d.interval.low:+.3f} to"
         f" {d.interval.high:+.3f}</small></td><td>{d.p:.4f}</td><td>{d.wins}</td>"
         f'<td>{d.losses}</td><td>{d.ties}</td><td class="text">{escape(str(d))}</td>'
         for name, d in differences.items()

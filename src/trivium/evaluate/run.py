@@ -63,7 +63,7 @@ class Evaluation:
     notes: tuple[str, ...] = ()  # reasons why a search couldn't do what it should
 
 
-def told(run: str) -> str:
+def run_title(run: str) -> str:
     """What people call a run, as on the search screen; that of another program has its own name."""
     return _TOLD.get(run, run)
 

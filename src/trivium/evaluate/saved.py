@@ -143,7 +143,7 @@ def load(path: Path) -> Saved:
     )
 
 
-def kept(evaluation: Evaluation) -> Saved:
+def as_saved(evaluation: Evaluation) -> Saved:
     """What `load` would give of an evaluation, once saved."""
     means = {name: run.means for name, run in evaluation.runs.items()}
     return Saved(

@@ -110,7 +110,7 @@ def status_of(error: TriviumError) -> int:
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
-def told(
+def problem_of(
     error: TriviumError,
     scope: Scope,
     *,
@@ -150,7 +150,7 @@ def problem(
         headers["Connection"] = "close"  # what is still to come is not read
     if status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="trivium"'
-    body = told(error, scope, status=status, details=details)
+    body = problem_of(error, scope, status=status, details=details)
     return JSONResponse(body, status, headers=headers, media_type=MEDIA_TYPE)
 
 

@@ -23,7 +23,7 @@ from trivium.core.shapes import to_json
 from trivium.core.types import Told
 from trivium.http.asked import Server
 from trivium.http.limiter import Limiter
-from trivium.http.problems import Fault, told
+from trivium.http.problems import Fault, problem_of
 
 log = logging.getLogger("trivium.serve")
 
@@ -98,7 +98,7 @@ async def stream(
     line = _Line(asyncio.get_running_loop())
     task = asyncio.create_task(gate.run_within(seconds, lambda: _run(work, line)))
     task.add_done_callback(line.end)
-    first = await line.told.get()
+    first = await line.events.get()
     if first is None and (error := task.exception()) is not None:
         raise error
     return _Streaming(_events(server, request, line, task, first), line)
@@ -109,18 +109,18 @@ class _Line:
     """Connects the thread that sends and the event loop that listens."""
 
     _loop: asyncio.AbstractEventLoop
-    told: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)  # None: that was all
+    events: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)  # None: that was all
     gone: Event = field(default_factory=Event)
 
     def tell(self, name: str, data: Mapping[str, Any] | Told) -> None:
         if self.gone.is_set():
             raise Gone
         text = event(name, to_json(data))
-        self._loop.call_soon_threadsafe(self.told.put_nowait, text)
+        self._loop.call_soon_threadsafe(self.events.put_nowait, text)
 
     def end(self, task: asyncio.Task[None]) -> None:
         task.exception()  # looked at, so that nobody complains when the client has gone
-        self.told.put_nowait(None)
+        self.events.put_nowait(None)
 
 
 def _run(work: Callable[[Tell], None], line: _Line) -> None:
@@ -166,7 +166,7 @@ async def _events(
                 yield failure(ServerBusy("The server is stopping."), request)
                 return
             try:
-                text = await asyncio.wait_for(line.told.get(), LOOK_SECONDS)
+                text = await asyncio.wait_for(line.events.get(), LOOK_SECONDS)
             except TimeoutError:
                 text = ""  # nothing new
         if (error := task.exception()) is not None:
@@ -178,4 +178,4 @@ def failure(error: BaseException, request: Request) -> str:
     if not isinstance(error, TriviumError):
         log.error("a stream failed", exc_info=error)
         error = Fault(f"Something went wrong inside Trivium ({type(error).__name__}).")
-    return event("error", to_json(told(error, request.scope)))
+    return event("error", to_json(problem_of(error, request.scope)))

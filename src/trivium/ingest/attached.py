@@ -70,7 +70,7 @@ def adopted(item: SourceItem, before: Document) -> SourceItem:
                     return replace(
                         item, title=paper.title, metadata=paper.metadata, parts=paper.parts
                     )
-    return replace(item, title=before.title, metadata=kept(before.metadata))
+    return replace(item, title=before.title, metadata=paper_fields(before.metadata))
 
 
 def _paper(library: SourceItem, name: str, data: bytes, entry: Item) -> SourceItem:
@@ -93,7 +93,7 @@ def _paper(library: SourceItem, name: str, data: bytes, entry: Item) -> SourceIt
         first,
         enclosed=True,
         title=known.title,
-        metadata=kept({**known.metadata, ENTRY: uri}),
+        metadata=paper_fields({**known.metadata, ENTRY: uri}),
         parts=(*own, *others[: MOST - 1]),
     )
 
@@ -108,7 +108,7 @@ def stand_in(item: SourceItem) -> Extraction:
     return out.finish(Blob(item.name, b""), media_type=CSL, titles=(item.title,))
 
 
-def kept(metadata: Metadata) -> Metadata:
+def paper_fields(metadata: Metadata) -> Metadata:
     """What an entry says of its paper."""
     return {name: metadata[name] for name in _KEPT if name in metadata}
 

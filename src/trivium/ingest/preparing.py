@@ -120,7 +120,7 @@ class Relabelling:
 
 
 # What to do with an item; an outcome if nothing is left to do.
-Found: TypeAlias = Prepared | Relabelling | Renaming | Naming | Covered | Outcome
+Decision: TypeAlias = Prepared | Relabelling | Renaming | Naming | Covered | Outcome
 
 
 @dataclass(slots=True)
@@ -137,7 +137,7 @@ class Preparation:
     chunks: tuple[Chunk, ...] = ()
     parts: list[Blob | Extraction] = field(default_factory=list)  # read with it
     unread: Unread = field(default_factory=list)  # of these
-    found: Found | None = None
+    found: Decision | None = None
     is_dropped: Callable[[], bool] = lambda: False
 
     def hear(self, heard: Transcribed) -> None:
@@ -181,7 +181,7 @@ class Preparer:
     def __post_init__(self) -> None:
         self._readers = _readers(self._extractors)
 
-    def prepare(self, asked: Sequence[Preparation], labels: Labels) -> list[Found]:
+    def prepare(self, asked: Sequence[Preparation], labels: Labels) -> list[Decision]:
         """The outcome of each. Raises errors that aren't a document's fault."""
         self._each(asked, Step.EXTRACT, self._fetch)
         self._compare(asked, labels)

@@ -38,7 +38,7 @@ from trivium.ingest.outcomes import (
     is_of_one_document,
     is_refused,
 )
-from trivium.ingest.preparing import Found, Preparation, Relabelling
+from trivium.ingest.preparing import Decision, Preparation, Relabelling
 from trivium.ingest.tasks import OFTEN, InFlight, InFlightDocuments, Offer, TaskRecords
 from trivium.ports import Backend, SourceItem
 from trivium.text.values import clean_text
@@ -51,7 +51,7 @@ DEEPEST = 3  # a file in an archive in a message in a mailbox; deeper ones are c
 
 # What other threads tell the caller's: documents that were read, a batch with its vectors, an error
 # that ends it all.
-_Event: TypeAlias = tuple[list[InFlight], list[Found] | Made] | BaseException
+_Event: TypeAlias = tuple[list[InFlight], list[Decision] | Made] | BaseException
 
 
 class Pipeline:
@@ -169,7 +169,7 @@ class Pipeline:
         try:
             first = group[0].offer
             if self._is_dropped(group[0]):
-                outcomes: list[Found] = [
+                outcomes: list[Decision] = [
                     Outcome(flight.offer.item.uri, Fate.CANCELLED) for flight in group
                 ]
             else:
@@ -188,7 +188,7 @@ class Pipeline:
             self._events.put((group, outcomes))
         except Dropped:
             dropped = [Outcome(flight.offer.item.uri, Fate.CANCELLED) for flight in group]
-            self._events.put((group, list[Found](dropped)))
+            self._events.put((group, list[Decision](dropped)))
             return
         except BaseException as error:
             if not is_of_one_document(error):
@@ -225,7 +225,7 @@ class Pipeline:
             for each in zip(flights, results, strict=True):
                 yield from self._take(*each)
 
-    def _take(self, flight: InFlight, found: Found) -> Iterator[Outcome]:
+    def _take(self, flight: InFlight, found: Decision) -> Iterator[Outcome]:
         try:
             done, within = self._apply(flight, found)
         except BaseException as error:
@@ -239,7 +239,7 @@ class Pipeline:
         else:
             yield from self._proceed(flight)
 
-    def _apply(self, flight: InFlight, found: Found) -> tuple[Outcome | None, list[SourceItem]]:
+    def _apply(self, flight: InFlight, found: Decision) -> tuple[Outcome | None, list[SourceItem]]:
         """Its outcome; or none, and the files inside it, if it must be stored."""
         if isinstance(found, Outcome):
             return found, []

@@ -19,7 +19,7 @@ from trivium.models import cuda
 from trivium.models.catalogue import DEEP, SPEECH_WEIGHTS, named, named_for
 from trivium.models.cross_encoder import CrossEncoder
 from trivium.models.endpoint import Endpoint
-from trivium.models.hub import carrier_folder, kept, model_folder, need
+from trivium.models.hub import carrier_folder, local_copy, model_folder, need
 from trivium.models.kinds import Calls, kind_of
 from trivium.models.late import LateReranker
 from trivium.models.local import LocalEmbedder
@@ -151,7 +151,7 @@ def is_deep(settings: Settings) -> bool:
 def deep_reranker_for(settings: Settings) -> CrossEncoder | None:
     """The cross-encoder for deep reranking; None if it isn't on this machine."""
     model = named(DEEP)
-    folder = kept(model, settings.cache)
+    folder = local_copy(model, settings.cache)
     if folder is None and (is_deep(settings) or carrier_folder(model)):
         # A copy of the package's files, which stays if the package goes; else how to get it.
         folder = model_folder(Path(DEEP), settings.cache)
@@ -360,7 +360,7 @@ def _hearing(settings: Settings) -> dict[str, str]:
     folder: Path | None = Path(name).expanduser()
     if not (folder and (folder / SPEECH_WEIGHTS).is_file()):
         model = named_for(name, "speech")
-        folder = kept(model, settings.cache) or carrier_folder(model)
+        folder = local_copy(model, settings.cache) or carrier_folder(model)
         if folder is None:
             try:
                 need(model, settings.cache)

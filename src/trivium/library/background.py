@@ -45,7 +45,7 @@ class Background:
         self._stop = Event()
         self._woken = Event()
         self._hearing = ExitStack()
-        self._followers: dict[str, _Follower] = {}
+        self._followers: dict[str, _Following] = {}
         self._swept = monotonic() - _SWEEP_SECONDS
         duties = (self._work, self._change_model, self._follow, self._sync, self._tell)
         self._threads = [
@@ -169,7 +169,7 @@ class Background:
         for id_ in self._followers.keys() - wanted.keys():
             self._followers.pop(id_).end()
         for id_ in wanted.keys() - self._followers.keys():
-            self._followers[id_] = _Follower(self._library, wanted[id_]).begin()
+            self._followers[id_] = _Following(self._library, wanted[id_]).begin()
 
     # --- sources
 
@@ -198,7 +198,7 @@ class _Stopping(Exception):
 
 
 @dataclass
-class _Follower:
+class _Following:
     """One folder, and the thread that follows it."""
 
     library: Library
@@ -208,7 +208,7 @@ class _Follower:
     _stop: Event = field(default_factory=Event)
     _thread: Thread | None = None
 
-    def begin(self) -> _Follower:
+    def begin(self) -> _Following:
         self._thread = Thread(target=self._run, name=f"trivium-follow-{self.folder.id}")
         self._thread.start()
         return self

@@ -275,7 +275,7 @@ class Separation:
         return Passages(self.length or 0.0, usual_likeness(near))
 
 
-def kept(backend: Backend, model: str) -> Separation | None:
+def stored_separation(backend: Backend, model: str) -> Separation | None:
     """None if nothing was measured yet with this model, or the stored value can't be read."""
     with suppress(ValueError, TypeError, KeyError):
         stored = json.loads(backend.models.separation())
@@ -304,7 +304,7 @@ class Separations:
 
     def renew(self) -> None:
         """Measure if the library is new or has grown much. A search works without it."""
-        before = kept(self._backend, self._embedder.fingerprint)
+        before = stored_separation(self._backend, self._embedder.fingerprint)
         separation = self._measured(_PUBLIC, before)
         if separation != before:
             stored = {} if separation is None else asdict(separation)
@@ -323,7 +323,7 @@ class Separations:
             if monotonic() < stale:
                 return separation
             if collections is None:  # another process may have measured it
-                separation = kept(self._backend, self._embedder.fingerprint)
+                separation = stored_separation(self._backend, self._embedder.fingerprint)
             else:
                 separation = self._measured(where.access.held_by(_PUBLIC.audiences), separation)
             if len(self._known) >= _MOST_KNOWN:
@@ -368,7 +368,7 @@ class Separations:
             return _UNPLACED
         with self._lock_of_anchors:
             if self._anchored is None:
-                before = kept(self._backend, self._embedder.fingerprint)
+                before = stored_separation(self._backend, self._embedder.fingerprint)
                 self._anchored = (
                     Scale(before.slope, before.offset)
                     if before is not None

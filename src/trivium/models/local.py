@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from trivium.core.types import TokenVectors, Vector, Vectors
     from trivium.models.cuda import TorchEngine
     from trivium.models.head import Head
-    from trivium.models.reader import Reader
+    from trivium.models.reader import AnswerReader
     from trivium.ports import Reading
 
 GRAPH = "model.onnx"
@@ -246,15 +246,15 @@ class LocalEmbedder:
         return self._reader.read(question, passages) if self._reader is not None else ()
 
     @cached_property
-    def _reader(self) -> Reader | None:
+    def _reader(self) -> AnswerReader | None:
         """Its differences are to the weights of the built-in model, and not part of every copy of
         this package that people pass on."""
-        from trivium.models.reader import DIFFERENCES, Reader
+        from trivium.models.reader import DIFFERENCES, AnswerReader
 
         if not self._is_builtin or not DIFFERENCES.is_file():
             return None
         encoder = self._folder or weights.locate_builtin(self._cache)
-        return Reader(encoder, self._layout, self._cache, self._for_one)
+        return AnswerReader(encoder, self._layout, self._cache, self._for_one)
 
     def load(self) -> _Engine:
         """Load the model now. Raises ModelUnavailable if there is none."""

@@ -30,7 +30,7 @@ REMEMBERED = 64  # readings: before a refusal the same ones are looked at three 
 SCALE = 2.0  # of the differences, as in training
 
 
-class Reader:
+class AnswerReader:
     """Threads may share it."""
 
     def __init__(self, encoder: Path, layout: Layout, cache: Path, threads: int) -> None:

@@ -49,8 +49,8 @@ class WordTokens:
         """`lower`: make letters small first."""
         self.tokenizer = open_tokenizer(path, lower=lower)
         self.is_by_word = _is_by_word(self.tokenizer)
-        self._known = _Known(self._read_word)
-        self._known_parts = _Known(self._read_part)
+        self._known = _PackedWords(self._read_word)
+        self._known_parts = _PackedWords(self._read_part)
         self._tokenise = self.tokenizer.model.tokenize
         normal = self.tokenizer.normalizer
         self._lowers = normal is not None and normal.normalize_str(_LETTERS) == _LETTERS.lower()
@@ -98,7 +98,7 @@ class WordTokens:
 _SIZE = array("i").itemsize
 
 
-class _Known(dict[str, bytes]):
+class _PackedWords(dict[str, bytes]):
     """Words and their packed tokens. A missing one is read."""
 
     def __init__(self, read: Callable[[str], bytes]) -> None:

@@ -73,7 +73,7 @@ query($owner: String!, $name: String!, $number: Int!, $after: String) {{
   }}
 }}{_SAID}"""
 
-Told = Mapping[str, Any]
+Json = Mapping[str, Any]
 
 
 class GitHubSource:
@@ -232,12 +232,12 @@ class GitHubSource:
 
     # --- asking
 
-    def _about(self, name: str) -> Generator[Wait, None, Told]:
+    def _about(self, name: str) -> Generator[Wait, None, Json]:
         answer = yield from self._service.get(f"repos/{name}")
-        payload: Told = answer.json("GitHub")
+        payload: Json = answer.json("GitHub")
         return payload
 
-    def _pages(self, name: str, part: str, since: str | None) -> Iterator[Wait | list[Told]]:
+    def _pages(self, name: str, part: str, since: str | None) -> Iterator[Wait | list[Json]]:
         """By time of change, the oldest first. Asks for the next page by the time of the last item,
         not by its number: items that change meanwhile move to the end, and everything after them
         moves up, across the edge of a page that was already read."""
@@ -248,7 +248,7 @@ class GitHubSource:
             payload = answer.json("GitHub")
             if not isinstance(payload, list):
                 raise Refused("GitHub returned something other than a list.")
-            page: list[Told] = [item for item in payload if isinstance(item, dict)]
+            page: list[Json] = [item for item in payload if isinstance(item, dict)]
             yield page
             following = _next(answer.headers.get("link", ""))
             last = max((str(fields.get("updated_at") or "") for fields in page), default="")
@@ -273,7 +273,7 @@ class GitHubSource:
             after = page["endCursor"]
         known["discussions"] = newest or since
 
-    def _comments(self, repository: _Repository, node: Told) -> Generator[Wait, None, list[Told]]:
+    def _comments(self, repository: _Repository, node: Json) -> Generator[Wait, None, list[Json]]:
         """On a discussion, with their replies."""
         listing, comments = node.get("comments") or {}, []
         while True:
@@ -287,7 +287,7 @@ class GitHubSource:
             listing = fields["comments"]
 
     def _query(
-        self, repository: _Repository, query: str, variables: Told
+        self, repository: _Repository, query: str, variables: Json
     ) -> Generator[Wait, None, dict[str, Any]]:
         owner, _, name = repository.name.partition("/")
         body = {"query": query, "variables": {"owner": owner, "name": name, **variables}}
@@ -374,7 +374,7 @@ class GitHubSource:
 
 
 class _Repository:
-    def __init__(self, name: str, fields: Told) -> None:
+    def __init__(self, name: str, fields: Json) -> None:
         self.name = name
         self.private = bool(fields.get("private", True))
         self.branch = str(fields.get("default_branch") or "HEAD")
@@ -385,7 +385,7 @@ class _Repository:
         """Public items are for everyone; GitHub doesn't say who may read a private repository."""
         return None if self.private else EVERYONE
 
-    def put(self, part: str, fields: Told) -> Put:
+    def put(self, part: str, fields: Json) -> Put:
         if part == "issues":
             return self._issue(fields)
         # An address such as https://api.github.com/repos/OWNER/NAME/issues/7
@@ -398,7 +398,7 @@ class _Repository:
             f"{self.name}/{kind}/{above}/comments/{fields['id']}", fields, f"#{above}", about
         )
 
-    def _issue(self, fields: Told) -> Put:
+    def _issue(self, fields: Json) -> Put:
         number = fields["number"]
         about = {
             "number": number,
@@ -427,7 +427,7 @@ class _Repository:
                 puts.append(self._said(id_, dated, f"#{number}", about))
         return puts
 
-    def discussion(self, fields: Told, comments: Sequence[Told]) -> Iterator[Change]:
+    def discussion(self, fields: Json, comments: Sequence[Json]) -> Iterator[Change]:
         number = fields["number"]
         id_ = f"{self.name}/discussions/{number}"
         labels = [label["name"] for label in (fields.get("labels") or {}).get("nodes") or ()]
@@ -447,7 +447,7 @@ class _Repository:
             )
         yield Only(f"{id_}/", frozenset(ids))
 
-    def _said(self, id_: str, fields: Told, title: str, about: Told) -> Put:
+    def _said(self, id_: str, fields: Json, title: str, about: Json) -> Put:
         author = fields.get("user") or fields.get("author") or {}
         return text_put(
             id_,

@@ -41,7 +41,7 @@ _ONE = {
     "comments": f"query($id: String!) {{ found: comment(id: $id) {{ {_COMMENT} }} }}",
 }
 
-Told = Mapping[str, Any]
+Json = Mapping[str, Any]
 
 
 class LinearSource:
@@ -97,7 +97,7 @@ class LinearSource:
             node = fields.get("found") if fields else None
             yield self._told(part, node) if node else Gone(id_)
 
-    def _nodes(self, part: str, since: str) -> Iterator[Told | Wait]:
+    def _nodes(self, part: str, since: str) -> Iterator[Json | Wait]:
         wanted: dict[str, Any] = {}
         if since:
             wanted["updatedAt"] = {"gte": since}
@@ -118,7 +118,7 @@ class LinearSource:
             after = page["endCursor"]
 
     def _ask(
-        self, query: str, variables: Told, *, missing: bool = False
+        self, query: str, variables: Json, *, missing: bool = False
     ) -> Generator[Wait, None, dict[str, Any]]:
         """`missing`: return nothing for an entity that doesn't exist."""
         while True:
@@ -141,11 +141,11 @@ class LinearSource:
                 return {}
             raise SourceNonsense(f"Linear answered: {message.rstrip('.')}.")
 
-    def _told(self, part: str, fields: Told) -> Change:
+    def _told(self, part: str, fields: Json) -> Change:
         return _issue(fields) if part == "issues" else _comment(fields)
 
 
-def _issue(fields: Told) -> Change:
+def _issue(fields: Json) -> Change:
     id_ = str(fields["id"])
     if fields.get("trashed"):
         return Gone(id_, below=True)
@@ -172,7 +172,7 @@ def _issue(fields: Told) -> Change:
     )
 
 
-def _comment(fields: Told) -> Change:
+def _comment(fields: Json) -> Change:
     """Names only fields of its issue that never change: a comment isn't reported again with its
     issue."""
     issue = fields.get("issue") or {}
@@ -197,7 +197,7 @@ def _comment(fields: Told) -> Change:
     )
 
 
-def _about(issue: Told) -> dict[str, object]:
+def _about(issue: Json) -> dict[str, object]:
     team = issue.get("team") or {}
     return {
         "edited": issue.get("updatedAt"),
@@ -211,7 +211,7 @@ def _named(told: object) -> str:
     return str(told.get("name") or "") if isinstance(told, dict) else ""
 
 
-def _author(fields: Told, *people: str) -> str:
+def _author(fields: Json, *people: str) -> str:
     """A person, or whoever wrote through an integration."""
     bot = fields.get("botActor")
     bot = bot if isinstance(bot, dict) else {}

@@ -22,8 +22,8 @@ from trivium.ports.sync import Deletions
 from trivium.sources.kinds import needed_secret
 from trivium.sources.notion_pages import (
     SEPARATE,
+    Json,
     Known,
-    Told,
     below,
     fields,
     is_gone,
@@ -166,7 +166,7 @@ class NotionSource:
             elif not is_gone(page) and "id" in page:
                 known.sources[str(page["id"])] = plain(page.get("title"))
 
-    def _listed(self, listing: str, since: str) -> Iterator[Told | Wait | Failed]:
+    def _listed(self, listing: str, since: str) -> Iterator[Json | Wait | Failed]:
         """Pages edited since then, from the search (empty) or from a data source, the newest first:
         Notion doesn't promise that the search knows them all."""
         sort = {"direction": "descending", "timestamp": "last_edited_time"}
@@ -187,11 +187,11 @@ class NotionSource:
             failed = self._service.failed(f"{_LISTING}{listing}", reason, what)
             yield Failed(failed.id, failed.message, partial=True)
 
-    def _rows(self, listing: str, since: str, sort: Told) -> Iterator[Told | Wait]:
+    def _rows(self, listing: str, since: str, sort: Json) -> Iterator[Json | Wait]:
         """Notion lists 10,000 rows at most and says so: what is older is asked for after that."""
         until = ""
         while True:
-            bounds: list[Told] = [
+            bounds: list[Json] = [
                 {"timestamp": "last_edited_time", "last_edited_time": {name: value}}
                 for name, value in (("on_or_after", since), ("on_or_before", until))
                 if value
@@ -229,7 +229,7 @@ class NotionSource:
         else:
             yield Gone(id_)
 
-    def _pages(self, method: str, path: str, body: Told) -> Iterator[Told | Wait]:
+    def _pages(self, method: str, path: str, body: Json) -> Iterator[Json | Wait]:
         """Every result of a list; at its end `{"type": "incomplete"}` if Notion left some out."""
         after: str | None = None
         while True:
@@ -252,7 +252,7 @@ class NotionSource:
 
     # --- one page
 
-    def _page(self, page: Told) -> Iterator[Change]:
+    def _page(self, page: Json) -> Iterator[Change]:
         id_ = str(page["id"])
         if is_gone(page):
             yield Gone(id_)
@@ -277,7 +277,7 @@ class NotionSource:
             text = f"Notion doesn't give all of {title_of(page) or 'a page'}: {', '.join(refused)}."
             yield Failed(f"{id_}{_REST}", text)
 
-    def _completed(self, page: Told) -> Generator[Wait, None, Told]:
+    def _completed(self, page: Json) -> Generator[Wait, None, Json]:
         """With every value of long properties, and the titles of related pages looked up."""
         whole = dict(properties(page))
         for name, prop in whole.items():
@@ -356,7 +356,7 @@ class NotionSource:
             pass
         return lines
 
-    def _put(self, page: Told, text: str, not_read: Counter[str]) -> Put:
+    def _put(self, page: Json, text: str, not_read: Counter[str]) -> Put:
         id_, title, known = str(page["id"]), title_of(page), self._known
         parent = page.get("parent") or {}
         database = known.sources.get(str(parent.get("data_source_id", "")), "")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-Told = Mapping[str, Any]
+Json = Mapping[str, Any]
 
 # Blocks with their own page, or without any text.
 SEPARATE = ("child_page", "child_database")
@@ -32,20 +32,20 @@ class Known:
         return self.people.get(str(told.get("id")), "") or str(told.get("name") or "")
 
 
-def properties(page: Told) -> dict[str, Told]:
+def properties(page: Json) -> dict[str, Json]:
     props = page.get("properties")
     props = props if isinstance(props, dict) else {}
     return {str(name): prop for name, prop in props.items() if isinstance(prop, dict)}
 
 
-def title_of(page: Told) -> str:
+def title_of(page: Json) -> str:
     titles = (
         property_ for property_ in properties(page).values() if property_.get("type") == "title"
     )
     return next((plain(title.get("title")) for title in titles), "")
 
 
-def is_gone(told: Told) -> bool:
+def is_gone(told: Json) -> bool:
     return bool(told.get("in_trash") or told.get("archived"))
 
 
@@ -55,7 +55,7 @@ def field_name(name: str) -> str:
     return {"status": "state", "tags": "labels", "tag": "labels"}.get(made, made)
 
 
-def related(told: Told) -> list[str]:
+def related(told: Json) -> list[str]:
     """Ids of the pages that a property, or a rollup of such, refers to."""
     kind = told.get("type")
     if kind == "relation":
@@ -66,7 +66,7 @@ def related(told: Told) -> list[str]:
     return []
 
 
-def values(told: Told, known: Known) -> list[Any]:
+def values(told: Json, known: Known) -> list[Any]:
     """A property as values, for filters and for the text; dates as their first day."""
     kind = str(told.get("type", ""))
     value = told.get(kind)
@@ -114,7 +114,7 @@ _VALUES: Mapping[str, Callable[[Any, Known], Iterable[Any]]] = {
 }
 
 
-def fields(page: Told, known: Known) -> dict[str, object]:
+def fields(page: Json, known: Known) -> dict[str, object]:
     """Every property but the title, by the name that filters use."""
     made: dict[str, object] = {}
     for name, prop in properties(page).items():
@@ -126,7 +126,7 @@ def fields(page: Told, known: Known) -> dict[str, object]:
     return made
 
 
-def lines_of_properties(page: Told, known: Known) -> str:
+def lines_of_properties(page: Json, known: Known) -> str:
     """One line each, as people see them above the page."""
     lines = []
     for name, prop in properties(page).items():
@@ -141,7 +141,7 @@ def lines_of_properties(page: Told, known: Known) -> str:
     return "\n".join(lines)
 
 
-def line_of(block: Told) -> str:
+def line_of(block: Json) -> str:
     """A block as a line of Markdown."""
     kind = str(block.get("type", ""))
     content = block.get(kind)
@@ -167,7 +167,7 @@ def line_of(block: Told) -> str:
     return f"{_HEADINGS.get(kind, _LIST.get(kind, ''))}{text}"
 
 
-def below(block: Told) -> list[str]:
+def below(block: Json) -> list[str]:
     """Ids of the blocks whose children belong under this one. The notes of a meeting name their
     parts: summary, notes, transcript."""
     kind = str(block.get("type", ""))

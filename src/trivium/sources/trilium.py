@@ -25,7 +25,7 @@ _ALL = "note.isProtected = false"
 # Kinds of notes with text; the others only show these.
 _KINDS = {"text": ".html", "code": "", "mermaid": ".txt", "file": "", "image": "", "book": ".html"}
 
-Told = Mapping[str, Any]
+Json = Mapping[str, Any]
 
 
 class TriliumSource:
@@ -53,7 +53,7 @@ class TriliumSource:
             else:
                 yield Gone(id_)
 
-    def _notes(self) -> Generator[Wait, None, dict[str, Told]]:
+    def _notes(self) -> Generator[Wait, None, dict[str, Json]]:
         """By id, with the titles of their parents."""
         wanted = f"({self._search}) AND {_ALL}" if self._search else _ALL
         answer = yield from self._service.get(
@@ -77,7 +77,7 @@ class TriliumSource:
             and "disableSearch" not in _labels(note)
         }
 
-    def _told(self, id_: str, note: Told) -> Iterator[Change]:
+    def _told(self, id_: str, note: Json) -> Iterator[Change]:
         kind, title = str(note["type"]), str(note.get("title") or id_)
         labels = _labels(note)
         about = {name: values for name, values in labels.items() if name.isidentifier()}
@@ -120,7 +120,7 @@ class TriliumSource:
         )
 
 
-def _labels(note: Told) -> dict[str, list[str]]:
+def _labels(note: Json) -> dict[str, list[str]]:
     labels: dict[str, list[str]] = {}
     for attr in note.get("attributes") or ():
         if attr.get("type") == "label":
@@ -128,7 +128,7 @@ def _labels(note: Told) -> dict[str, list[str]]:
     return labels
 
 
-def _changed(note: Told) -> str:
+def _changed(note: Json) -> str:
     """A mark that changes when a note, its labels or its place does."""
     attributes = sorted(
         (str(attr.get("name")), str(attr.get("value"))) for attr in note.get("attributes") or ()

@@ -42,7 +42,7 @@ from trivium.sources.zotero_export import MEDIA_TYPE, SUFFIXES, ZoteroExportSour
 URL = "http://127.0.0.1:23119/api/"
 _PAGE = 100
 
-Told = Mapping[str, Any]
+Json = Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ class Reading(Protocol):
 
     def mark(self) -> str: ...
 
-    def file(self, attachment: Told) -> tuple[Callable[[], bytes], str] | None:
+    def file(self, attachment: Json) -> tuple[Callable[[], bytes], str] | None:
         """How to read an attached file, and a mark that changes when it does."""
         ...
 
@@ -154,7 +154,7 @@ class ZoteroSource:
         return [Put(key, put.name, put.content, "", about, EVERYONE, parts=tuple(parts))]
 
 
-def _is_file(fields: Told) -> bool:
+def _is_file(fields: Json) -> bool:
     return fields.get("itemType") == "attachment"
 
 
@@ -192,7 +192,7 @@ def _citation_key(extra: object) -> str:
     return match[1] if match else ""
 
 
-def _remark(id_: str, fields: Told) -> list[Put]:
+def _remark(id_: str, fields: Json) -> list[Put]:
     """A note, or an annotation with the page that it is on."""
     if fields.get("itemType") == "note" and str(fields.get("note") or "").strip():
         page = f'<!doctype html><meta charset="utf-8"><body>{fields["note"]}</body>'
@@ -260,7 +260,7 @@ class ZoteroFile:
             finally:
                 copy.close()
 
-    def file(self, attachment: Told) -> tuple[Callable[[], bytes], str] | None:
+    def file(self, attachment: Json) -> tuple[Callable[[], bytes], str] | None:
         path = str(attachment.get("path") or "")
         if path.startswith("storage:"):
             place = self._storage / str(attachment["key"]) / path.removeprefix("storage:")
@@ -468,7 +468,7 @@ class ZoteroApi:
                 if not payload or (total and len(items) >= total):
                     return items, version
 
-    def file(self, attachment: Told) -> tuple[Callable[[], bytes], str] | None:
+    def file(self, attachment: Json) -> tuple[Callable[[], bytes], str] | None:
         if attachment.get("linkMode") not in ("imported_file", "imported_url", "linked_file", None):
             return None
         key, name = str(attachment["key"]), str(attachment.get("filename") or "")

@@ -56,7 +56,7 @@ class Player:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class DocumentView:
     """Everything the screen shows of a document."""
 
     document: Document
@@ -164,7 +164,7 @@ async def document(
 
 def _look(
     server: Server, id_: int, within: Where, origin: SearchState, place: Place, similar: bool
-) -> View:
+) -> DocumentView:
     passage, page_ = place.passage, place.page
     library = server.library
     shown = library.documents.get(id_, within)
@@ -182,7 +182,7 @@ def _look(
     text = library.documents.text(id_, within)
     words = words_of(origin.queries)
     reading = read(text, passages, passage, words, place.cited)
-    return View(
+    return DocumentView(
         document=shown,
         passages=passages,
         current=current,

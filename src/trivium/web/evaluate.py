@@ -15,7 +15,7 @@ from trivium.core.errors import DatasetInvalid
 from trivium.evaluate import pictures
 from trivium.evaluate.judged_sets import JudgedSets, SavedRun
 from trivium.evaluate.metrics import MAIN
-from trivium.evaluate.run import EVERY, FUSED, RERANKED, Evaluation, beside, evaluate, told
+from trivium.evaluate.run import EVERY, FUSED, RERANKED, Evaluation, beside, evaluate, run_title
 from trivium.evaluate.saved import Change, Comparison
 from trivium.evaluate.synthetic import synthesise
 from trivium.http.asked import Here, Owner, Server
@@ -32,7 +32,7 @@ Id = Annotated[str, Query(max_length=100)]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class QueryGain:
     """A query, its value in each run, and how far the fusion is ahead of the best signal."""
 
     text: str
@@ -41,7 +41,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Chart:
     """A chart; it escapes its own text."""
 
     svg: Markup
@@ -111,8 +111,8 @@ def _shown(kept_sets: JudgedSets, name: str, run: str, against: str) -> dict[str
             for saved_run in runs
         ],
         "main": MAIN,
-        "told": told,
-        "stages": {name: told(name) for name in EVERY},
+        "told": run_title,
+        "stages": {name: run_title(name) for name in EVERY},
         "run": chosen,
         "when": when(chosen.id) if chosen else "",
         "against": against,
@@ -138,11 +138,11 @@ def _figures(run: SavedRun) -> dict[str, object]:
     best = {m: max(of.means[m] for of in evaluation.runs.values()) for m in measures}
     by_query = "Result quality per query, worst first"
     charts = [
-        *(Picture(Markup(svg), m) for svg, m in zip(_measured(evaluation), measures, strict=True)),
-        Picture(
+        *(Chart(Markup(svg), m) for svg, m in zip(_measured(evaluation), measures, strict=True)),
+        Chart(
             Markup(pictures.by_query(evaluation, WIDTH, 240, f"{MAIN}, query by query")), by_query
         ),
-        *(Picture(Markup(svg), "Time") for svg in pictures.latency(evaluation, WIDTH)),
+        *(Chart(Markup(svg), "Time") for svg in pictures.latency(evaluation, WIDTH)),
     ]
     wins, losses = _rows(evaluation)
     return {
@@ -160,7 +160,7 @@ def _measured(evaluation: Evaluation) -> list[str]:
     return pictures.measured(evaluation, WIDTH)
 
 
-def _rows(evaluation: Evaluation) -> tuple[list[Row], list[Row]]:
+def _rows(evaluation: Evaluation) -> tuple[list[QueryGain], list[QueryGain]]:
     """Queries where the fusion is better than every signal alone, and where it is worse."""
     alone = [of.each[MAIN] for name, of in evaluation.runs.items() if name not in (FUSED, RERANKED)]
     if not alone or FUSED not in evaluation.runs:
@@ -169,7 +169,7 @@ def _rows(evaluation: Evaluation) -> tuple[list[Row], list[Row]]:
     rows = []
     for at, text in enumerate(evaluation.queries.values()):
         values = tuple(of.each[MAIN][at] for of in evaluation.runs.values())
-        rows.append(Row(text, values, fused[at] - max(of[at] for of in alone)))
+        rows.append(QueryGain(text, values, fused[at] - max(of[at] for of in alone)))
     rows.sort(key=lambda row: (-row.gain, row.text))
     wins = [row for row in rows[:SHOWN] if row.gain > 0]
     return wins, [row for row in rows[: -SHOWN - 1 : -1] if row.gain < 0]
@@ -183,7 +183,9 @@ def _changes(comparison: Comparison) -> dict[str, object]:
     )
     return {
         "changed": name,
-        "change_charts": [Picture(Markup(svg), f"{told(name)}, now and before") for svg in charts],
+        "change_charts": [
+            Chart(Markup(svg), f"{run_title(name)}, now and before") for svg in charts
+        ],
         "gained": [change for change in changes[:SHOWN] if change.gain > 0],
         "lost": _lost(changes),
     }

@@ -23,7 +23,7 @@ _MOST_LINES = 2_000  # of a comparison: more is not read
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class HistoryView:
     document: Document
     past: list[Interpretation]  # newest first
     difference: Difference | None
@@ -56,12 +56,12 @@ async def history(
     return page(request, caller, "history.html", {"view": view})
 
 
-def _look(server: Server, id_: int, within: Where, asked: Diff) -> View:
+def _look(server: Server, id_: int, within: Where, asked: Diff) -> HistoryView:
     document = server.library.documents.get(id_, within)
     past = server.library.history.of(id_, within)
     several = len(past) > 1
     difference = server.library.history.diff(id_, asked.old, asked.new, within) if several else None
-    return View(document, past[::-1], difference)
+    return HistoryView(document, past[::-1], difference)
 
 
 @router.post("/documents/{id}/restore")

@@ -51,7 +51,7 @@ class Facet:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class SearchView:
     """Everything the screen shows."""
 
     state: SearchState
@@ -175,7 +175,7 @@ async def search(request: Request, server: Here, caller: Reader) -> Response:
         shown = DeadlinePassed(_PREPARING, fix=_LATER) if _is_late(error, state) else error
         if PART in request.headers:
             raise shown from error
-        view = View(state, Granularity(server.settings.search_by), [], note="Not searched.")
+        view = SearchView(state, Granularity(server.settings.search_by), [], note="Not searched.")
         return page(request, caller, "search.html", {"view": view, "state": state}, error=shown)
     if view.results is not None and not is_foreign(request):
         server.searched(view.results, caller)
@@ -191,29 +191,31 @@ def _is_late(error: ServingError, state: SearchState) -> bool:
     return isinstance(error, DeadlinePassed) and bool(state.as_of)
 
 
-def _unsearched(server: Server, state: SearchState, within: Where) -> View:
+def _unsearched(server: Server, state: SearchState, within: Where) -> SearchView:
     """The form as filled in, after an invalid request."""
     plain = replace(state, where="")
     facets = [_facet(server, name, plain, within) for name in _FACETS]
-    return View(state, Granularity(server.settings.search_by), facets, note="Not searched.")
+    return SearchView(state, Granularity(server.settings.search_by), facets, note="Not searched.")
 
 
-def _look(server: Server, state: SearchState, within: Where) -> View:
+def _look(server: Server, state: SearchState, within: Where) -> SearchView:
     usual = Granularity(server.settings.search_by)
     if not state.queries:
         facets = [_facet(server, name, state, within) for name in _FACETS]
-        return View(state, usual, facets, collections=server.library.documents.collections(within))
+        return SearchView(
+            state, usual, facets, collections=server.library.documents.collections(within)
+        )
     try:
         results = _search(server, state, within)
     except EmptyQuery:
         facets = [_facet(server, name, state, within) for name in _FACETS]
-        return View(state, usual, facets, note="Type at least one word to search for.")
+        return SearchView(state, usual, facets, note="Type at least one word to search for.")
     adding = not results and bool(server.library.jobs.all(ended=False, limit=1))
     if not results and not adding and not server.library.documents.collections(within):
-        return View(state, usual, [], note="The library is empty.", is_empty=True)
+        return SearchView(state, usual, [], note="The library is empty.", is_empty=True)
     facets = _found_facets(server, state, within)
     limit = state.limit or server.settings.search_limit
-    return View(
+    return SearchView(
         state,
         usual,
         facets,

@@ -14,7 +14,7 @@ from trivium.core.types import OWNER, Chunk, Extraction, Labels
 from trivium.extract.detect import BUILT_IN, read
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.outcomes import Fate, Outcome, Steps
-from trivium.ingest.preparing import Found, Preparation, Prepared, Preparer
+from trivium.ingest.preparing import Decision, Preparation, Prepared, Preparer
 from trivium.ingest.run import TOGETHER, Pipeline
 from trivium.ingest.tasks import Offer, TaskRecords
 from trivium.ports import Backend, Blob, SourceItem
@@ -60,11 +60,11 @@ def item(name: str, data: bytes) -> SourceItem:
     return SourceItem(f"/{name}", name, lambda: data, len(data))
 
 
-def prepared(store: Backend, *items: SourceItem) -> list[Found]:
+def prepared(store: Backend, *items: SourceItem) -> list[Decision]:
     return preparer(store).prepare([Preparation(one, Steps()) for one in items], Labels())
 
 
-def kind(found: Found) -> str:
+def kind(found: Decision) -> str:
     return type(found.error).__name__ if isinstance(found, Outcome) else type(found).__name__
 
 

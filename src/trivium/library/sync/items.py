@@ -19,7 +19,7 @@ from trivium.ports import Backend, Change, Checkpoint, Failed, Gone, Only, Put, 
 from trivium.store.identity import WITHIN
 
 
-def held(backend: Backend, source: KeptSource) -> list[str]:
+def item_uris(backend: Backend, source: KeptSource) -> list[str]:
     """The uris of its items, without the files inside them."""
     below = backend.documents.below(source.uri_prefix, source.collection)
     return list(dict.fromkeys(uri.partition(WITHIN)[0] for uri in below))

@@ -25,7 +25,7 @@ from trivium.core.shapes import SyncAnswer
 from trivium.core.types import Extraction, Labels
 from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun, now
 from trivium.library.model import CurrentModel
-from trivium.library.sync.items import SEGMENT, age, held, slices
+from trivium.library.sync.items import SEGMENT, age, item_uris, slices
 from trivium.library.sync.putting import Putting
 from trivium.library.sync.running import INCREMENTAL, WAITED, SourceRun, SyncEvent, SyncOptions
 from trivium.library.sync.verifying import Verified, Verifying
@@ -154,7 +154,7 @@ class Sync:
 
     def count(self, name: str) -> int:
         """How many of its items are in the library."""
-        return len(held(self._backend, self.get(name)))
+        return len(item_uris(self._backend, self.get(name)))
 
     def pause(self, name: str) -> KeptSource:
         """A run under way ends after the documents it has begun."""
@@ -171,7 +171,7 @@ class Sync:
         """Stop syncing it and remove its documents; returns how many."""
         source = self.pause(name)  # so that a run under way ends
         with self._backend.leases.hold(_lease(name), f"syncing {name}", waiting=on_wait):
-            uris = [] if keep_documents else held(self._backend, source)
+            uris = [] if keep_documents else item_uris(self._backend, source)
             for some in slices(uris, SEGMENT):
                 with self._backend.writer.writing(on_wait):
                     for uri in some:

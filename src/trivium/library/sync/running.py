@@ -25,8 +25,8 @@ from trivium.library.sync.items import (
     SEGMENT,
     Segment,
     age,
-    held,
     item_of,
+    item_uris,
     segments,
     slices,
     uris_of,
@@ -346,7 +346,7 @@ class SourceRun:
                 return
         self._forget_others(listed)
         prefix = self._source.uri_prefix
-        here = {uri.removeprefix(prefix) for uri in held(self._backend, self._source)}
+        here = {uri.removeprefix(prefix) for uri in item_uris(self._backend, self._source)}
         missing = sorted(listed - here)
         if missing and isinstance(self._opened, RetryingSource):
             self._follow(self._opened.again(missing))
@@ -367,7 +367,7 @@ class SourceRun:
 
     def _forget_others(self, listed: set[str]) -> None:
         prefix = self._source.uri_prefix
-        here = held(self._backend, self._source)
+        here = item_uris(self._backend, self._source)
         hidden = tuple(self._hidden)
         ids = (uri.removeprefix(prefix) for uri in here)
         extra = [id_ for id_ in ids if id_ not in listed and not id_.startswith(hidden)]

@@ -12,7 +12,7 @@ from trivium.core.types import OWNER, Document
 from trivium.core.work import KeptSource, SyncFailure
 from trivium.ingest.attached import PARTS, with_parts
 from trivium.ingest.outcomes import Fate
-from trivium.library.sync.items import SEGMENT, digest_of, held, item_of, uris_of
+from trivium.library.sync.items import SEGMENT, digest_of, item_of, item_uris, uris_of
 from trivium.ports import Backend, Change, Failed, Gone, Only, Put, SyncSource, Wait
 
 REMOVED = "removed"
@@ -41,7 +41,7 @@ class Verified:
         return not self.differences
 
 
-class _Told(Generic[T]):
+class _Latest(Generic[T]):
     """By item: the last report counts. Slack reports which items of each thread exist, so what is
     below an id is found without looking at all others."""
 
@@ -78,7 +78,7 @@ class Verifying:
         failed = {failure.item: failure for failure in self._backend.sources.failures(source.name)}
         hidden: tuple[str, ...] = ()
         is_partial = False
-        differences: _Told[list[Difference]] = _Told()
+        differences: _Latest[list[Difference]] = _Latest()
         listed = _listing(opened) if ids_only else opened.changes("")
         for item, document in self._looked_up(listed):
             if isinstance(item, Wait):
@@ -94,7 +94,7 @@ class Verifying:
         compared = len(by_id)
         prefix = source.uri_prefix
         keeps_others = is_partial or opened.deletions == "kept"
-        for uri in () if keeps_others else held(self._backend, source):
+        for uri in () if keeps_others else item_uris(self._backend, source):
             id_ = uri.removeprefix(prefix)
             if id_ not in by_id and not id_.startswith(hidden):
                 by_id[id_] = [Difference(id_, "extra", "The source no longer has it.")]
@@ -105,7 +105,7 @@ class Verifying:
         """What a run from this cursor would count; and if the service asks for a pause, why that
         isn't all."""
         source, prefix = self._source, self._source.uri_prefix
-        fates: _Told[str] = _Told()
+        fates: _Latest[str] = _Latest()
         for change, document in self._looked_up(self._opened.changes(cursor)):
             if isinstance(change, Put):
                 fate = Fate.ADDED if document is None else Fate.UPDATED
@@ -121,7 +121,7 @@ class Verifying:
             elif isinstance(change, Wait):
                 return Counter(fates.items.values()), f"That isn't all: {change.reason}"
         if not cursor and self._opened.deletions != "kept":
-            ids = (uri.removeprefix(prefix) for uri in held(self._backend, source))
+            ids = (uri.removeprefix(prefix) for uri in item_uris(self._backend, source))
             fates.items.update({id_: REMOVED for id_ in ids if id_ not in fates.items})
         return Counter(fates.items.values()), ""
 

@@ -119,7 +119,7 @@ def check_not_lost(path: Path) -> None:
         )
 
 
-class _Snapshot(sqlite3.Connection):
+class _ReadOnly(sqlite3.Connection):
     """Reads a database that nobody can write, without the files that SQLite puts beside it."""
 
 
@@ -144,7 +144,7 @@ def open_database(path: Path) -> Engine:
 
     @event.listens_for(engine, "checkin")
     def drop(connection: Any, record: Any) -> None:
-        if isinstance(connection, _Snapshot):  # by the next time, the disk may be writable
+        if isinstance(connection, _ReadOnly):  # by the next time, the disk may be writable
             record.invalidate()
 
     return engine
@@ -188,7 +188,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         if disk_refusal(path.parent) is None or _size(path.with_name(f"{path.name}-wal")):
             raise
         place = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
-        return sqlite3.connect(place, uri=True, check_same_thread=False, factory=_Snapshot)
+        return sqlite3.connect(place, uri=True, check_same_thread=False, factory=_ReadOnly)
     return connection
 
 

@@ -31,7 +31,7 @@ from trivium.store.sql.known import Read
 from trivium.store.sql.rows import CHECKED_COLUMNS, document_of, passage_check, place_of
 from trivium.text.filters import looks_at_passages
 
-Row: TypeAlias = tuple[Any, ...]
+RawRow: TypeAlias = tuple[Any, ...]
 _Made = TypeVar("_Made")
 
 _MOST = 200  # ids per statement, enough for any search; for more, SQLAlchemy is fast enough
@@ -125,7 +125,7 @@ class _Reading:
         # By the whole row: a different row is another document, or the same one after a change.
         self._document = lru_cache(maxsize=_DOCUMENTS)(self._made)
 
-    def chunk(self, row: Row) -> StoredChunk:
+    def chunk(self, row: RawRow) -> StoredChunk:
         number, index, start, end, text, headings, section, *others = row[: self._split]
         header, paragraph, tokens, place, _, _ = others
         path, at = self._headings(headings), self._place(place)
@@ -133,13 +133,13 @@ class _Reading:
         document = self._document(row[self._split :])
         return StoredChunk(number, document, chunk, lambda: self._is_sound(row, document.id))
 
-    def _is_sound(self, row: Row, document: DocumentId) -> bool:
+    def _is_sound(self, row: RawRow, document: DocumentId) -> bool:
         values = zip(self._of_chunk, row, strict=False)
         return passage_check(
             {name: read(value) if read else value for (name, read), value in values}, document
         )()
 
-    def _made(self, row: Row) -> Document:
+    def _made(self, row: RawRow) -> Document:
         values = [read(v) if read else v for read, v in zip(self._readers, row, strict=True)]
         return document_of(dict(zip(self._names, values, strict=True)), "document_")
 

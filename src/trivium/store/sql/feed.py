@@ -55,7 +55,7 @@ SEQUENCE = "SELECT value FROM counters WHERE name = 'sequence'"
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class ChangesSince:
     """What became visible, changed or vanished after some sequence number."""
 
     sequence: int
@@ -81,7 +81,7 @@ class Feed:
         with one_statement(self.engine) as connection:
             return int(connection.exec_driver_sql(SEQUENCE).scalar() or 0)
 
-    def changes(self, since: int) -> Changes:
+    def changes(self, since: int) -> ChangesSince:
         """Bounded above by the sequence read first, so that a later change is seen as a whole next
         time and never in part now."""
         columns = (documents.c.id, documents.c.first_chunk, documents.c.chunks)
@@ -98,7 +98,7 @@ class Feed:
                     removals.c.changed > since, removals.c.changed <= upto
                 )
             ).all()
-        return Changes(upto, [tuple(row) for row in changed], list(removed))
+        return ChangesSince(upto, [tuple(row) for row in changed], list(removed))
 
     def passing(self, where: Where, since: int) -> list[DocumentId]:
         """The documents changed after `since` that pass `where`."""
@@ -275,7 +275,7 @@ class ActiveChunks:
         small = np.zeros(1, dtype=np.int32)
         return cls(0, none, none, small, small, ())
 
-    def after(self, changes: Changes) -> ActiveChunks:
+    def after(self, changes: ChangesSince) -> ActiveChunks:
         """The picture once these changes have happened."""
         ids = np.array([c[0] for c in changes.documents], dtype=np.int64)
         firsts = np.array([c[1] for c in changes.documents], dtype=np.int64)

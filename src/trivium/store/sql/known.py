@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Documents, rising, and the fields of each.
-Known: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+KnownBy: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 # The rows of a statement with its values, without SQLAlchemy: every search asks.
 Read: TypeAlias = Callable[[Engine, str, Sequence[Any]], list[tuple[Any, ...]]]
 LEARNED = "known"  # the setting: what the rows were made from
@@ -41,7 +41,7 @@ _BEHIND = (
     f" (SELECT CAST(value AS bigint) FROM settings WHERE name = '{_UPTO}') LIMIT 1"
 )
 FIELDS = "known_fields"  # the setting: metadata fields that someone wants beside the usual ones
-_NONE: Known = (np.empty(0, np.int64), np.empty(0, np.int64))
+_NONE: KnownBy = (np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 def learn(connection: Connection) -> None:
@@ -153,7 +153,7 @@ class KnownWords:
         self._terms["stems"].update(word if word == stem else stem for _, word, stem in rows)
         return [(number, word) for number, word, _ in rows]
 
-    def of(self, field: str, wanted: Sequence[str]) -> dict[str, Known]:
+    def of(self, field: str, wanted: Sequence[str]) -> dict[str, KnownBy]:
         """The documents that are known by each word. For most words there are none, and no need to
         ask the database: .2 ms, four times a search."""
         postings = dict.fromkeys(wanted, _NONE)
@@ -188,7 +188,7 @@ def _numbers(listed: str) -> NDArray[np.int64]:
     return np.fromstring(listed, dtype=np.int64, sep=",")
 
 
-def _merged(ids: NDArray[np.int64], bits: NDArray[np.int64]) -> Known:
+def _merged(ids: NDArray[np.int64], bits: NDArray[np.int64]) -> KnownBy:
     """Rising, each document once: several words may have one stem."""
     order = np.argsort(ids, kind="stable")
     ids, bits = ids[order], bits[order]
@@ -200,8 +200,8 @@ _LOOKED_AT = 5_000  # documents
 _REMEMBERED = 4_000_000  # documents of words that are kept: 64 MB
 
 
-class Reader(Protocol):
-    def of(self, field: str, wanted: Sequence[str]) -> Mapping[str, Known]: ...
+class KnownLookup(Protocol):
+    def of(self, field: str, wanted: Sequence[str]) -> Mapping[str, KnownBy]: ...
 
     def side_by_side(
         self, field: str, run: Sequence[str], ids: Sequence[DocumentId]
@@ -211,10 +211,10 @@ class Reader(Protocol):
 class KnownDocuments:
     """Threads may share it."""
 
-    def __init__(self, reader: Reader, active_chunks: ActiveChunks) -> None:
+    def __init__(self, reader: KnownLookup, active_chunks: ActiveChunks) -> None:
         self._reader = reader
         self.active_chunks = active_chunks
-        self._kept: dict[tuple[str, str], Known] = {}
+        self._kept: dict[tuple[str, str], KnownBy] = {}
         self._size = 0
 
     def expect(self, field: str, words: Sequence[str]) -> None:
@@ -230,7 +230,7 @@ class KnownDocuments:
             self._kept[field, word] = (known[:within], fields[:within]) if within else _NONE
             self._size += within
 
-    def of(self, field: str, run: Run) -> Known:
+    def of(self, field: str, run: Run) -> KnownBy:
         """The documents that have all these words in one field, in any order, and which fields."""
         postings = [self._kept.get((field, word)) or self._read(field, word) for word in run]
         documents, fields = postings[0]
@@ -242,12 +242,12 @@ class KnownDocuments:
             documents, fields = documents[fields > 0], fields[fields > 0]
         return documents, fields
 
-    def _read(self, field: str, word: str) -> Known:
+    def _read(self, field: str, word: str) -> KnownBy:
         self.expect(field, [word])
         # Another thread may have made room meanwhile.
         return self._kept.get((field, word)) or self._reader.of(field, [word])[word]
 
-    def side_by_side(self, field: str, run: Run, known: Known) -> Known:
+    def side_by_side(self, field: str, run: Run, known: KnownBy) -> KnownBy:
         """Those of these documents in which the words follow each other. Looks at the documents, at
         5 µs each, so in very many of them any order counts."""
         ids, fields = known

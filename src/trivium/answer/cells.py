@@ -13,10 +13,10 @@ from math import fsum, isnan, nan
 
 from trivium.answer.likeness import Likeness
 from trivium.answer.passages import Passage
-from trivium.answer.question import Question, Term, bag, initials
+from trivium.answer.question import Bag, Question, Term, bag, initials
 from trivium.answer.structure import EMPTY, Row, Table
 from trivium.text.lexicon.dates import times
-from trivium.text.lexicon.grammar import DENIED
+from trivium.text.lexicon.grammar import DENIED, ORDINALS
 from trivium.text.lexicon.measures import COSTS, NONE, SUMMED, SUMS
 from trivium.text.lexicon.quantities import figures, quantities
 from trivium.text.lexicon.questions import COUNTS, Asks
@@ -63,7 +63,7 @@ class Read:
             short = initials(self.question.terms, _ASIDE.sub("", name))
             said = {}
             for term in self.question.terms:
-                if named.says(term) or term in short:
+                if _says(named, term) or term in short:
                     said[term] = 1.0
                 elif not term.firm:
                     like = self.likeness.between(term.word, named.words)
@@ -126,7 +126,7 @@ class Read:
         if cell in EMPTY:
             return set()
         read = bag(cell, self.passage.language)
-        return {term for term in self.question.terms if read.says(term)}
+        return {term for term in self.question.terms if _says(read, term)}
 
     def cells(self) -> list[Found]:
         everywhere = [set().union(*row) for row in self.rows]
@@ -302,6 +302,12 @@ class Read:
             if best is None or fit > best.fit:
                 best = Found(text, row.cell(0), covered, fit, self.passage)
         return best
+
+
+def _says(label: Bag, term: Term) -> bool:
+    """Of the name of a row or column; `Week 2` is the second week."""
+    nth = ORDINALS.index(term.word) + 1 if term.word in ORDINALS else 0
+    return label.says(term) or (nth > 0 and str(nth) in label.figures)
 
 
 def _is_none(cell: str) -> bool:

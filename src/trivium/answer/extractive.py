@@ -28,7 +28,7 @@ from trivium.text.languages import detect_language
 from trivium.text.lexicon import grammar
 from trivium.text.lexicon.dates import recurring, times, until
 from trivium.text.lexicon.grammar import DETERMINERS, function_words
-from trivium.text.lexicon.measures import CHANGED, COSTS, DIMENSIONS, HOW, PRICE
+from trivium.text.lexicon.measures import BILLS, CHANGED, COSTS, DIMENSIONS, HOW, PRICE, TOTAL
 from trivium.text.lexicon.names import agent, contact, is_first_person, names, subject
 from trivium.text.lexicon.negation import denies
 from trivium.text.lexicon.quantities import differ, figures, money, quantities
@@ -314,6 +314,7 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
         costs = (term.word in COSTS and _priced(one.text, language)) or contact(term.word, one.text)
         if (
             costs
+            or (term.word in BILLS and TOTAL.match(one.text))
             or term.word == HOW.get(asked.measured)  # its kind is looked at below
             or term.generic
             or own.says(term)
@@ -374,8 +375,8 @@ def _is_told_otherwise(asked: Question, own: Bag, language: str) -> bool:
 
 
 def _name(uri: str) -> str:
-    """What a file's own name says: `dentist` of dentist.ics."""
-    return re.sub(r"[_\W]+", " ", PurePosixPath(uri).stem)
+    """What a file's own name says: `dentist` of dentist.ics, `giro 2024-11` of giro_2024-11.txt."""
+    return re.sub(r"[_\W]+(?!\d)|(?<!\d)[_\W]+", " ", PurePosixPath(uri).stem)
 
 
 def _letterhead(passage: Passage) -> str:

@@ -41,6 +41,7 @@ _GERMAN_NAME = re.compile(
     r"(?<=\s)[A-ZÄÖÜ][\w’'-]*(?: [A-ZÄÖÜ][\w’'-]*)+"
     r"|\b(?:in|von|aus|nach|bei) ([A-ZÄÖÜ][\w’'-]*)"
 )
+_CAPITAL = re.compile(r"(?<=\s)[A-ZÄÖÜ]\w+")
 _TITLE = re.compile(r"\b([a-zäöüß]+) (?=[A-ZÄÖÜ])")  # of a name: project Beacon
 
 
@@ -90,6 +91,7 @@ class Question:
         titles = {word for found in _TITLE.findall(self.text) for word in words(found)}
         free = [term for term in self.terms if not term.firm and not term.generic]
         free = [term for term in free if term.word not in titles] or free
+        free = [term for term in free if term.word not in measures.VAGUE] or free
         measure = HOW.get(self.measured)  # how old: the age is said by its unit
         free = [term for term in free if term.word != measure] or free
         last = self.text.rstrip(" ?").rpartition(" ")[2]
@@ -118,6 +120,9 @@ def read(
     if language == "de":  # every noun has a capital
         sure = {word for match in _GERMAN_NAME.finditer(text) for word in words(match[0])}
         names = {word for word in names if word in sure or not _is_noun(word)}
+    capitals = [fold(word) for word in _CAPITAL.findall(text)]
+    of_year = {word for word in capitals if word in dict(months(language))}
+    names, ignored = names | of_year, ignored - of_year  # "in May" names a month
     said = [w for w in words(_FIGURE.sub(" ", plain)) if w not in ignored and len(w) > 1]
     how = measures.MEASURED.search(plain)
     measured = fold(how[1] or how[2]) if how else ""
@@ -172,7 +177,7 @@ class Bag:
         self.figures = {figure for found in re.findall(signed, plain) for figure in figures(found)}
         for date in numeric(plain):  # 2025-02-04 says "4 February"
             self.stems |= {name for name, at in months(language) if at == date.month}
-            self.figures |= {str(date.day), str(date.year)}
+            self.figures |= {str(part) for part in (date.day, date.year) if part}
         self.letters = {fold(one) for one in re.findall(r"\b[A-Z]\b", text)}
         self.short = {  # STR, Dex., AC
             fold(one.rstrip(".")) for one in re.findall(r"\b[A-Z]{2,4}\b|\b[A-Z][a-z]{1,4}\.", text)

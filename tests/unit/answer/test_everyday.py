@@ -260,3 +260,56 @@ def test_the_time_of_a_message_is_whole() -> None:
 def test_what_somebody_does_not_is_no_yes() -> None:
     (told,) = pick("Was verträgt Annika nicht?", [passage(1, "Annika verträgt keine Haselnüsse.")])
     assert told.text == "Annika verträgt keine Haselnüsse."
+
+
+STATEMENTS = [
+    passage(
+        at,
+        f"Account 8841\n\nOpening balance: {opening}\nRent -985.00\nClosing balance: {closing}",
+        title=f"statement 2025-{month}",
+    )
+    for at, (month, opening, closing) in enumerate(
+        [("03", "2,418.60", "3,478.25"), ("05", "3,478.25", "3,874.35")], 1
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("What was the closing balance in March 2025?", ["Closing balance: 3,478.25"]),
+        ("What was the closing balance in May?", ["Closing balance: 3,874.35"]),
+        ("What was the closing balance in June?", []),
+    ],
+)
+def test_the_month_of_a_title_tells_two_balances_apart(question: str, answers: list[str]) -> None:
+    assert [one.text for one in pick(question, STATEMENTS)] == answers
+
+
+ROTA = (
+    "Month | Week 1 | Week 2 | Week 3\nJune | Bernard | Shirin | Owen\nJuly | Owen | Kit | Bernard"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [
+        ("Who waters in the second week of July?", f"Who waters when\n\n{ROTA}",
+         "July, Week 2: Kit"),
+        ("What does 7c have in the third lesson on Thursday?",
+         "Timetable of 7c\n\nLesson | Wednesday | Thursday\n1 | Biology | English\n"
+         "2 | French | History\n3 | English | Music", "3, Thursday: Music"),
+        ("How much did the campsite cost?",
+         "Item | Planned | Spent\nFerry | 400 | 418\nCampsite | 190 | 186",
+         "Campsite, Spent: 186"),
+        ("How much was the bill?",
+         "Table 7\n\nTrout with almonds 19.50\nHouse wine 11.00\nService 10 % 3.05\n"
+         "Amount due 33.55", "Amount due 33.55"),
+        ("What happens if it rains on sports day?",
+         "Sports day is on 19 June. If it rains, it takes place on 26 June.",
+         "If it rains, it takes place on 26 June."),
+    ],
+)  # fmt: skip
+def test_a_small_file_says_it_in_one_line(question: str, text: str, answer: str) -> None:
+    (told,) = pick(question, [passage(1, text, title="Notes")])
+    assert told.text == answer

@@ -25,7 +25,10 @@ _WORDED = (
 )
 _PATTERN = re.compile(_NUMERIC + _WORDED)
 _NUMBERS = re.compile(_NUMERIC)
-
+_MONTH = re.compile(  # of a year: 2025-03, 3/2025
+    r"(?<![\w.,/-])(?:(?P<year_a>(?:19|20)\d\d)-(?P<a>0[1-9]|1[0-2])"
+    r"|(?P<b>0?[1-9]|1[0-2])/(?P<year_b>(?:19|20)\d\d))(?![\w/-])"
+)
 
 _TIME = re.compile(
     r"\b(?:1[0-9]|20)\d\d\b|\b\d{1,2}:\d\d\b"
@@ -86,8 +89,12 @@ def _months(language: str) -> dict[str, int]:
 
 
 def numeric(text: str) -> list[Date]:
-    """Dates in figures alone: 2025-02-04, 4.2.2025."""
-    return [date for found in _NUMBERS.finditer(text) for date in dates(found[0])]
+    """Dates in figures alone: 2025-02-04, 4.2.2025, 2025-02."""
+    days = [date for found in _NUMBERS.finditer(text) for date in dates(found[0])]
+    return days + [
+        Date(m[0], *m.span(), int(m["year_a"] or m["year_b"]), int(m["a"] or m["b"]))
+        for m in _MONTH.finditer(text)
+    ]
 
 
 def dates(text: str, language: str = "") -> list[Date]:

@@ -22,7 +22,8 @@ _FUNCTION = {
     " wird werden wurde wurden hat haben hatte hatten kann konnen konnte darf muss mussen"
     " soll sollen will wollen in im an am auf aus bei beim mit nach von vom vor zu zum zur"
     " uber unter fur gegen ohne um durch bis als wie wenn dass weil so auch nur noch schon"
-    " sehr mehr hier dort da ab auf ein weg her hin zuruck",
+    " sehr mehr hier dort da ab auf ein weg her hin zuruck man sich mich mir uns euch ihm ihn"
+    " ihnen ihre ihrem ihren ihrer meine meinem meinen meiner unsere unserem unseren unserer",
 }
 _KNOWN = {code: frozenset(listed.split()) for code, listed in _FUNCTION.items()}
 DETERMINERS = frozenset(

@@ -52,7 +52,15 @@ SPENT = re.compile(
     r"\bhow much\b.*\b(?:spen[dt]|pay|paid)\b|\bwie ?viel\b.*\b(?:ausgegeben|bezahlt|gezahlt)\b",
     re.I,
 )
-SUMMED = _listed("amount total sum value betrag summe montant importe importo valor bedrag belopp")
+SUMMED = _listed(
+    "amount total sum value spent paid betrag summe bezahlt ausgegeben montant importe importo"
+    " valor bedrag belopp"
+)
+BILLS = _listed("bill receipt invoice total sum rechnung quittung summe gesamtbetrag")
+TOTAL = re.compile(  # of a receipt or an invoice, at the beginning of its line
+    r"(?i)\W*(?:grand total|total|amount due|(?:balance )?due|to pay|zu zahlen|summe|gesamt"
+    r"|gesamtbetrag|gesamtsumme|rechnungsbetrag|zahlbetrag|endbetrag)\b"
+)
 MEASURED = re.compile(
     r"(?i)\b(?:how|wie) (\w+)"
     r"|^(?:at |to |from )?what (temperature|speed|age|height|depth|distance|price|weight)\b"
@@ -68,6 +76,7 @@ VAGUE = _listed(
     "time score value values figure figures rate total per take takes need needs study paper report"
     " document article text chapter page section table note notes according deal deals make makes"
     " give gives use used cover covers require requires required work works live lives"
+    " go goes come comes get gets still now currently already jetzt derzeit aktuell"
 )
 SUMS = _listed("total totals sum average avg mean gesamt summe durchschnitt")
 NONE = _listed("none no 0 nil keine nein")  # in a cell

@@ -34,7 +34,10 @@ def _listed(text: str) -> frozenset[str]:
 
 
 _DAY = r"(?:year|month|day|date|time|week|century|Jahr|Monat|Tag|Datum|Uhrzeit)"
-_PLURAL = r"(?!(?:is|was|does|has|this|his|its)\b)\w+(?<!s)s\b(?! (?:is|was|does|has|did)\b)"
+_PLURAL = (
+    r"(?!(?:is|was|does|has|this|his|its|happens|means)\b)\w+(?<!s)s\b"
+    r"(?! (?:is|was|does|has|did)\b)"
+)
 SUPERLATIVE = _listed(
     "highest lowest most least largest smallest biggest cheapest heaviest lightest fastest"
     " slowest longest shortest oldest newest latest earliest fewest dearest strongest weakest"
@@ -199,7 +202,7 @@ _ASKING = {
 # Other words of a question that say how it is asked, not what about.
 _FRAMING = {
     "en": "many much long names called list tell give say says said there get have has had"
-    " does did do done please know mean means exactly",
+    " does did do done please know mean means exactly happen happens happened",
     "de": "viel viele gibt heisst nenne bitte genau",
     "fr": "qui que quoi ou est ce t il elle appelle appellent y a",
     "es": "cuanta cuantas que adonde por como llama llaman hay",
@@ -252,7 +255,7 @@ _SPANS = re.compile(
     r"|^\W*(?:how long|wie lange)\b.*\b(?:valid|gilt|gültig)\b"
     r"|^\W*(?:when|wann)\b.*\b(?:expires?|end|run out|ab|endet)\s*\W*$"
 )
-_VALID = _listed("valid validity expire expires gilt gultig lauft endet last lasts")
+_VALID = _listed("valid validity expire expires run runs gilt gultig lauft endet last lasts")
 _EVENTS = _listed("appointment meeting event termin visit")  # that a calendar's entry needn't name
 _LABELS = {  # of a line that answers by itself
     Asks.WHEN: re.compile(r"(?:when|date|time|starts?|begins?|wann|datum|beginn|zeit): ", re.I),

@@ -58,6 +58,16 @@ class Texts:
             yield SourceItem(f"text:{text}", text, sample("", text).extraction)
 
 
+def test_how_long_the_queue_is(library: Library, files: Path) -> None:
+    job = enqueue(library, write(files, "amber", "basalt", "coral"))
+    library.backend.queue.claim("one", 1)
+    state = library.jobs.queue_state()
+    assert state.tasks == {"waiting": 2, "working": 1, "done": 0, "failed": 0}
+    assert (state.documents_left, state.workers) == (3, 0), "this one holds no lease"
+    library.jobs.work(job)
+    assert not any(library.jobs.queue_state().tasks.values())
+
+
 def test_before_a_long_job_the_pace_of_the_model_is_said(library: Library, files: Path) -> None:
     write(files, "amber")
     job = library.jobs.get(enqueue(library, files))

@@ -141,6 +141,7 @@ def test_metrics_of_errors_and_of_the_queue_and_the_board_that_shows_them(
     assert 'stage="keyword"' in told
     assert 'code="document.not_found"' in told
     assert "trivium_documents_left 0.0" in told
+    assert 'trivium_tasks{state="waiting"} 0.0' in told
     assert library.jobs.queue_state().workers == 0
     board = (Path(__file__).parents[2] / "deploy" / "grafana.json").read_text()
     shown = set(re.findall(r"\btrivium_\w+", board))

@@ -317,6 +317,7 @@ class QueueState:
     """How long the queue is, over all processes."""
 
     jobs: Mapping[str, int]  # by state, of those with work left
+    tasks: Mapping[str, int]  # by state, of the documents of these jobs
     documents_left: int
     age_seconds: float  # of the oldest of these jobs
     workers: int  # alive, and with a job

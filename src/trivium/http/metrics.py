@@ -85,6 +85,9 @@ class Metrics:
         jobs = Gauges("trivium_jobs", "Jobs with work left.", labels=["state"])
         for state, count in queue.jobs.items():
             jobs.add_metric([state], count)
+        tasks = Gauges("trivium_tasks", "Documents of these jobs.", labels=["state"])
+        for state, count in queue.tasks.items():
+            tasks.add_metric([state], count)
         left, age, workers = "trivium_documents_left", "trivium_queue_age_seconds", queue.workers
         lag = Gauges(
             "trivium_sync_lag_seconds", "Time since the last run of a source.", labels=["source"]
@@ -95,6 +98,7 @@ class Metrics:
             failing.add_metric([source], failed)
         self._of_library = [
             jobs,
+            tasks,
             Gauges(left, "Documents that wait or are read.", queue.documents_left),
             Gauges(age, "Age of the oldest open job.", queue.age_seconds),
             Gauges("trivium_workers_alive", "Workers that have a job.", workers),

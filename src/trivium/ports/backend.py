@@ -412,6 +412,10 @@ class Jobs(Protocol):
         tried again."""
         ...
 
+    def task_states(self) -> dict[str, int]:
+        """How many documents of jobs with work left are in each state."""
+        ...
+
     def fates(self, job: JobId) -> dict[str, int]:
         """How many of its documents were added, updated, unchanged, ..."""
         ...

@@ -102,6 +102,13 @@ class SqlJobs:
                 if row.key
             ]
 
+    def task_states(self) -> dict[str, int]:
+        """How many documents of jobs with work left are in each state."""
+        query = select(tasks.c.state, func.count()).join(jobs, tasks.c.job == jobs.c.id)
+        query = query.where(jobs.c.state.in_(UNFINISHED)).group_by(tasks.c.state)
+        with self._engine.connect() as connection:
+            return {row[0]: row[1] for row in connection.execute(query)}
+
     def fates(self, job: JobId) -> dict[str, int]:
         """How many of its documents were added, updated, unchanged, ..."""
         listed = select(tasks.c.fate, func.count()).where(tasks.c.job == job, tasks.c.fate != "")

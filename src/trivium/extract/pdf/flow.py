@@ -15,6 +15,9 @@ _FINISHED = re.compile(r"(?<!\bal)(?<!e\.g)(?<!i\.e)(?<!\bFig)(?<!\bcf)[.!?:][\"
 _OPEN = re.compile(
     r"(?:,|\b(?:an?|and|at|by|for|from|in|its|of|on|or|our|that|the|their|to|which|with))$"
 )
+_ITEM = re.compile(r"[•[]|\d{1,2}[:.)]\s")  # of a list, of references or of an algorithm
+# "as shown in Table" and, overleaf, "3. It": no item of a list.
+_NUMBERED = re.compile(r"(?i)\b(?:table|figure|section|note|item|equation|page)s?$")
 MAX_CHARACTERS = 20_000  # of a paragraph put together: some five pages; more is a listing
 LEAST_OPEN = 60  # characters of a paragraph whose sentence goes on overleaf; a label is shorter
 MAX_ASIDES = 40  # blocks between two halves: labels of a figure are many
@@ -33,7 +36,7 @@ def join_flow(blocks: list[Block], typography: Typography) -> list[Block]:
                 _append(opened, block, typography)
                 continue
         elif block.role in ("body", "list_item", "small"):
-            if opened is not None and block.role != "list_item" and _continues(opened, block):
+            if opened is not None and _continues(opened, block):
                 _append(opened, block, typography)
                 asides = 0
                 continue
@@ -87,6 +90,11 @@ def _replaces(opened: Block, block: Block, typography: Typography) -> bool:
     return abs(block.size - opened.size) < 0.05 * opened.size or block.size >= typography.size
 
 
+def _is_number_of(text: str, opened: Block) -> bool:
+    """Whether a text begins with the number of what the open paragraph's last word names."""
+    return text[0].isdecimal() and _NUMBERED.search(opened.text[-12:]) is not None
+
+
 def _continues(opened: Block, block: Block) -> bool:
     """Whether the block is the second half of the open one."""
     last, first = opened.lines[-1], block.lines[0]
@@ -94,6 +102,10 @@ def _continues(opened: Block, block: Block) -> bool:
         return False
     text, more = opened.text, block.text
     if _FINISHED.search(text[-12:]) or len(text) > MAX_CHARACTERS:
+        return False
+    if _is_number_of(more, opened):
+        return True
+    if block.role == "list_item":
         return False
     broken = text.endswith(("-", "‐", "\u00ad")) and more[0].isalpha()
     lower = more[0].islower()
@@ -107,4 +119,4 @@ def _continues(opened: Block, block: Block) -> bool:
     flush = first.left < first.column.left + 0.6 * first.size
     if not full:
         return False
-    return broken or lower or (flush and len(more) > 30 and more[0] not in "•[")
+    return broken or lower or (flush and len(more) > 30 and not _ITEM.match(more))

@@ -29,6 +29,7 @@ MAX_HEADER_ROWS = 8  # lines of names: reports break long ones
 WRAPPED = 1.9  # sizes of the font between the lines of a cell
 WIDE = 8  # columns from which a table that is mostly empty has none: labels of a drawing
 SPARSE = 0.4
+CENTRED = 0.25  # of a column's width: how far from the middle of its columns a name may stand
 
 Span = tuple[float, float]
 
@@ -200,8 +201,9 @@ def _names(grid: list[_Cells], spans: list[Span]) -> list[str]:
     that began on the page before."""
     names = [""] * len(spans)
     for line in grid:
+        shared = _shared(line, spans)
         for at, cell in line.cells:
-            over = [
+            over = shared.get(id(cell)) or [
                 i
                 for i, (low, high) in enumerate(spans)
                 if min(cell.right, high) - max(cell.left, low) > 1
@@ -210,6 +212,22 @@ def _names(grid: list[_Cells], spans: list[Span]) -> list[str]:
                 names[column] = f"{names[column]} {cell.text}".strip()
     named = sum(bool(name) for name in names[1:])
     return names if named and named >= 0.5 * (len(names) - 1) else []
+
+
+def _shared(line: _Cells, spans: list[Span]) -> dict[int, range]:
+    """The columns of each name, by its identity, where each stands in the middle of some and all
+    have one: a short name over wide columns reaches over few of them."""
+    names = [cell for at, cell in line.cells if at]
+    shared: dict[int, range] = {}
+    start = 1
+    for cell in names:
+        off = [abs(cell.middle - (spans[start][0] + last[1]) / 2) for last in spans[start:]]
+        if not off or min(off) > CENTRED * (spans[-1][1] - spans[1][0]) / (len(spans) - 1):
+            return {}
+        end = start + off.index(min(off)) + 1
+        shared[id(cell)] = range(start, end)
+        start = end
+    return shared if start == len(spans) else {}
 
 
 def _names_only(row: Row) -> bool:

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from trivium.extract.pdf.characters import clean
+from trivium.extract.pdf.direction import runs_left
 from trivium.extract.pdf.marks import Block, Line, dominant
 from trivium.extract.pdf.typography import Typography, is_typewriter
 
 MAX_WORDS = 18
 MAX_BOLD = 30  # words of a line: a risk of a report may take two of them
+CLAIM = 4  # blanks of a sentence; with fewer it is a label as "Signed."
 MAX_ITALIC = 12  # words; longer ones are quotations
 LARGER = 1.08  # of the body's size
 MANY_LINES = 12  # of text on a page: they say in which size it is set
@@ -36,7 +38,8 @@ KNOWN = re.compile(
 LONGEST_KNOWN = 60  # characters; KNOWN matches none longer than 50
 CAPTION = re.compile(
     r"(?i)(?:figure|fig\.?|table|tab\.|algorithm|listing|abbildung|abb\.|tabelle|scheme|chart)"
-    r"\s*(?:\d+|[IVX]+\b|[A-Z]\d*\b)"
+    r"(?:\s*\d++(?:\.\d+)*+[a-z]?+|\s+(?:[IVX]++|[A-Z]\d*+)\b)"
+    r"(?!(?-i: [a-z]))"  # not "Table 3 shows"
 )
 REFERENCES = re.compile(
     r"(?i)(?:(?:\d{1,2}|[IVX]{1,4}|[A-Z])\.? +)?(?:references(?: and notes| cited)?|bibliography"
@@ -177,7 +180,9 @@ class HeadingRules:
     def _plain(self, line: Line, text: str, below: Line | None, *, spaced: bool) -> bool:
         """Without a number it must look different, be separate, and have text below it."""
         first = next(character for character in text if character.isalpha())
-        if text[-1] in ".,;:-" or first.islower():
+        if first.islower() or (_is_far_right(line) and not runs_left(text)):
+            return False
+        if text[-1] in ".,;:-" and not self._is_claim(line, text, below):
             return False
         if not spaced or not (text[0].isalnum() or text[0] in "“\"'¿("):
             return False
@@ -193,6 +198,13 @@ class HeadingRules:
         near = below.base - line.base < 4 * size
         large = line.peak > 1.15 * size
         return (body and near and len(below.text) > 20) or large or self._same(line, below)
+
+    def _is_claim(self, line: Line, text: str, below: Line | None) -> bool:
+        """Whether a whole sentence in bold stands alone above prose, as the risks of a report."""
+        if below is None or text[-1] != "." or not line.bold or self._type.bold or below.bold:
+            return False
+        apart = below.base - line.base > 1.12 * self._type.leading(self._type.size)
+        return apart and text.count(" ") >= CLAIM and len(below.text) > WHOLE_LINE
 
     def _set_apart(self, line: Line, text: str, below: Line) -> bool:
         """Whether an italic line stands alone above upright text, as subheadings of reports do."""
@@ -245,7 +257,7 @@ class HeadingRules:
         begins = NUMBER.match(text) or _NAMED_DIVISION.match(text) or parts
         if not same or begins or KNOWN.match(above.text) or is_parted(line):
             return False
-        reach = 1.3 if KNOWN.match(text) else 1.6
+        reach = 1.3 if KNOWN.match(text) else 1.9 if _is_centred(line, above) else 1.6
         close = line.base - above.base < reach * max(line.size, above.size)
         distinct = self._distinct(line, text) or line.italic
         return close and distinct and len(text) < 120 and not CAPTION.match(text)
@@ -257,6 +269,17 @@ def _in_table(line: Line, below: Line | None) -> bool:
         return False
     gaps = [b.left - a.right for a, b in pairwise(below.cells)]
     return sum(gap > 1.5 * below.size for gap in gaps) >= 2
+
+
+def _is_centred(line: Line, above: Line) -> bool:
+    """Whether two lines of different lengths share their middle."""
+    shift = (line.left + line.right - above.left - above.right) / 2
+    return abs(shift) < 0.5 * line.size < abs(line.left - above.left)
+
+
+def _is_far_right(line: Line) -> bool:
+    """Whether a line begins beyond the middle of its column, as the names over figures do."""
+    return line.left > (line.column.left + line.column.right) / 2
 
 
 def _is_short(line: Line) -> bool:
@@ -337,8 +360,8 @@ def set_levels(
             division = block
         elif division is not None and block.level:
             block.level = outlined or division.level + block.level
-        elif division is not None and _type(division) >= kind:
-            below = [other for other in kinds if kind <= other <= _type(division)]
+        elif division is not None and kind[0] <= LARGER * _type(division)[0]:
+            below = [other for other in kinds if kind <= other <= max(kind, _type(division))]
             block.level = outlined or division.level + min(len(below), 3)
             continue
         fallback = by_type.get(kind) or min(base + kinds.index(kind), 4)

@@ -183,6 +183,8 @@ def _indents(lines: list[Line], start: int, at: int) -> bool:
     if runs_left(line.text):  # the edges change places
         short = above.left > line.column.left + 2 * em and bool(_END.search(above.text))
         return short or above.right - line.right > 0.5 * em
+    if line.text[:1].islower() and not _END.search(above.text):
+        return False
     shift = line.left - above.left
     ended = above.right < line.column.right - 2 * em
     if at - start >= 2 and lines[start + 1].left - lines[start].left > 0.5 * em:
@@ -191,7 +193,7 @@ def _indents(lines: list[Line], start: int, at: int) -> bool:
             return at - start > 1 and not _first_line_outdent(lines, start, at)
     if at - start == 1 and abs(shift) < 0.4 * em and ended and _END.search(above.text):
         return True  # an entry of one line above another
-    if at - start == 1 and _hangs(above, line):
+    if at - start == 1 and _hangs(above, line, ended=ended):
         return False
     if shift > 0.5 * em:
         nxt = lines[at + 1] if at + 1 < len(lines) else None
@@ -202,11 +204,13 @@ def _indents(lines: list[Line], start: int, at: int) -> bool:
     return far and bool(_END.search(above.text)) and capital and abs(shift) < 0.4 * em
 
 
-def _hangs(first: Line, line: Line) -> bool:
-    """Whether a line goes on with an item, right below the text behind its mark."""
+def _hangs(first: Line, line: Line, *, ended: bool) -> bool:
+    """Whether a line goes on with an item, right below the text behind its mark, or near it where
+    the item's first line has no room for more."""
     words = first.words
     marked = len(words) > 1 and BULLET.match(first.text) is not None
-    return marked and abs(line.left - words[1].left) < 0.5 * line.size
+    full = not ended and not _END.search(first.text) and line.left > first.left
+    return marked and (full or abs(line.left - words[1].left) < 0.5 * line.size)
 
 
 def _first_line_outdent(lines: list[Line], start: int, at: int) -> bool:

@@ -32,6 +32,8 @@ LARGE = 1.3  # a line set larger must be a title
 MAX_DIGITS = 4  # of a line's number
 CELL = 8.0  # sizes of the font that a cell is wide at most; a line of a column is wider
 _LETTER = re.compile(r"[^\W\d_]")
+# Repeats a head that the text has had.
+_CONTINUED = re.compile(r"\b(?:continued|cont[’']?d|fortsetzung)[.)]*$", re.I)
 
 
 @dataclass(slots=True)
@@ -122,7 +124,7 @@ def drop_running(pages: list[tuple[Page, list[Fragment]]]) -> list[Parted]:
             ):
                 continue
             dropped.add(id(outer.fragment))
-            if words and (outer.side, outer.key) not in seen:
+            if words and (outer.side, outer.key) not in seen and not _CONTINUED.search(outer.text):
                 seen.add((outer.side, outer.key))
                 heads.append(outer.fragment)
         text = [f for f in fragments if id(f) not in dropped]

@@ -262,7 +262,13 @@ def _is_label(rows: list[Row], start: int, end: int, at: int, after: int, gap: f
         return False
     steps = sorted(b.line.base - a.line.base for a, b in pairwise(rows[start:end]))
     usual = steps[len(steps) // 2] if steps else rows[at].line.size * 1.5
-    if gap > 1.7 * usual or rows[after].line.base - rows[after - 1].line.base > 1.7 * usual:
+    line = rows[at].line
+    is_second = any(  # as "Liabilities" behind "Assets": further from the sum above it
+        not row.celled and row.line.bold == line.bold and abs(row.line.left - line.left) < 3
+        for row in rows[start:end]
+    )
+    below = rows[after].line.base - rows[after - 1].line.base
+    if gap > (2.5 if is_second else 1.7) * usual or below > 1.7 * usual:
         return False
     return _joins(rows, start, end, after)
 
@@ -304,10 +310,19 @@ def _top(rows: list[Row], start: int, end: int, floor: int) -> int:
             break
         names = line.left > max(left + 0.15 * (edge - left), edge - 8 * line.size)
         unit = bool(UNIT.fullmatch(line.text))
-        if len(line.text) > 90 or not (names or unit or over):
+        if len(line.text) > 90 or not (names or unit or over or _is_part(rows, top, floor, edge)):
             break
         top -= 1
     return top - 1 if top == start > floor and _begins_above(rows, start) else top
+
+
+def _is_part(rows: list[Row], top: int, floor: int, edge: float) -> bool:
+    """Whether the line above a table names its first part, below the names of its columns."""
+    if top - 2 < floor or not rows[top - 1].line.text.endswith(":"):
+        return False
+    names, line = rows[top - 2].line, rows[top - 1].line
+    near = names.column is line.column and line.base - names.base < 2.0 * line.size
+    return near and not line.first and names.left > edge - 8 * names.size
 
 
 def _ends_below(rows: list[Row], start: int, end: int) -> bool:

@@ -1,0 +1,169 @@
+"""Faults that a person found in chunks of filings and papers, each built as small as it shows."""
+
+from __future__ import annotations
+
+from bench.pdf_writer import Sheet, build
+
+from trivium.core.types import Extraction
+from trivium.extract.pdf import PdfExtractor
+from trivium.ports import Blob
+
+PROSE = "The harbour master keeps a list of all ships that wait outside for a berth at the quay"
+
+
+def read(*sheets: Sheet) -> Extraction:
+    return PdfExtractor().extract(Blob("file.pdf", build(list(sheets))))
+
+
+def prose(sheet: Sheet, y: float, lines: int = 6, start: str = "") -> float:
+    """Lines of text from a baseline; returns the one below them."""
+    for _ in range(lines):
+        sheet.put(72, y, start + PROSE)
+        y += 12
+    return y
+
+
+def rows(sheet: Sheet, y: float, *given: tuple[str, ...], ends: tuple[float, ...]) -> float:
+    for label, *values in given:
+        sheet.put(72, y, label)
+        for value, end in zip(values, ends, strict=False):
+            sheet.put_right(end, y, value)
+        y += 14
+    return y
+
+
+def headings_of(got: Extraction) -> list[str]:
+    return [got.text[e.start : e.end] for e in got.elements if e.kind == "heading"]
+
+
+def header_of(got: Extraction) -> str:
+    return next(element.header for element in got.elements if element.kind == "table")
+
+
+def test_a_whole_sentence_in_bold_above_prose_is_a_heading() -> None:
+    """Risks of one line ended chunks of Boeing's and Kraft Heinz' reports for their full stop."""
+    sheet = Sheet()
+    y = prose(sheet, 60)
+    risk = "We agree to fixed prices which may cost us more than we are paid."
+    sheet.put(72, y + 10, risk, "Times-Bold")
+    y = prose(sheet, y + 30)
+    sheet.put(72, y + 10, "Warning: nobody may enter the quay at night.", "Times-Bold")
+    prose(sheet, y + 22)  # right below: part of the text
+    assert headings_of(read(sheet)) == [risk]
+
+
+def test_names_on_the_right_belong_to_the_table_below_them() -> None:
+    """ "December 31" and "2019" above one column of figures were a section of Boeing's leases."""
+    sheet = Sheet()
+    y = prose(sheet, 60) + 10
+    sheet.put_right(500, y, "December 31", "Times-Bold")
+    sheet.put_right(500, y + 10, "2019", "Times-Bold")
+    given = ("Operating leases:",), ("Assets in use", "$1,182"), ("Current liabilities", "252")
+    rows(sheet, y + 24, *given, ends=(500,))
+    got = read(sheet)
+    assert headings_of(got) == []
+    assert header_of(got) == "– | December 31 2019"
+
+
+def test_a_name_over_columns_of_any_width_goes_to_each_of_them() -> None:
+    sheet = Sheet()
+    ends = (220, 290, 360, 430, 500)
+    sheet.put_centred(242, 72, "2023")  # over two
+    sheet.put_centred(420, 72, "2022")  # over three
+    for name, end in zip(("Total", "Net", "Total", "Net", "Gross"), ends, strict=True):
+        sheet.put_right(end, 86, name)
+    figures = ("Cash", "$2,562", "$2,561", "$1,737", "$1,736", "$1,735")
+    rows(sheet, 100, figures, ("Bonds", "1,242", "1,241", "1,420", "1,419", "1,418"), ends=ends)
+    names = ["2023 Total", "2023 Net", "2022 Total", "2022 Net", "2022 Gross"]
+    assert header_of(read(sheet)).split(" | ")[1:] == names
+
+
+def test_the_second_part_of_a_table_is_no_section() -> None:
+    """What followed in Boeing's report stood under "Liabilities"."""
+    sheet = Sheet()
+    y = rows(sheet, 60, ("", "2023", "2022"), ends=(400, 480))
+    sheet.put(72, y, "Assets", "Times-Bold")
+    given = ("Cash", "2,562", "1,737"), ("Bonds", "242", "420"), ("Sum of these", "2,804", "2,157")
+    y = rows(sheet, y + 14, *given, ends=(400, 480)) + 10
+    sheet.put(72, y, "Liabilities", "Times-Bold")
+    rows(
+        sheet,
+        y + 14,
+        ("Notes and other short debts", "118", "112"),
+        ("Sum", "118", "112"),
+        ends=(400, 480),
+    )
+    assert headings_of(read(sheet)) == []
+
+
+def test_capitals_below_an_item_are_inside_it() -> None:
+    """All notes of General Mills' 10-K of 2019 stood under "REPORT OF MANAGEMENT"."""
+    cover, sheet, y = Sheet(), Sheet(), 60.0
+    cover.put(72, 60, "The Harbour Board of Kobsund", size=16)
+    prose(cover, 90)
+    for name in ("PART II", "Item 7. Discussion", "Item 8. Statements", "REPORT OF THE MASTERS"):
+        sheet.put(72, y, name, "Times-Bold")
+        y = prose(sheet, y + 20) + 10
+    last = read(cover, sheet).elements[-1]
+    assert last.headings[-3:] == ("PART II", "Item 8. Statements", "REPORT OF THE MASTERS")
+
+
+def test_company_and_statement_above_a_table_are_one_heading() -> None:
+    """Coca-Cola's statements were all named "THE COCA-COLA COMPANY AND SUBSIDIARIES"."""
+    sheet = Sheet()
+    y = prose(sheet, 60) + 14
+    sheet.put_centred(306, y, "HARBOUR COMPANY AND SUBSIDIARIES", "Times-Bold")
+    sheet.put_centred(306, y + 17, "STATEMENTS OF INCOME", "Times-Bold")
+    rows(sheet, y + 44, ("", "2023", "2022"), ("Dues", "40", "38"), ("Sum", "40", "38"),
+         ends=(400, 480))  # fmt: skip
+    assert headings_of(read(sheet)) == ["HARBOUR COMPANY AND SUBSIDIARIES STATEMENTS OF INCOME"]
+
+
+def test_the_second_line_of_a_note_may_be_indented_a_little() -> None:
+    sheet = Sheet()
+    prose(sheet, 60)
+    for at, (x, text) in enumerate(
+        ((72, "1 Computed from what ships pay for a berth, less what the harbour pays to the"),
+         (78, "pilots."),
+         (72, "2 Computed from what ships pay for a tug, less what the harbour pays for all the"),
+         (78, "coal."))
+    ):  # fmt: skip
+        sheet.put(x, 160 + 12 * at, text)
+    assert [part[-12:] for part in read(sheet).text.split("\n\n")[1:]] == [
+        " the pilots.",
+        "ll the coal.",
+    ]
+
+
+def test_a_sentence_about_a_table_is_no_caption() -> None:
+    """It wasn't joined with its second half in the next column of a paper."""
+    sheet = Sheet()
+    for column, x in enumerate((60, 320)):
+        for line in range(40):
+            text = f"The harbour master notes ship {column}{line} each"
+            if (column, line) == (0, 38):
+                text = "Table 3 shows that the list of the quay is"
+            if (column, line) == (0, 39):
+                text = "longer than the one of the mole, which was"
+            if (column, line) == (1, 0):
+                text = "shortened by the last storm of the winter."
+            sheet.put(x, 60 + 15 * line + 10 * (column == 0 and line >= 38), text)
+    assert "which was shortened by the last storm" in read(sheet).text
+
+
+def test_the_number_of_a_table_is_no_item_of_a_list() -> None:
+    first, second = Sheet(), Sheet()
+    y = prose(first, 60)
+    first.put(72, y, "The dues that all of them paid, and what was left of it, are shown in Table")
+    second.put(72, 60, "3. They fell by a tenth.")
+    assert "shown in Table 3. They fell" in read(first, second).text
+
+
+def test_a_head_that_says_continued_says_nothing() -> None:
+    sheets = []
+    for at in range(6):
+        sheet = Sheet()
+        sheet.put_centred(306, 30, "Notes to the Statements (Continued)")
+        prose(sheet, 80, 20 + at, f"Of berth {'abcdef'[at]} ")
+        sheets.append(sheet)
+    assert "Continued" not in read(*sheets).text

@@ -89,6 +89,45 @@ def test_a_sound_of_another_length_is_no_part_of_the_video_of_its_name(
     assert sorted(Path(one.uri).name for one in library.documents.all()) == ["talk.mkv", "talk.wav"]
 
 
+def test_another_sound_of_the_same_name_and_length_is_another_document(
+    library: Library, tmp_path: Path
+) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    first, second = samples()[:, : 4 * RATE], samples()[:, 4 * RATE : 8 * RATE]
+    (folder / "note.wav").write_bytes(encoded("wav", "pcm_s16le", first))
+    (folder / "note.mp3").write_bytes(encoded("mp3", "libmp3lame", second))
+    assert [one.fate for one in library.add(folder).outcomes] == ["added", "added"]
+    for name, said in (("note.wav", "ledger"), ("note.mp3", "height")):
+        (document,) = library.documents.all(where=f"source:{name}")
+        assert said in library.documents.text(document.id)
+    (folder / "note.mp3").write_bytes(encoded("mp3", "libmp3lame", first))
+    library.add(folder)
+    (document,) = library.documents.all()
+    assert document.uri.endswith("note.wav")
+
+
+@pytest.mark.parametrize("reason", ["mute", "damaged", "too large"])
+def test_a_video_that_can_not_be_read_takes_no_sound_with_it(tmp_path: Path, reason: str) -> None:
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    sound = encoded("wav", "pcm_s16le", samples()[:, : 4 * RATE])
+    picture = encoded("mp4", "aac", np.zeros((1, 0), np.int16), video="libx264")
+    data = {
+        "mute": picture,
+        "damaged": b"\x00\x00\x00\x18ftypisom" + b"\x07" * 500,
+        "too large": picture + bytes(len(sound)),
+    }[reason]
+    (folder / "talk.wav").write_bytes(sound)
+    (folder / "talk.mp4").write_bytes(data)
+    settings = Settings(read_max_bytes=len(sound), cache=tmp_path)
+    with Library(open_embedded(tmp_path / "library"), TOY, settings) as library:
+        report = library.add(folder)
+        assert sorted(one.fate for one in report.outcomes) == ["added", "failed"]
+        (document,) = library.documents.all()
+        assert document.uri.endswith("talk.wav")
+
+
 def test_the_same_name_in_another_folder_is_another_document(
     library: Library, tmp_path: Path
 ) -> None:

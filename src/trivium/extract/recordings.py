@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-ONLY_LENGTH = Enclosed("only length", b"")  # as a part: nothing is to be heard
+COMPARED = Enclosed("compared", b"")  # as a part: only length and loudness are wanted
+LOUDNESS_RATE = 25  # values a second
+_LOUDNESS_SECONDS = 60  # from the beginning: decoded in 50 ms
+_QUIETEST = 60  # dB below full scale
 RATE = 16_000  # samples a second, as Whisper takes them
 PIECE = 120  # seconds heard at once, and at most lost when a process is killed: some 10 s of work
 SLACK = 20  # of them, at the end of which the quietest moment is where to cut
@@ -155,7 +158,7 @@ class RecordingExtractor:
         return is_recording(blob)
 
     def extract(self, blob: Blob) -> Extraction:
-        about = (HEARD, ONLY_LENGTH.name)
+        about = (HEARD, COMPARED.name)
         subtitles = next((part for part in blob.parts if part.name not in about), None)
         try:
             return self._extract(blob, subtitles)
@@ -172,8 +175,9 @@ class RecordingExtractor:
     def _extract(self, blob: Blob, subtitles: Enclosed | None) -> Extraction:
         with _opened(blob) as container:
             about = _About(container, blob)
-            if blob.parts == (ONLY_LENGTH,):
-                return Extraction("", (), about.title, about.media_type, metadata=about.metadata)
+            if blob.parts == (COMPARED,):
+                told = _loudness(blob, container)
+                return Extraction(told, (), about.title, about.media_type, metadata=about.metadata)
             segments, language, by = self._said(blob, container, about, subtitles)
         if self._remote and not segments:
             return Extraction("", (), about.title, about.media_type)
@@ -384,6 +388,24 @@ def _decoded(blob: Blob, container: Any) -> Iterator[tuple[float | None, NDArray
         raise _damaged(blob)
     for ready in resampler.resample(None):
         yield None, np.asarray(ready.to_ndarray(), dtype=np.float32).reshape(-1)
+
+
+def _loudness(blob: Blob, container: Any) -> str:
+    """A character for each tenth of a second: `0` for silence, the next for every dB above it."""
+    import numpy as np
+
+    width = RATE // LOUDNESS_RATE
+    blocks: list[NDArray[np.float32]] = []
+    count = 0
+    for _, samples in _decoded(blob, container) if container.streams.audio else ():
+        blocks.append(samples)
+        count += len(samples)
+        if count >= _LOUDNESS_SECONDS * RATE:
+            break
+    sound = np.concatenate(blocks) if blocks else np.zeros(0, np.float32)
+    whole = sound[: len(sound) // width * width].reshape(-1, width)
+    power = np.maximum((whole**2).mean(axis=1), 10 ** (-_QUIETEST / 10))
+    return "".join(chr(ord("0") + round(10 * level) + _QUIETEST) for level in np.log10(power))
 
 
 def _track(container: Any) -> tuple[list[Segment], str] | None:

@@ -261,9 +261,11 @@ class Preparer:
     def _is_of_recording(self, preparation: Preparation) -> bool:
         """Whether it is the sound or the subtitles of a recording that lies beside it."""
         recording = recording_beside(preparation.item)
-        if recording is None or preparation.blob is None or not has_ending(preparation.item.name):
-            return recording is not None
-        return is_same_talk(self._read, preparation.blob, recording, self.max_bytes)
+        if recording is None or recording.size > self.max_bytes:
+            return False
+        if preparation.blob is None or not has_ending(preparation.item.name):
+            return True
+        return is_same_talk(self._read, preparation.blob, recording)
 
     def _recall(
         self, preparation: Preparation, labels: Labels, alike: Mapping[str, Sequence[Document]]

@@ -186,10 +186,10 @@ def _say_queued(shell: Shell, job: Job) -> None:
 
 
 def _pruned(
-    shell: Shell, library: Library, folders: tuple[str, ...], asked: AddFiles, force: bool
+    shell: Shell, library: Library, folders: tuple[str, ...], args: AddFiles, force: bool
 ) -> list[str]:
     return library.folders.drop_gone(
-        folders, collection=asked.collection, ignore=asked.ignore, force=force, on_wait=shell.note
+        folders, collection=args.collection, ignore=args.ignore, force=force, on_wait=shell.note
     )
 
 

@@ -70,8 +70,8 @@ def ask_command(
 class _Asking:
     """How this call asks, and the turns since the program started."""
 
-    def __init__(self, library: Library, asked: Ask) -> None:
-        self._library, self._asked = library, asked
+    def __init__(self, library: Library, request: Ask) -> None:
+        self._library, self._asked = library, request
         self._history: list[Turn] = []
 
     def events(self, question: str) -> Iterator[AnswerEvent]:
@@ -85,11 +85,11 @@ class _Asking:
             depth=request.depth,
         )
 
-    def advice(self, asked: str) -> str:
+    def advice(self, question: str) -> str:
         """What to do after a refusal."""
         if not self._library.documents.collections():
             return EMPTY
-        closest = f"`trivium search {shlex.quote(asked)}`"
+        closest = f"`trivium search {shlex.quote(question)}`"
         return f"Try other words, or see the closest passages with {closest}."
 
     def remember(self, answer: Answer) -> None:

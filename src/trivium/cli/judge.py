@@ -138,10 +138,10 @@ def _make(shell: Shell, folder: Path, count: int, seed: int) -> None:
 
 
 def _queries(
-    judgments: Judgments, given: tuple[str, ...], file: Path | None
+    judgments: Judgments, texts: tuple[str, ...], file: Path | None
 ) -> list[tuple[str, str]]:
     """Ids and texts: the ones given, or those in the folder to continue."""
-    wanted = [("", text.strip()) for text in given if text.strip()]
+    wanted = [("", text.strip()) for text in texts if text.strip()]
     if file is not None:
         from trivium.evaluate.topics import read_queries
 

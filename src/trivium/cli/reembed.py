@@ -141,8 +141,8 @@ def _progress(shell: Shell) -> Iterator[Callable[[Progress], None]]:
     ) as bars:
         task = bars.add_task("", total=1, rate="")
 
-        def advance(told: Progress) -> None:
-            rate = printable(f"{told.rate:.1f} passages/s")
-            bars.update(task, completed=told.done, total=max(1, told.total), rate=rate)
+        def advance(progress: Progress) -> None:
+            rate = printable(f"{progress.rate:.1f} passages/s")
+            bars.update(task, completed=progress.done, total=max(1, progress.total), rate=rate)
 
         yield advance

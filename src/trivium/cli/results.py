@@ -70,7 +70,9 @@ def _suggest(shell: Shell, results: Results) -> None:
             shell.note(text.format(analysis.suggestion))
 
 
-def _show_whole(shell: Shell, result: Result, words: tuple[str, ...], said: frozenset[str]) -> None:
+def _show_whole(
+    shell: Shell, result: Result, words: tuple[str, ...], spoken: frozenset[str]
+) -> None:
     """A result with its snippet, the text around it if the caller wants it, and its signals."""
     from rich.text import Text
 
@@ -78,7 +80,7 @@ def _show_whole(shell: Shell, result: Result, words: tuple[str, ...], said: froz
     lines = [Text(f"… {printable(before)}", style="dim")] if before else []
     if header := result.found.chunk.header:
         lines.append(Text(printable(header), style="dim"))
-    lines.append(highlighted(shell.out, result.found, words, _LINES, said))
+    lines.append(highlighted(shell.out, result.found, words, _LINES, spoken))
     lines += [Text(f"{printable(after)} …", style="dim")] if after else []
     shell.say(_header(result))
     shell.say(*lines, _footer(result), indent=_INDENT)

@@ -170,9 +170,9 @@ def check_command(shell: Shell, name: str) -> None:
         click.get_current_context().exit(1)
 
 
-def _say_checked(shell: Shell, found: Checked) -> None:
-    what = f"reads “{found.item}”" if found.item else found.message
-    shell.note(printable(f"{found.source}: {what}"))
+def _say_checked(shell: Shell, checked: Checked) -> None:
+    what = f"reads “{checked.item}”" if checked.item else checked.message
+    shell.note(printable(f"{checked.source}: {what}"))
 
 
 def ask_for(

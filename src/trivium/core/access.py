@@ -242,8 +242,8 @@ def period(text: str) -> timedelta:
     return timedelta(seconds=int(match[1]) * _UNITS[match[2]])
 
 
-def _labels(what: str, given: Iterable[str] | None) -> frozenset[str] | None:
-    return None if given is None else frozenset(_label(what, label) for label in given)
+def _labels(what: str, labels: Iterable[str] | None) -> frozenset[str] | None:
+    return None if labels is None else frozenset(_label(what, label) for label in labels)
 
 
 def _label(what: str, text: str) -> str:
@@ -252,10 +252,10 @@ def _label(what: str, text: str) -> str:
     return text
 
 
-def _right(given: Right | str) -> Right:
+def _right(right: Right | str) -> Right:
     try:
-        return Right(given)
+        return Right(right)
     except ValueError as reason:
         raise BadSetting(
-            f"`right` can't be {given!r}.", fix=f"Choose from {', '.join(Right)}."
+            f"`right` can't be {right!r}.", fix=f"Choose from {', '.join(Right)}."
         ) from reason

@@ -145,8 +145,8 @@ def _files(path: Path) -> tuple[Path, ...]:
     return tuple(inside)
 
 
-def _found(given: Path | None, folder: Path | None, names: Sequence[str], what: str) -> Path:
-    path = given or (_named(folder, names) if folder else None)
+def _found(named: Path | None, folder: Path | None, names: Sequence[str], what: str) -> Path:
+    path = named or (_named(folder, names) if folder else None)
     if path is None:
         where = f"in {folder}" if folder else "given"
         raise DatasetInvalid(

@@ -114,19 +114,19 @@ class _Maker:
             self._holding.update({fold(w) for c in doc.chunks for w in _WORD.findall(c.chunk.text)})
             self._headed.update({fold(h) for c in doc.chunks for h in c.chunk.headings})
 
-    def make(self, one: _Read, kind: str) -> str:
+    def make(self, entry: _Read, kind: str) -> str:
         """A query, or nothing if the document yields none of this kind."""
         if kind == "heading":
-            return self._heading(one)
+            return self._heading(entry)
         if kind == "sentence":
-            return self._sentence(one)
-        right = self._sentence(one) or self._heading(one)
+            return self._sentence(entry)
+        right = self._sentence(entry) or self._heading(entry)
         return self._misspelled(right)
 
-    def _heading(self, one: _Read) -> str:
+    def _heading(self, entry: _Read) -> str:
         """A heading that no other document has; a short one with the title before it."""
-        title = one.document.title
-        headings = dict.fromkeys(h for c in one.chunks for h in c.chunk.headings)
+        title = entry.document.title
+        headings = dict.fromkeys(h for c in entry.chunks for h in c.chunk.headings)
         own = [h for h in headings if self._headed[fold(h)] == 1 and _WORD.search(h)]
         if not own:
             return ""
@@ -135,11 +135,11 @@ class _Maker:
             heading = f"{title} {heading}"
         return " ".join(_WORD.findall(heading)[:10])
 
-    def _sentence(self, one: _Read) -> str:
+    def _sentence(self, entry: _Read) -> str:
         """The rarest words, in their order, of one of the three sentences that say most."""
-        ignored = stop_words(one.document.language)
+        ignored = stop_words(entry.document.language)
         rated = []
-        for sentence in _sentences(one.chunks):
+        for sentence in _sentences(entry.chunks):
             words = _WORD.findall(sentence)
             if _SENTENCE[0] <= len(words) <= _SENTENCE[1]:
                 telling = [

@@ -44,8 +44,8 @@ class Routes(APIRouter):
 
 def _answering(endpoint: Callable[..., Any], status: int) -> Callable[..., Any]:
     @wraps(endpoint)
-    async def answer(*given: Any, **named: Any) -> Answered:
-        return Answered(await endpoint(*given, **named), status)
+    async def answer(*args: Any, **named: Any) -> Answered:
+        return Answered(await endpoint(*args, **named), status)
 
     return answer
 
@@ -64,8 +64,8 @@ def in_query(kind: Any) -> Any:
             Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
         )
 
-    async def read(**given: Any) -> Any:
-        return kind(**given)
+    async def read(**values: Any) -> Any:
+        return kind(**values)
 
     read.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return Depends(read)

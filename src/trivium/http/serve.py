@@ -256,8 +256,8 @@ class Connections:
 
 
 class _Counted(H11Protocol):
-    def __init__(self, connections: Connections, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, connections: Connections, **settings: Any) -> None:
+        super().__init__(**settings)
         self._connections = connections
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

@@ -214,10 +214,10 @@ class Provider:
             raise SignInRefused("The logout token names neither a person nor a session.")
         return self._id(about[0]), self._id(about[1], "sid\n")
 
-    def _id(self, given: object, kind: str = "") -> str:
+    def _id(self, value: object, kind: str = "") -> str:
         """The same at every sign-in, and of no other provider."""
-        unique = f"{self._issuer}\n{kind}{given}"
-        return hashlib.sha256(unique.encode()).hexdigest()[:24] if given else ""
+        unique = f"{self._issuer}\n{kind}{value}"
+        return hashlib.sha256(unique.encode()).hexdigest()[:24] if value else ""
 
     def _exchanged(self, code: str, attempt: Attempt) -> dict[str, Any]:
         """Tokens for a code."""
@@ -355,12 +355,12 @@ class Provider:
             raise jwt.InvalidKeyError("it was signed with a key that the provider doesn't have")
         return match
 
-    def _asked(self, method: str, place: str, **given: Any) -> tuple[int, dict[str, Any]]:
+    def _asked(self, method: str, place: str, **request: Any) -> tuple[int, dict[str, Any]]:
         """A status and JSON. Follows no redirect: secrets go to the provider alone."""
         import httpx2
 
         try:
-            with _client() as client, client.stream(method, place, **given) as response:
+            with _client() as client, client.stream(method, place, **request) as response:
                 data = b""
                 for part in response.iter_bytes():
                     data += part

@@ -61,16 +61,16 @@ class Describing:
             return ""
         return clean_text(" ".join(written.text.split()))
 
-    def _with(self, read: Extraction, told: str) -> Extraction:
+    def _with(self, read: Extraction, words: str) -> Extraction:
         start = len(read.text) + 2 if read.text else 0
         last = max((e.paragraph or 0 for e in read.elements), default=0)
         added = Element(
-            "paragraph", start, start + len(told), paragraph=last + 1, place=Place(pages=(1,))
+            "paragraph", start, start + len(words), paragraph=last + 1, place=Place(pages=(1,))
         )
         return replace(
             read,
-            text=f"{read.text}\n\n{told}" if read.text else told,
+            text=f"{read.text}\n\n{words}" if read.text else words,
             elements=(*read.elements, added),
-            language=read.language or detect_language(told),
+            language=read.language or detect_language(words),
             metadata={**read.metadata, DESCRIBED: self._generator.name},
         )

@@ -108,14 +108,14 @@ def _loaded(entry: EntryPoint, settings: Mapping[str, str]) -> Sequence[Extracto
     return some
 
 
-def _is_extractor(found: object) -> bool:
+def _is_extractor(candidate: object) -> bool:
     """An object that reads; a class is called to make one."""
     parts: tuple[Callable[..., object] | None, ...] = (
-        getattr(found, "accepts", None),
-        getattr(found, "extract", None),
+        getattr(candidate, "accepts", None),
+        getattr(candidate, "extract", None),
     )
-    has_version = isinstance(getattr(found, "version", None), str)
-    return not isinstance(found, type) and has_version and all(map(callable, parts))
+    has_version = isinstance(getattr(candidate, "version", None), str)
+    return not isinstance(candidate, type) and has_version and all(map(callable, parts))
 
 
 def _recognise(ocr: OcrMode, languages: str) -> Recognise | None:

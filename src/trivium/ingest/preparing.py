@@ -191,11 +191,11 @@ class Preparer:
         return [preparation.found for preparation in asked if preparation.found is not None]
 
     def _each(
-        self, asked: Sequence[Preparation], step: Step, work: Callable[[Preparation], None]
+        self, items: Sequence[Preparation], step: Step, work: Callable[[Preparation], None]
     ) -> None:
         """For all that are not settled. Whatever one of them meets must not stop the others, now or
         when they are resumed."""
-        for preparation in asked:
+        for preparation in items:
             if preparation.found is not None:
                 continue
             preparation.steps.enter(step)
@@ -229,8 +229,8 @@ class Preparer:
             )
         preparation.digest = digest.hexdigest()
 
-    def _compare(self, asked: Sequence[Preparation], labels: Labels) -> None:
-        left = [preparation for preparation in asked if preparation.found is None]
+    def _compare(self, items: Sequence[Preparation], labels: Labels) -> None:
+        left = [preparation for preparation in items if preparation.found is None]
         if not left:
             return
         with Steps.together([preparation.steps for preparation in left], Step.REGISTER):

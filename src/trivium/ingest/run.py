@@ -225,9 +225,9 @@ class Pipeline:
             for each in zip(flights, results, strict=True):
                 yield from self._take(*each)
 
-    def _take(self, flight: InFlight, found: Decision) -> Iterator[Outcome]:
+    def _take(self, flight: InFlight, decision: Decision) -> Iterator[Outcome]:
         try:
-            done, within = self._apply(flight, found)
+            done, within = self._apply(flight, decision)
         except BaseException as error:
             done, within = self._failed(flight, error), []
         if done is not None:
@@ -239,19 +239,21 @@ class Pipeline:
         else:
             yield from self._proceed(flight)
 
-    def _apply(self, flight: InFlight, found: Decision) -> tuple[Outcome | None, list[SourceItem]]:
+    def _apply(
+        self, flight: InFlight, decision: Decision
+    ) -> tuple[Outcome | None, list[SourceItem]]:
         """Its outcome; or none, and the files inside it, if it must be stored."""
-        if isinstance(found, Outcome):
-            return found, []
-        if isinstance(found, Renaming | Naming | Covered):
-            return found.apply(self._backend), []
-        if isinstance(found, Relabelling):
-            return self._relabel(found), []
-        flight.prepared = found
+        if isinstance(decision, Outcome):
+            return decision, []
+        if isinstance(decision, Renaming | Naming | Covered):
+            return decision.apply(self._backend), []
+        if isinstance(decision, Relabelling):
+            return self._relabel(decision), []
+        flight.prepared = decision
         if flight.depth >= DEEPEST or flight.opened:
             return None, []
-        within, processed = found.within(), found.processed
-        if found.before is not None and is_library(processed.extraction):
+        within, processed = decision.within(), decision.processed
+        if decision.before is not None and is_library(processed.extraction):
             offered = {item.uri for item in within}
             known = self._backend.documents.within(processed.uri, processed.collection)
             flight.gone = [document.id for document in known if document.uri not in offered]
@@ -379,9 +381,9 @@ class Pipeline:
             )
         return None if self._embedding.missing is not None else reason
 
-    def _relabel(self, asked: Relabelling) -> Outcome:
-        item, before = asked.item, asked.document
-        category, audience, metadata = asked.category, asked.audience, asked.metadata
+    def _relabel(self, change: Relabelling) -> Outcome:
+        item, before = change.item, change.document
+        category, audience, metadata = change.category, change.audience, change.metadata
         self._backend.writer.relabel(
             before.id, category=category, audience=audience, metadata=metadata
         )
@@ -419,9 +421,9 @@ class Pipeline:
         return True
 
 
-def _is_unread(flight: InFlight, found: Outcome) -> bool:
+def _is_unread(flight: InFlight, outcome: Outcome) -> bool:
     """A fault of ours is no remark: somebody should report it."""
-    return found.fate is Fate.FAILED and is_refused(found.error) and flight.is_part
+    return outcome.fate is Fate.FAILED and is_refused(outcome.error) and flight.is_part
 
 
 def _go_together(group: list[InFlight], flight: InFlight) -> bool:

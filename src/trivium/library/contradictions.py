@@ -162,12 +162,12 @@ def _has(passage: StoredChunk, sentence: str) -> bool:
     return " ".join(sentence.split()) in " ".join(passage.chunk.text.split())
 
 
-def _may_differ(one: StoredChunk, other: StoredChunk) -> bool:
-    feed = one.document.metadata.get("feed")
-    if feed and feed == other.document.metadata.get("feed"):
+def _may_differ(first: StoredChunk, second: StoredChunk) -> bool:
+    feed = first.document.metadata.get("feed")
+    if feed and feed == second.document.metadata.get("feed"):
         return False
-    of_entries = one.document.media_type.endswith(_OF_ENTRIES)
-    return one.id != other.id and not (of_entries and one.document.id == other.document.id)
+    of_entries = first.document.media_type.endswith(_OF_ENTRIES)
+    return first.id != second.id and not (of_entries and first.document.id == second.document.id)
 
 
 def _claims(passage: StoredChunk) -> list[Claim]:

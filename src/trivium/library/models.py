@@ -96,13 +96,13 @@ class _ReembedJob:
         queue: Queue,
         worker: str,
         model: str,
-        told: Mapping[str, str],
+        settings: Mapping[str, str],
         on_progress: Callable[[Progress], None],
     ) -> None:
         self._queue = queue
         self._worker = worker
         self._on_progress = on_progress
-        self._job = queue.begin_reembed(model, told)
+        self._job = queue.begin_reembed(model, settings)
 
     def tell(self, progress: Progress) -> None:
         before = self._job.ended  # by a process that did not finish it

@@ -225,15 +225,15 @@ class Uploads:
             label = self._label_of(caller, before, wanted.audience)
         return Labels(place, wanted.category, label, wanted.metadata or {})
 
-    def _label_of(self, caller: Caller, before: Document, asked: str | None) -> str:
+    def _label_of(self, caller: Caller, before: Document, label: str | None) -> str:
         """A new version stays as visible as the document is; who changes that needs `manage`."""
         seen = caller.within(Compare("source", "eq", f"#{before.id}"))
         if not self._backend.documents.all(seen, limit=1):
             raise DocumentExists("A document of this name exists, and you may no longer change it.")
-        if asked is None or asked == before.audience:
+        if label is None or label == before.audience:
             return before.audience
         caller.require(Right.MANAGE)
-        return asked
+        return label
 
 
 def _size(file: BinaryIO) -> int:

@@ -194,21 +194,21 @@ class Readers:
             self._sandboxes[key] = self._open.enter_context(sandbox_for(settings, workers))
         return self._sandboxes[key]
 
-    def _recalled(self, kept: Mapping[str, Any]) -> Settings:
+    def _recalled(self, stored: Mapping[str, Any]) -> Settings:
         """This process's settings, with those of the job."""
         default = Settings()
         values = {
-            attribute: kept.get(name, getattr(default, attribute))
+            attribute: stored.get(name, getattr(default, attribute))
             for name, attribute in names().items()
             if _is_kept(name)
         }
         return replace(self._settings, **values)
 
 
-def _labels(kept: Mapping[str, Any]) -> Labels:
+def _labels(stored: Mapping[str, Any]) -> Labels:
     """Cleaned: a job of before may hold what no door lets in any more."""
-    texts = {name: clean_text(v) for name, v in kept.items() if isinstance(v, str)}
-    return Labels(**{**kept, **texts, "metadata": clean_metadata(kept["metadata"])[0]})
+    texts = {name: clean_text(v) for name, v in stored.items() if isinstance(v, str)}
+    return Labels(**{**stored, **texts, "metadata": clean_metadata(stored["metadata"])[0]})
 
 
 _SETTLE = 5.0  # seconds between two entries about vectors that were missing

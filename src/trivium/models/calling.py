@@ -128,15 +128,15 @@ class CallingEmbedder(ABC, Generic[_Client]):
         unit: Vectors = (array / lengths).astype(np.float32)
         return unit
 
-    def _check_dimensions(self, given: int) -> None:
-        if self.dimensions and given != self.dimensions:
+    def _check_dimensions(self, count: int) -> None:
+        if self.dimensions and count != self.dimensions:
             raise DimensionMismatch(
-                f"{self._endpoint} returned {given} dimensions, not {self.dimensions}.",
+                f"{self._endpoint} returned {count} dimensions, not {self.dimensions}.",
                 fix="Set `embed.model` and `embed.dimensions` to what the library was made with, or"
                 " change the model with `trivium reembed`."
                 if not self._wanted
-                else f"Set `embed.dimensions` to {given}, or to 0 if the model has a fixed length.",
+                else f"Set `embed.dimensions` to {count}, or to 0 if the model has a fixed length.",
                 on_page="Ask the person who runs this server to set `embed.model` and"
                 " `embed.dimensions` to what the library was made with.",
             )
-        self.dimensions = given
+        self.dimensions = count

@@ -56,9 +56,9 @@ def _host(address: str) -> tuple[str, str]:
     return parts.scheme, parts.netloc
 
 
-def _reason(told: Any, status: object) -> str:
+def _reason(reply: Any, status: object) -> str:
     """The innermost of the errors, which names the cause."""
-    error = told.get("error") if isinstance(told, dict) else None
+    error = reply.get("error") if isinstance(reply, dict) else None
     message = str(status)
     while isinstance(error, dict):
         message = str(error.get("message") or error.get("code") or message)

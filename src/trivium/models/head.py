@@ -56,9 +56,9 @@ class Head:
         return _unit(found)
 
 
-def _unit(found: Vectors) -> Vectors:
-    lengths = np.linalg.norm(found, axis=1, keepdims=True)
-    unit: Vectors = found / np.maximum(lengths, 1e-12)
+def _unit(rows: Vectors) -> Vectors:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit: Vectors = rows / np.maximum(lengths, 1e-12)
     return unit
 
 
@@ -136,8 +136,8 @@ def _step(folder: Path, module: Module) -> Step:
 def _norm(weights: Mapping[str, Any]) -> Step:
     scale, bias = weights["norm.weight"], weights["norm.bias"]
 
-    def step(found: Vectors) -> Vectors:
-        centred = found - found.mean(axis=1, keepdims=True)
+    def step(rows: Vectors) -> Vectors:
+        centred = rows - rows.mean(axis=1, keepdims=True)
         spread = np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)  # torch's epsilon
         normed: Vectors = centred / spread * scale + bias
         return normed
@@ -153,10 +153,10 @@ def _dense(module: Module, weights: Mapping[str, Any]) -> Step:
     if module.residual and weight.shape[0] != weight.shape[1]:
         beside = weights["residual.weight"].T
 
-    def step(found: Vectors) -> Vectors:
-        out: Vectors = activated(found @ weight + bias)
+    def step(rows: Vectors) -> Vectors:
+        out: Vectors = activated(rows @ weight + bias)
         if module.residual:
-            out = out + (found if beside is None else found @ beside)
+            out = out + (rows if beside is None else rows @ beside)
         return out
 
     return step

@@ -309,16 +309,16 @@ class LocalEmbedder:
         return self._made, self._made.with_name(TOKENIZER)
 
 
-def _most(given: int, layout: Layout, name: str) -> int:
+def _most(limit: int, layout: Layout, name: str) -> int:
     """How many tokens to read. Unless more are asked for, no more than chunks are made for."""
-    if not given:
+    if not limit:
         return min(USUAL_TOKENS, layout.max_tokens or layout.readable, layout.readable)
-    if not 3 <= given <= layout.readable:
+    if not 3 <= limit <= layout.readable:
         raise BadSetting(
-            f"`embed.max_tokens` is {given}.",
+            f"`embed.max_tokens` is {limit}.",
             fix=f"Choose a number from 3 to {layout.readable}, which is what {name} can read.",
         )
-    return given
+    return limit
 
 
 def _cut(layout: Layout, dimensions: int) -> Layout:

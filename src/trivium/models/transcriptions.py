@@ -93,7 +93,7 @@ _NAMES |= {"portuguese": "pt", "dutch": "nl", "polish": "pl", "russian": "ru", "
 _NAMES |= {"japanese": "ja", "korean": "ko", "turkish": "tr", "arabic": "ar", "hindi": "hi"}
 
 
-def _language(told: object) -> str:
+def _language(answer: object) -> str:
     """OpenAI names it in words, others by its code."""
-    name = str(told or "").lower()
+    name = str(answer or "").lower()
     return name if len(name) == 2 else _NAMES.get(name, "")

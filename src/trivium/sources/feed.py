@@ -224,20 +224,20 @@ class SitemapSource:
         except UrlFailed as reason:
             raise SourceUnreachable(reason.message) from reason
 
-    def _collect(self, url: str, found: dict[str, str], failed: list[Failed], depth: int) -> None:
+    def _collect(self, url: str, times: dict[str, str], failed: list[Failed], depth: int) -> None:
         root = _tree(self._pages, url)
         if root.tag == "sitemapindex" and depth < _DEEPEST:
             for element in root.findall("sitemap"):
                 if place := urljoin(url, (element.findtext("loc") or "").strip()):
                     try:
-                        self._collect(place, found, failed, depth + 1)
+                        self._collect(place, times, failed, depth + 1)
                     except SourceError as reason:  # one sitemap of several
                         failed.append(Failed(place, reason.message, reason.code, partial=True))
         elif root.tag == "urlset":
             for element in root.findall("url"):
                 place = (element.findtext("loc") or "").strip()
-                if place and len(found) < _MOST_PAGES:
-                    found[urljoin(url, place)] = (element.findtext("lastmod") or "").strip()
+                if place and len(times) < _MOST_PAGES:
+                    times[urljoin(url, place)] = (element.findtext("lastmod") or "").strip()
         else:
             raise SourceNonsense(f"{url} isn't a sitemap.", fix="Check its address.")
 
@@ -298,13 +298,13 @@ def _unpacked(data: bytes, url: str) -> bytes:
     return unpacked
 
 
-def _feed(asked: SourceAsked) -> FeedSource:
-    pages = Pages(private=asked.on("private"))
-    return FeedSource(asked.option("url"), pages, whole=asked.on("pages"))
+def _feed(request: SourceAsked) -> FeedSource:
+    pages = Pages(private=request.on("private"))
+    return FeedSource(request.option("url"), pages, whole=request.on("pages"))
 
 
-def _sitemap(asked: SourceAsked) -> SitemapSource:
-    return SitemapSource(asked.option("url"), Pages(private=asked.on("private")))
+def _sitemap(request: SourceAsked) -> SitemapSource:
+    return SitemapSource(request.option("url"), Pages(private=request.on("private")))
 
 
 _PRIVATE = "on: also fetch addresses on your own network"

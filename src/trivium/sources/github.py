@@ -413,12 +413,12 @@ class _Repository:
         title = str(fields.get("title") or "")
         return self._said(f"{self.name}/issues/{number}", fields, f"#{number} {title}", about)
 
-    def reviews(self, number: str, told: object) -> list[Put]:
+    def reviews(self, number: str, payload: object) -> list[Put]:
         """Those with words."""
-        if not isinstance(told, list):
+        if not isinstance(payload, list):
             raise Refused("GitHub returned something other than a list.")
         puts = []
-        for review in told:
+        for review in payload:
             if isinstance(review, dict) and review.get("body") and review.get("id"):
                 state = str(review.get("state") or "").lower().replace("_", " ")
                 about = {"number": int(number), "kind": "review", "review": state}
@@ -484,20 +484,20 @@ def _next(link: str) -> str | None:
     return None
 
 
-def _make(asked: SourceAsked) -> GitHubSource:
-    names = asked.several("repositories")
+def _make(request: SourceAsked) -> GitHubSource:
+    names = request.several("repositories")
     if not all(name.count("/") == 1 for name in names):
         raise BadSetting("Name a repository as OWNER/NAME.", fix="Correct `repositories`.")
     headers = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
-    if token := asked.secrets.get("token", ""):
+    if token := request.secrets.get("token", ""):
         headers["Authorization"] = f"Bearer {token}"
     return GitHubSource(
-        Service("GitHub", asked.option("url", URL), headers, budget),
+        Service("GitHub", request.option("url", URL), headers, budget),
         names,
-        files=asked.several("files"),
-        ref=asked.option("ref"),
-        discussions=asked.on("discussions"),
-        reviews=asked.on("reviews", True),
+        files=request.several("files"),
+        ref=request.option("ref"),
+        discussions=request.on("discussions"),
+        reviews=request.on("reviews", True),
     )
 
 

@@ -433,18 +433,18 @@ def _decoded(name: str) -> str:
     return re.sub(r"&([^-]*)-", part, name)
 
 
-def _make(asked: SourceAsked) -> ImapSource:
-    token = asked.secrets.get("token", "")
-    password = "" if token else needed_secret(asked, "imap", "password")
-    starttls = asked.option("tls") == "starttls"
-    encrypted = not starttls and asked.on("tls", True)
-    port = whole_number(asked.option("port", "993" if encrypted else "143"), 65_535)
+def _make(request: SourceAsked) -> ImapSource:
+    token = request.secrets.get("token", "")
+    password = "" if token else needed_secret(request, "imap", "password")
+    starttls = request.option("tls") == "starttls"
+    encrypted = not starttls and request.on("tls", True)
+    port = whole_number(request.option("port", "993" if encrypted else "143"), 65_535)
     if not port:
         raise BadSetting("`port` must be a number up to 65535.", fix="Correct it or leave it out.")
     account = Account(
-        asked.option("host"), asked.option("user"), password, port, encrypted, starttls, token
+        request.option("host"), request.option("user"), password, port, encrypted, starttls, token
     )
-    return ImapSource(account, asked.several("folders"))
+    return ImapSource(account, request.several("folders"))
 
 
 KIND = SourceKind(

@@ -207,8 +207,8 @@ def _about(issue: Json) -> dict[str, object]:
     }
 
 
-def _named(told: object) -> str:
-    return str(told.get("name") or "") if isinstance(told, dict) else ""
+def _named(value: object) -> str:
+    return str(value.get("name") or "") if isinstance(value, dict) else ""
 
 
 def _author(fields: Json, *people: str) -> str:
@@ -242,10 +242,10 @@ def budget(headers: Mapping[str, str], *, spent: bool = False) -> float:
     return seconds_within(until - time.time()) + 1.0
 
 
-def _make(asked: SourceAsked) -> LinearSource:
-    key = needed_secret(asked, "linear", "key")
-    service = Service("Linear", asked.option("url", URL), {"Authorization": key}, budget)
-    return LinearSource(service, asked.several("teams"))
+def _make(request: SourceAsked) -> LinearSource:
+    key = needed_secret(request, "linear", "key")
+    service = Service("Linear", request.option("url", URL), {"Authorization": key}, budget)
+    return LinearSource(service, request.several("teams"))
 
 
 KIND = SourceKind(

@@ -158,8 +158,8 @@ def _messages(file: BinaryIO) -> Iterator[bytes]:
         yield b"".join(lines)
 
 
-def _make(asked: SourceAsked) -> MboxSource:
-    return MboxSource(existing(asked.option("path")))
+def _make(request: SourceAsked) -> MboxSource:
+    return MboxSource(existing(request.option("path")))
 
 
 KIND = SourceKind(

@@ -170,9 +170,9 @@ def _values(value: MetaValue) -> tuple[str, ...]:
     return tuple(part.strip() for part in str(value).split(",") if part.strip())
 
 
-def _make(asked: SourceAsked) -> NotesSource:
-    folder = existing(asked.option("path"))
-    return NotesSource(folder, asked.several("ignore"), asked.without)
+def _make(request: SourceAsked) -> NotesSource:
+    folder = existing(request.option("path"))
+    return NotesSource(folder, request.several("ignore"), request.without)
 
 
 KIND = SourceKind(

@@ -380,13 +380,13 @@ class NotionSource:
         )
 
 
-def _make(asked: SourceAsked) -> NotionSource:
-    token = needed_secret(asked, "notion", "token")
+def _make(request: SourceAsked) -> NotionSource:
+    token = needed_secret(request, "notion", "token")
     headers = {"Authorization": f"Bearer {token}", "Notion-Version": VERSION}
-    service = Service("Notion", asked.option("url", URL), headers)
-    on_blocks = asked.option("comments").lower() == "blocks"
+    service = Service("Notion", request.option("url", URL), headers)
+    on_blocks = request.option("comments").lower() == "blocks"
     return NotionSource(
-        service, comments=on_blocks or asked.on("comments", True), on_blocks=on_blocks
+        service, comments=on_blocks or request.on("comments", True), on_blocks=on_blocks
     )
 
 

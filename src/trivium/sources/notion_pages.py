@@ -186,5 +186,5 @@ def _dicts(value: object) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _filled(found: Iterable[Any]) -> list[Any]:
-    return [value for value in found if value not in (None, "")]
+def _filled(parts: Iterable[Any]) -> list[Any]:
+    return [value for value in parts if value not in (None, "")]

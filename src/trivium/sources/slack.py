@@ -545,10 +545,10 @@ def _kept(heads: _Heads, channel: str, there: Only) -> _Heads:
     return {ts: replies for ts, replies in heads.items() if not there.drops(item_id(channel, ts))}
 
 
-def _make(asked: SourceAsked) -> SlackSource:
-    token = needed_secret(asked, "slack", "token")
+def _make(request: SourceAsked) -> SlackSource:
+    token = needed_secret(request, "slack", "token")
     try:
-        lookback = float(asked.option("lookback", str(LOOKBACK)))
+        lookback = float(request.option("lookback", str(LOOKBACK)))
         if not 0 <= lookback <= _MOST_DAYS:
             raise ValueError
     except ValueError as reason:
@@ -557,10 +557,10 @@ def _make(asked: SourceAsked) -> SlackSource:
         ) from reason
     headers = {"Authorization": f"Bearer {token}"}
     return SlackSource(
-        Service("Slack", asked.option("url", URL), headers, domains=DOMAINS),
-        channels=asked.several("channels"),
-        direct=asked.on("direct"),
-        files=asked.on("files", True),
+        Service("Slack", request.option("url", URL), headers, domains=DOMAINS),
+        channels=request.several("channels"),
+        direct=request.on("direct"),
+        files=request.on("files", True),
         lookback=lookback,
     )
 

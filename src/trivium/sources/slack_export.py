@@ -191,8 +191,8 @@ class _Archive:
         return (self.items(member) or []) if member in self._members else []
 
 
-def _make(asked: SourceAsked) -> SlackExportSource:
-    return SlackExportSource(existing(asked.option("path")), asked.option("workspace"))
+def _make(request: SourceAsked) -> SlackExportSource:
+    return SlackExportSource(existing(request.option("path")), request.option("workspace"))
 
 
 KIND = SourceKind(

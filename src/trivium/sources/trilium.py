@@ -137,11 +137,13 @@ def _changed(note: Json) -> str:
     return json.dumps([*marks, attributes])
 
 
-def _make(asked: SourceAsked) -> TriliumSource:
-    token = needed_secret(asked, "trilium", "token")
-    url = asked.option("url", URL)
+def _make(request: SourceAsked) -> TriliumSource:
+    token = needed_secret(request, "trilium", "token")
+    url = request.option("url", URL)
     url = url if url.rstrip("/").endswith("/etapi") else url.rstrip("/") + "/etapi/"
-    return TriliumSource(Service("Trilium", url, {"Authorization": token}), asked.option("search"))
+    return TriliumSource(
+        Service("Trilium", url, {"Authorization": token}), request.option("search")
+    )
 
 
 KIND = SourceKind(

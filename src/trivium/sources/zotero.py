@@ -505,21 +505,21 @@ def _local(url: str) -> Path:
     return Path(url2pathname(urlsplit(url).path))
 
 
-def _make(asked: SourceAsked) -> ZoteroSource | ZoteroExportSource:
-    storage = asked.option("storage")
-    base = existing(asked.option("attachments")) if asked.option("attachments") else None
-    if path := asked.option("path"):
+def _make(request: SourceAsked) -> ZoteroSource | ZoteroExportSource:
+    storage = request.option("storage")
+    base = existing(request.option("attachments")) if request.option("attachments") else None
+    if path := request.option("path"):
         place = existing(path)
         if place.suffix.lower() in SUFFIXES:
             return ZoteroExportSource(place, existing(storage) if storage else None)
         return ZoteroSource(ZoteroFile(place, base))
-    library = asked.option("library", "users/0")
+    library = request.option("library", "users/0")
     if not re.fullmatch(r"(users|groups)/\d+", library):
         raise BadSetting("`library` must be users/ID or groups/ID.", fix="Correct it.")
     headers = {"Zotero-API-Version": "3"}
-    if key := asked.secrets.get("key", ""):
+    if key := request.secrets.get("key", ""):
         headers["Authorization"] = f"Bearer {key}"
-    service = Service("Zotero", asked.option("url", URL), headers, backoff)
+    service = Service("Zotero", request.option("url", URL), headers, backoff)
     local = urlsplit(service.url).hostname in ("127.0.0.1", "localhost", "::1")
     return ZoteroSource(ZoteroApi(service, library, storage, base, local=local))
 

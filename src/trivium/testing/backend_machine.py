@@ -332,8 +332,15 @@ class BackendMachine(RuleBasedStateMachine):
             store.close()
 
 
-def _named(one: Interpretation) -> tuple[object, ...]:
-    return (one.number, one.active, one.title, one.content_hash, one.restored_from, one.chunks)
+def _named(past: Interpretation) -> tuple[object, ...]:
+    return (
+        past.number,
+        past.active,
+        past.title,
+        past.content_hash,
+        past.restored_from,
+        past.chunks,
+    )
 
 
 _TIMELESS = attrgetter(
@@ -342,8 +349,8 @@ _TIMELESS = attrgetter(
 )  # fmt: skip
 
 
-def _timeless(told: object) -> object:
+def _timeless(value: object) -> object:
     """Documents without their times; everything else as it is."""
-    if isinstance(told, Document):
-        return *_TIMELESS(told), dict(told.metadata)
-    return list(map(_timeless, told)) if isinstance(told, list | tuple) else told
+    if isinstance(value, Document):
+        return *_TIMELESS(value), dict(value.metadata)
+    return list(map(_timeless, value)) if isinstance(value, list | tuple) else value

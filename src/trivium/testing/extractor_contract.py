@@ -89,19 +89,19 @@ class ExtractorContract:
         assert extractor.extract(moved).text == extractor.extract(sample).text
 
 
-def _check(found: Extraction) -> None:
-    assert isinstance(found, Extraction)
-    assert found.media_type.count("/") == 1
-    assert found.language == "" or re.fullmatch("[a-z]{2}", found.language)
-    assert found.title.strip()
-    assert not _UNPRINTABLE.search(found.text)
+def _check(read: Extraction) -> None:
+    assert isinstance(read, Extraction)
+    assert read.media_type.count("/") == 1
+    assert read.language == "" or re.fullmatch("[a-z]{2}", read.language)
+    assert read.title.strip()
+    assert not _UNPRINTABLE.search(read.text)
     end = 0
-    for element in found.elements:
-        assert end <= element.start < element.end <= len(found.text)
-        assert found.text[element.start : element.end].strip()
+    for element in read.elements:
+        assert end <= element.start < element.end <= len(read.text)
+        assert read.text[element.start : element.end].strip()
         end = element.end
-    assert found.elements or found.enclosed
-    for inner in found.enclosed:
+    assert read.elements or read.enclosed
+    for inner in read.enclosed:
         assert inner.name
         assert not inner.name.startswith("/")
         assert ".." not in inner.name.split("/")

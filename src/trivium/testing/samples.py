@@ -142,9 +142,9 @@ class _Writing:
         self._writer = writer
 
     def __getattr__(self, name: str) -> Any:
-        def act(*given: Any, **named: Any) -> Any:
+        def act(*args: Any, **named: Any) -> Any:
             with self._writer.writing():
-                return getattr(self._writer, name)(*given, **named)
+                return getattr(self._writer, name)(*args, **named)
 
         return act
 

@@ -194,12 +194,12 @@ class _Dying:
         return self._guarded(name, part) if name in (*self._deadly, *self._writes) else part
 
     def _guarded(self, name: str, write: Callable[..., Any]) -> Callable[..., Any]:
-        def act(*given: Any, **named: Any) -> Any:
+        def act(*args: Any, **named: Any) -> Any:
             if self._life.is_dead:
                 return None
             if name in self._deadly:
                 self._life.maybe_die(0.12)
-            done = write(*given, **named)
+            done = write(*args, **named)
             if name in self._deadly:
                 self._life.maybe_die(0.12)
             return done
@@ -263,7 +263,7 @@ def live(life: Life, world: World, open_backend: Callable[[], Backend]) -> None:
 def _begun(life: Life, world: World, backend: Backend) -> tuple[Sync, CountingEmbedder]:
     embedder = CountingEmbedder()
 
-    def make(kept: KeptSource) -> SyncSource:
+    def make(source: KeptSource) -> SyncSource:
         opened = world.open()
         kind = _MortalRetrying if isinstance(opened, RetryingSource) else _Mortal
         return kind(opened, world, life)

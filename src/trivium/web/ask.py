@@ -202,30 +202,30 @@ async def forget(
     return RedirectResponse("/ask", 303)
 
 
-def _named(server: Server, caller: Caller, asked: AskForm) -> AskForm:
+def _named(server: Server, caller: Caller, form: AskForm) -> AskForm:
     """A conversation that begins is called after its first question."""
-    if not asked.save:
-        return asked
+    if not form.save:
+        return form
     saved = server.library.conversations.all(caller.within())
     taken = {caller.conversation_seen(conversation.name) for conversation in saved}
-    name = shorten(asked.question, _LONGEST_GIVEN, placeholder=" …")
+    name = shorten(form.question, _LONGEST_GIVEN, placeholder=" …")
     names = (f"{name} ({n})" if n > 1 else name for n in count(1))
-    return replace(asked, conversation=next(text for text in names if text not in taken))
+    return replace(form, conversation=next(text for text in names if text not in taken))
 
 
 async def _begun(
-    server: Server, caller: Caller, asked: AskForm
+    server: Server, caller: Caller, form: AskForm
 ) -> Generator[AnswerEvent, None, None]:
     events = await server.read(
         server.library.ask_stream,
-        asked.question,
-        history=asked.turns,
-        filters=Filters(collection=asked.collections or None),
+        form.question,
+        history=form.turns,
+        filters=Filters(collection=form.collections or None),
         within=caller.within(),
-        conversation=caller.conversation(asked.conversation) if asked.conversation else None,
-        depth=Depth.DEEP if asked.deep else None,
+        conversation=caller.conversation(form.conversation) if form.conversation else None,
+        depth=Depth.DEEP if form.deep else None,
     )
-    return server.library.queries.answering(asked.question, events, caller.id)
+    return server.library.queries.answering(form.question, events, caller.id)
 
 
 def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:
@@ -234,12 +234,12 @@ def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:
     return last.answer
 
 
-def _before(server: Server, caller: Caller, asked: AskForm) -> list[Said]:
+def _before(server: Server, caller: Caller, form: AskForm) -> list[Said]:
     """Earlier turns, from the form or from the library."""
-    if not asked.conversation:
-        return [_earlier(turn, carried=True) for turn in asked.turns]
+    if not form.conversation:
+        return [_earlier(turn, carried=True) for turn in form.turns]
     try:
-        name = caller.conversation(asked.conversation)
+        name = caller.conversation(form.conversation)
         saved = server.library.conversations.get(name, caller.within())
     except ConversationNotFound:  # it begins
         return []
@@ -254,9 +254,9 @@ def _carry(turn: Turn) -> str:
     return to_json(turn)
 
 
-def _said(answer: Answer, asked: AskForm) -> Said:
+def _said(answer: Answer, form: AskForm) -> Said:
     answer = replace(answer, notes=tuple(note for note in answer.notes if note != NO_MODEL))
-    carried = "" if asked.conversation else _carry(answer.turn)
+    carried = "" if form.conversation else _carry(answer.turn)
     cited = tuple((citation, _excerpt(citation, answer.asked)) for citation in answer.citations)
     return Said(answer.question, sentences(answer), carried, answer, cited)
 
@@ -269,9 +269,9 @@ def _source(citation: Citation) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _excerpt(citation: Citation, asked: str) -> list[Piece]:
+def _excerpt(citation: Citation, question: str) -> list[Piece]:
     body = without_headings(citation.text, citation.headings)
-    cut = snip(body, words_of([asked]), detect_language(body), SNIPPET)
+    cut = snip(body, words_of([question]), detect_language(body), SNIPPET)
     return cut_at(cut.text, cut.marks)
 
 
@@ -339,7 +339,7 @@ async def _page(
     request: Request,
     server: Server,
     caller: Caller,
-    asked: AskForm,
+    form: AskForm,
     turns: Sequence[Said],
     error: TriviumError | None = None,
 ) -> Response:
@@ -351,7 +351,7 @@ async def _page(
     saved = await server.read(server.library.conversations.all, within)
     named = [(caller.conversation_seen(conversation.name), conversation) for conversation in saved]
     values: dict[str, Any] = {
-        "asked": asked,
+        "asked": form,
         "turns": turns,
         "questions": questions,
         "collections": collections,

@@ -94,18 +94,18 @@ async def documents(
     return page(request, caller, "documents.html", values, error=error)
 
 
-def _look(server: Server, within: Where, asked: Listed) -> tuple[list[Document], tuple[str, ...]]:
+def _look(server: Server, within: Where, listed: Listed) -> tuple[list[Document], tuple[str, ...]]:
     parts: list[Condition] = []
-    if asked.collection:
-        parts.append(Compare("collection", "eq", asked.collection))
-    if asked.where:
-        parts.append(parse_filter(asked.where))
+    if listed.collection:
+        parts.append(Compare("collection", "eq", listed.collection))
+    if listed.where:
+        parts.append(parse_filter(listed.where))
     library, condition = server.library, AllOf(tuple(parts))
     matches = library.documents.all(within, where=condition, limit=_MOST_SORTED)
     slips = () if matches or not parts else library.documents.slips(within.narrowed(condition))
-    words = asked.find.casefold().split()
+    words = listed.find.casefold().split()
     matches = [document for document in matches if all(word in _named(document) for word in words)]
-    key, backwards = _KEYS[asked.sort.removeprefix("-")], asked.sort.startswith("-")
+    key, backwards = _KEYS[listed.sort.removeprefix("-")], listed.sort.startswith("-")
     # Of equal ones the newest first, whichever way round.
     matches.sort(key=lambda document: -document.id)
     matches.sort(key=key, reverse=backwards)

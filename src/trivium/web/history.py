@@ -56,11 +56,11 @@ async def history(
     return page(request, caller, "history.html", {"view": view})
 
 
-def _look(server: Server, id_: int, within: Where, asked: Diff) -> HistoryView:
+def _look(server: Server, id_: int, within: Where, diff: Diff) -> HistoryView:
     document = server.library.documents.get(id_, within)
     past = server.library.history.of(id_, within)
     several = len(past) > 1
-    difference = server.library.history.diff(id_, asked.old, asked.new, within) if several else None
+    difference = server.library.history.diff(id_, diff.old, diff.new, within) if several else None
     return HistoryView(document, past[::-1], difference)
 
 

@@ -87,10 +87,10 @@ def _shown(server: Server, name: str, text: str) -> dict[str, object]:
     }
 
 
-def _judged(result: Result, text: str, said: dict[str, int | None]) -> Judged:
+def _judged(result: Result, text: str, judgments: dict[str, int | None]) -> Judged:
     document = named(result.found.document)
     card = card_of(result, words_of([text]), frozenset(), address_of(result.found, [text]))
-    return Judged(card, said.get(document), document in said)
+    return Judged(card, judgments.get(document), document in judgments)
 
 
 def _said(

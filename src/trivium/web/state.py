@@ -189,16 +189,16 @@ def corrected(where: str, value: str, meant: str) -> str:
     return re.sub(rf'"?(?<![\w.-]){re.escape(value)}(?![\w.-])"?', lambda _: quoted, where)
 
 
-def _weights(given: QueryParams) -> dict[Signal, int] | None:
-    if given.get("weights") != "fixed":
+def _weights(params: QueryParams) -> dict[Signal, int] | None:
+    if params.get("weights") != "fixed":
         return None
     return {
-        signal: max(0, min(100, _number(given, name) or 0)) for name, signal in _WEIGHTS.items()
+        signal: max(0, min(100, _number(params, name) or 0)) for name, signal in _WEIGHTS.items()
     }
 
 
-def _number(given: QueryParams, name: str) -> int | None:
-    text = given.get(name, "")
+def _number(params: QueryParams, name: str) -> int | None:
+    text = params.get(name, "")
     if not text:
         return None
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
@@ -206,8 +206,8 @@ def _number(given: QueryParams, name: str) -> int | None:
     return int(text)
 
 
-def _choice(kind: type[_Kind], given: QueryParams, name: str) -> _Kind | None:
-    text = given.get(name, "")
+def _choice(kind: type[_Kind], params: QueryParams, name: str) -> _Kind | None:
+    text = params.get(name, "")
     try:
         return kind(text) if text else None
     except ValueError:

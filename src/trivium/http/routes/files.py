@@ -164,18 +164,18 @@ def _wanted(form: FormData) -> Wanted:
     )
 
 
-def _label(told: dict[str, str], name: str) -> str | None:
-    value = told.get(name)
+def _label(fields: dict[str, str], name: str) -> str | None:
+    value = fields.get(name)
     if value is not None and (not 0 < len(value) <= 200 or not value.isprintable()):
         raise RequestInvalid(f"body.{name}: give 1 to 200 printable characters.")
     return value
 
 
-def _metadata(given: Mapping[str, MetaScalar | list[MetaScalar]]) -> Metadata:
-    if len(given) > MOST_NAMES:
+def _metadata(values: Mapping[str, MetaScalar | list[MetaScalar]]) -> Metadata:
+    if len(values) > MOST_NAMES:
         raise RequestInvalid(f"body.metadata: there are more than {MOST_NAMES} fields.")
     return {
-        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
     }
 
 

@@ -60,10 +60,10 @@ async def ask(server: Here, caller: Searcher, request: Request, body: Ask) -> Re
     return Answered(replace(answer, conversation=name or ""))
 
 
-def _said(one: AnswerEvent, conversation: str) -> tuple[str, Told]:
+def _said(event: AnswerEvent, conversation: str) -> tuple[str, Told]:
     """An event, with the caller's own name of the conversation."""
-    event = replace(one.answer, conversation=conversation) if isinstance(one, Done) else one
-    return type(one).__name__.lower(), event
+    shown = replace(event.answer, conversation=conversation) if isinstance(event, Done) else event
+    return type(event).__name__.lower(), shown
 
 
 def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:

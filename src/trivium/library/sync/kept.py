@@ -308,15 +308,15 @@ class Sync:
         service asks for a longer pause."""
         source = self.get(name)
 
-        def wait(asked: Wait) -> None:
-            if longest_wait is not None and asked.seconds > longest_wait:
+        def wait(pause: Wait) -> None:
+            if longest_wait is not None and pause.seconds > longest_wait:
                 raise SourceUnreachable(
-                    f"Couldn't verify {name}: {asked.reason}",
+                    f"Couldn't verify {name}: {pause.reason}",
                     fix=f"Run `trivium sync verify {name}`, which waits as long as it takes.",
                     on_page="Try again later, or verify it in a terminal, where Trivium waits.",
                 )
-            on_event(SyncEvent(WAITED, message=asked.reason))
-            Event().wait(asked.seconds)
+            on_event(SyncEvent(WAITED, message=pause.reason))
+            Event().wait(pause.seconds)
 
         verifying = Verifying(self._backend, source, self._make(source))
         return verifying.verify(wait, ids_only=ids_only)

@@ -135,7 +135,7 @@ class BedrockClient:
     def _call(
         self,
         operation: str,
-        asked: Mapping[str, Any],
+        request: Mapping[str, Any],
         parsed: Callable[[Any], Any] = lambda answer: answer,
         attempts: int = ATTEMPTS,
         patience: float | None = None,
@@ -148,7 +148,7 @@ class BedrockClient:
 
         def attempt(_left: float) -> Any:
             with self._as_ours(limit):
-                return parsed(getattr(self._api(service, limit), operation)(**asked))
+                return parsed(getattr(self._api(service, limit), operation)(**request))
 
         return self._retrying.persist(attempt, attempts, patience)
 

@@ -80,9 +80,9 @@ def guarded(part: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
     def guard(method: Callable[P, T]) -> Callable[P, T]:
         @wraps(method)
-        def call(*given: P.args, **named: P.kwargs) -> T:
+        def call(*args: P.args, **named: P.kwargs) -> T:
             try:
-                return method(*given, **named)
+                return method(*args, **named)
             except IndexDamaged:
                 raise
             except (ValueError, ArithmeticError, LookupError) as error:

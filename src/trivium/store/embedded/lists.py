@@ -321,16 +321,16 @@ def _write(file: Any, index: Any, tables: _Tables) -> None:
     file.truncate(int(tables.offsets()[-1]))
 
 
-def _read(held: NDArray[np.uint8]) -> _Tables:
-    numbers = np.asarray(held[: 8 * _NUMBERS]).view(np.int64).tolist()
+def _read(data: NDArray[np.uint8]) -> _Tables:
+    numbers = np.asarray(data[: 8 * _NUMBERS]).view(np.int64).tolist()
     if len(numbers) < _NUMBERS or numbers[0] != _MAGIC:
         raise IndexDamaged.of("vectors", "the header of its lists is wrong")
     _, wide, number, rows, fitted, checksum, *_ = numbers
     bytes_ = (8 * _NUMBERS, 16 * wide, 4 * wide * number, 4 * number, 8 * number)
     ends = np.cumsum(bytes_).tolist()
-    if min(wide, number, rows) < 1 or ends[-1] > len(held):
+    if min(wide, number, rows) < 1 or ends[-1] > len(data):
         raise IndexDamaged.of("vectors", "its lists are cut off")
-    parts = [np.array(held[a:b]) for a, b in pairwise(ends)]
+    parts = [np.array(data[a:b]) for a, b in pairwise(ends)]
     tables = _Tables(
         parts[0].view(np.float32).reshape(wide, 4),
         parts[1].view(np.float32).reshape(number, wide),
@@ -339,7 +339,7 @@ def _read(held: NDArray[np.uint8]) -> _Tables:
         fitted,
     )
     sound = tables.checksum == checksum and int(tables.sizes.sum()) == rows
-    if not sound or int(tables.offsets()[-1]) != len(held):
+    if not sound or int(tables.offsets()[-1]) != len(data):
         raise IndexDamaged.of("vectors", "its lists don't match their checksum")
     return tables
 

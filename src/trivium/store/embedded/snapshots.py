@@ -161,11 +161,11 @@ class Snapshots:
             return False
 
 
-def _keep(kept: dict[Where, _Kept], where: Where, mask: _Kept, each: int) -> None:
+def _keep(masks: dict[Where, _Kept], where: Where, mask: _Kept, each: int) -> None:
     """Add what a filter lets pass, in place of the one that was added first if there are many. The
     owner's stays: most searches have no filter."""
-    if len(kept) * each >= _MASKS:
-        first = next((known for known in kept if known != OWNER), None)
+    if len(masks) * each >= _MASKS:
+        first = next((known for known in masks if known != OWNER), None)
         if first is not None:
-            del kept[first]
-    kept[where] = mask
+            del masks[first]
+    masks[where] = mask

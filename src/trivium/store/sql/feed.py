@@ -242,9 +242,9 @@ class Feed:
                 connection.execute(delete(leftovers).where(leftovers.c.first_chunk.in_(some)))
 
 
-def _indexed(row: Any, held: bytes | None) -> IndexedChunk:
+def _indexed(row: Any, packed: bytes | None) -> IndexedChunk:
     chunk = chunk_of(row)
-    vector = None if held is None else vector_of(held)
+    vector = None if packed is None else vector_of(packed)
     return IndexedChunk(row["id"], row["document"], row["language"], searched_text(chunk), vector)
 
 

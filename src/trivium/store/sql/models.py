@@ -460,8 +460,8 @@ class SqlModels:
             return len(connection.scalar(query) or b"") // STORED.itemsize
 
 
-def _described(model: str, told: Mapping[str, str]) -> str:
-    return json.dumps({"model": model, "settings": dict(sorted(told.items()))})
+def _described(model: str, options: Mapping[str, str]) -> str:
+    return json.dumps({"model": model, "settings": dict(sorted(options.items()))})
 
 
 def _forget_next(connection: Connection) -> None:

@@ -267,10 +267,10 @@ class _Plan:
         self._settled(processed, document.id)
         return True
 
-    def _settled(self, processed: Processed, document: DocumentId, **said: Any) -> None:
+    def _settled(self, processed: Processed, document: DocumentId, **values: Any) -> None:
         self._ids.append(document)
         if processed.task is not None:
-            self._ends.append((processed.task, document, said))
+            self._ends.append((processed.task, document, values))
         if processed.point is not None:
             self._points.append(processed.point)
 
@@ -278,9 +278,9 @@ class _Plan:
         ends = tuple(replace(end, document=id_, **values) for end, id_, values in self._ends)
         return Stage(tuple(self._staged), tuple(self._ids), ends, tuple(self._points))
 
-    def _number(self, given: Sequence[DocumentId]) -> None:
+    def _number(self, ids: Sequence[DocumentId]) -> None:
         """From here on new documents have the ids that they keep."""
-        born = {-number: id_ for number, id_ in enumerate(given, start=1)}
+        born = {-number: id_ for number, id_ in enumerate(ids, start=1)}
         for unborn, id_ in born.items():
             self._held[id_] = replace(self._held.pop(unborn), id=id_)
         self.new = [(p, self._held[born.get(d.id, d.id)], first) for p, d, first in self.new]
@@ -510,8 +510,8 @@ def _show(connection: Connection, first: Sequence[Staged], sequence: int) -> Non
         connection.execute(new.values(interpretation=1, changed=sequence))
 
 
-def _range(one: Staged) -> dict[str, int]:
-    return {"first_chunk": one.first_chunk, "chunks": len(one.indexed)}
+def _range(entry: Staged) -> dict[str, int]:
+    return {"first_chunk": entry.first_chunk, "chunks": len(entry.indexed)}
 
 
 def _keep_shingles(connection: Connection, ids: Sequence[DocumentId]) -> None:

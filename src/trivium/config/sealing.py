@@ -1,7 +1,7 @@
 """Encrypts the secrets of sources that a library stores, with a key of this machine's own.
 
-The key is TRIVIUM_SECRET_KEY, or lies in a file beside the settings that only its owner may read;
-it is made when it is first needed. So neither a copy of a library, nor a backup, nor a reader of
+The key is TRIVIUM_SECRET_KEY, or in a file beside the settings that only its owner may read; it is
+created when it is first needed. So neither a copy of a library, nor a backup, nor a reader of
 its database gives a secret away. Knows nothing of sources.
 """
 

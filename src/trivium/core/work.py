@@ -260,8 +260,8 @@ class SyncPoint:
 
 @dataclass(frozen=True, slots=True)
 class SyncFailure:
-    """An item of a source that isn't in the library as it is there, and why. Later runs try it
-    again, with growing pauses."""
+    """An item that couldn't be synced, and why: the library lacks it or has an older version. Later
+    runs try it again, with growing pauses."""
 
     item: str
     code: str

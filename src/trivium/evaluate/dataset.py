@@ -23,8 +23,8 @@ from trivium.ports import SourceItem
 META = "META.json"
 QUERIES = "queries.jsonl"
 QRELS = "qrels.tsv"
-# By name, the likeliest first; a star stands for anything. What lies in a folder named so is one
-# corpus together.
+# By name, the likeliest first; a star stands for anything. The files of a folder with such a
+# name are one corpus.
 _CORPORA = ("corpus.jsonl", "corpus.*", "collection.*", "documents.*", "docs.*", "*.trectext*")
 _FOLDERS = ("corpus", "collection", "documents", "docs")
 _QUERIES = (QUERIES, "queries.tsv", "queries.*", "topics", "topics.*", "topics*")

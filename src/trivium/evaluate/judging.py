@@ -43,8 +43,8 @@ class Judgments:
         self._load()
 
     def ask(self, queries: Iterable[tuple[str, str]]) -> dict[str, str]:
-        """Keep queries (id, which may be empty, and text), so that they can be gone on with; their
-        texts by the ids they have."""
+        """Keep queries (id, which may be empty, and text), so that judging can continue later;
+        returns their texts by id."""
         texts: dict[str, str] = {}
         new = []
         for id_, text in queries:

@@ -21,7 +21,7 @@ from trivium.library import Library
 from trivium.operations.searching import SearchOptions
 
 DEPTH = 100  # documents that recall@100 looks at
-PAGE = 10  # results that a reranker orders anew, as for a person; hybrid's follow
+PAGE = 10  # results that a reranker sorts, as for a person; hybrid's follow
 TIMED = 200  # queries whose page is timed, spread evenly: enough for a 95th percentile
 RUNS = {
     "vector": Mode.SEMANTIC,

@@ -1,9 +1,9 @@
 """Queries made from a library's own documents, for want of any that people asked.
 
 Three kinds in turn: a heading; the rarest words of a telling sentence; one of these misspelled, as
-people mistype. The document that each was taken from counts as the one that is relevant. That is
-all they know: other documents may answer as well, and words that stand in a document are easier to
-find than those of someone who does not know it. Whatever uses them says that they are synthetic.
+people mistype. Only the document that a query was taken from counts as relevant, although others
+may answer it as well; and a document's own words are easier to find than those of someone who
+doesn't know it. Everything that uses these queries says that they are synthetic.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ class Assistants:
             await problem(error, scope)(scope, receive, send)
             return
         if scope["method"] != "POST":
-            # A GET would open a stream on which nothing is ever told, since calls stand for
-            # themselves; it would outlive its token. The protocol lets a server refuse it so.
+            # A GET would open a stream that stays empty, since each call gets its own answer, and
+            # that outlives its token. The protocol lets a server refuse it like this.
             refused = problem(NoSuchRoute("MCP only accepts POST here."), scope, status=405)
             refused.headers["Allow"] = "POST"
             await refused(scope, receive, send)

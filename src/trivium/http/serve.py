@@ -38,7 +38,7 @@ from trivium.library import Library
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-GRACE_SECONDS = 30  # for what was begun, once the server is told to stop
+GRACE_SECONDS = 30  # for requests under way, once the server is stopped
 _BACKLOG = 2048
 # Each loads a model and opens the library: with no bound, a slip of the finger starts processes
 # until the machine stands still.
@@ -214,7 +214,7 @@ def run(plan: Plan, *, on_ready: Callable[[str], None] | None = None) -> None:
 
 def _fork_from_one() -> None:
     """Have uvicorn make its processes from one that has imported everything, and opened nothing. A
-    release of uvicorn that has another way to make them goes on with its own."""
+    release of uvicorn that starts them differently keeps its own way."""
     with suppress(ImportError):
         from uvicorn import _subprocess
 

@@ -125,7 +125,7 @@ Decision: TypeAlias = Prepared | Relabelling | Renaming | Naming | Covered | Out
 
 @dataclass(slots=True)
 class Preparation:
-    """An item between being asked for and being found out about."""
+    """An item while it is being prepared."""
 
     item: SourceItem
     steps: Steps
@@ -259,7 +259,7 @@ class Preparer:
         self._each(left, Step.REGISTER, self._adopt)
 
     def _is_of_recording(self, preparation: Preparation) -> bool:
-        """Whether it is the sound or the subtitles of a recording that lies beside it."""
+        """Whether it is the sound or the subtitles of a recording in the same folder."""
         recording = recording_beside(preparation.item)
         if recording is None or recording.size > self.max_bytes:
             return False

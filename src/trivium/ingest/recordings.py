@@ -109,7 +109,7 @@ class RecordingReading:
 
 
 def heard_before(text: str, passages: Sequence[StoredChunk]) -> Enclosed:
-    """What a document's last version was made of, where only its chunks are to be made anew."""
+    """What was heard for a document's last version, for when only its chunks change."""
     places = {p.chunk.start + at: second for p in passages for at, second in p.chunk.place.spoken}
     ends = [p.chunk.place.seconds[1] for p in passages if p.chunk.place.seconds]
     segments: list[tuple[float, float, tuple[tuple[float, str], ...]]] = []

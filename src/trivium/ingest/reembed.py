@@ -65,7 +65,7 @@ class Reembedder:
         model = self._embedder.fingerprint
         with self._backend.leases.hold(REEMBEDDING, _DOING, waiting=waiting):
             if self._backend.models.manifest().model == model:
-                self._backend.models.abandon()  # whatever else was begun
+                self._backend.models.abandon()  # an unfinished change to another model
             else:
                 self._backend.models.begin(model, self._settings)
                 self._change(model, waiting)

@@ -44,7 +44,7 @@ from trivium.ports import Backend, SourceItem
 from trivium.text.values import clean_text
 
 # Small files are prepared together: waking up a thread or a process, and asking the database, takes
-# longer than most of what is done for one of them. Larger ones have work enough of their own.
+# longer than most of the work on one of them. Larger files are worth it alone.
 TOGETHER = 16
 SMALL = 8 << 10  # bytes
 DEEPEST = 3  # a file in an archive in a message in a mailbox; deeper ones are counted as its bytes
@@ -97,9 +97,9 @@ class Pipeline:
         self, offers: Iterable[Offer], more: Callable[[bool], Iterable[Offer]] = lambda hears: ()
     ) -> Iterator[Outcome]:
         """Yields an outcome for every item, once its store has it. Stop asking to stop early.
-        `more` is asked now and then while documents are under way and nothing else is offered: what
-        comes meanwhile may be more urgent than they are; and if a recording is among them, which
-        is what it is told, may be done long before."""
+        `more` is asked now and then while documents are under way and nothing else is offered: new
+        ones may be more urgent. Its argument says whether a recording is among those under way, as
+        new ones may be done long before that."""
         feed: Iterator[Offer] | None = iter(offers)
         lost = False
         self._batches.start()
@@ -202,7 +202,7 @@ class Pipeline:
         for flight in group:  # one of them is why: each alone
             self._prepare([flight])
 
-    # --- 3. what was found out about them is done, here as all that writes
+    # --- 3. carry out the decisions: only this thread writes
 
     def _take_next(self) -> Iterator[Outcome]:
         """What another thread is done with, unless nothing comes for a while."""

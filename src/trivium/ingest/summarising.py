@@ -22,7 +22,7 @@ KEPT = 0.5  # share of the chunks that must be the same; below it is another tex
 
 
 def steady(fresh: str, chunks: Sequence[Chunk], before: Summarised | None) -> str:
-    """The summary of before, or the fresh one."""
+    """The last version's summary, or the fresh one."""
     if before is None or not before.summary or before.summary == fresh:
         return fresh
     under = (hash_of(chunk.embedded_under(before.summary)) for chunk in chunks)
@@ -32,7 +32,7 @@ def steady(fresh: str, chunks: Sequence[Chunk], before: Summarised | None) -> st
 
 READ = 6_000  # characters: a document's beginning says what it is about
 MOST_TOKENS = 80
-# Documents in a row without a summary, after which the model is not asked again by this summariser:
+# After so many documents in a row without a summary, this summariser stops asking the model:
 # every attempt may take minutes, and a folder has thousands of files.
 PATIENCE = 3
 RULES = (

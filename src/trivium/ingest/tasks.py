@@ -212,7 +212,7 @@ class InFlightDocuments:
     # --- beginning
 
     def put_first(self, flights: Iterable[InFlight]) -> None:
-        """The first of these is begun next."""
+        """The first of these is started next."""
         self._next += reversed(list(flights))
 
     def take_first(self) -> InFlight | None:
@@ -373,7 +373,7 @@ class TaskFeed:
         self._jobs: dict[JobId, Job] = {}
         self._looked = self._began = self._recovered = monotonic()
         self.unembedded: list[Task] = []
-        self._unoffered: set[TaskId] = set()  # claimed, and not begun
+        self._unoffered: set[TaskId] = set()  # claimed, but not started
 
     @property
     def left(self) -> list[TaskId]:

@@ -38,7 +38,7 @@ _WAIT_SECONDS = 5.0  # that a source may wait for its service while others are d
 
 
 class Background:
-    """Use it as a context manager; leaving it ends after the documents that were begun."""
+    """Use it as a context manager; leaving it waits for the documents under way."""
 
     def __init__(self, library: Library) -> None:
         self._library = library

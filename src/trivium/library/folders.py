@@ -144,10 +144,9 @@ class Folders:
         force: bool = False,
         on_wait: Waiting | None = None,
     ) -> list[str]:
-        """Forget what came from these folders, in this collection, and is no longer there or is
-        ignored by now: the uris that went. To be called after they were added, so that what has
-        only moved is known. A folder that is missing or empty is refused, unless `force` says that
-        it is meant so."""
+        """Remove documents of these folders, in this collection, whose files are gone or ignored by
+        now; returns their uris. Call it after adding the folders, so that moved files are known.
+        Refuses a folder that is missing or empty, unless you `force` it."""
         roots = [Path(folder).expanduser() for folder in folders]
         gone = [uri for root in roots for uri in self._gone(root, collection, ignore, force)]
         return self._forget(gone, collection, on_wait)

@@ -133,7 +133,7 @@ class Jobs:
     _model: CurrentModel
     _documents: Documents
     _turns: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(_RUNS))
-    _halt: Event = field(default_factory=Event)  # set: no further document is begun
+    _halt: Event = field(default_factory=Event)  # set: no further document is started
 
     def notice(self, documents: int, least: int = LONG) -> str:
         """Before so many documents are added, if they are many and these processors embed: how

@@ -279,7 +279,7 @@ def stored_separation(backend: Backend, model: str) -> Separation | None:
     """None if nothing was measured yet with this model, or the stored value can't be read."""
     with suppress(ValueError, TypeError, KeyError):
         stored = json.loads(backend.models.separation())
-        separation = Separation(stored.pop("grasp"), **stored)  # as releases of before call it
+        separation = Separation(stored.pop("grasp"), **stored)  # as earlier releases call it
         figures = (separation.value or 0, separation.length or 0, separation.alike or 0)
         placed = max(abs(separation.slope), abs(separation.offset)) <= STEEPEST
         if separation.model == model and placed and all(-1 <= figure <= 1 for figure in figures):

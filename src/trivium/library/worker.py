@@ -206,7 +206,7 @@ class Readers:
 
 
 def _labels(stored: Mapping[str, Any]) -> Labels:
-    """Cleaned: a job of before may hold what no door lets in any more."""
+    """Cleaned: a job of an earlier release may hold values that are refused today."""
     texts = {name: clean_text(v) for name, v in stored.items() if isinstance(v, str)}
     return Labels(**{**stored, **texts, "metadata": clean_metadata(stored["metadata"])[0]})
 
@@ -222,7 +222,7 @@ class WorkerRun:
     _settings: Settings
     _on_outcome: Callable[[Outcome], None]
     _on_note: Callable[[str], None]
-    _halt: Event  # once set, no further document is begun
+    _halt: Event  # once set, no further document is started
     _on_look: Callable[[], None]  # now and then, while a document takes long
 
     def __post_init__(self) -> None:

@@ -109,8 +109,8 @@ class TorchEngine:
                 "torch found no GPU it can use.",
                 fix="Install a torch that fits your driver, or set `embed.device` to cpu.",
             )
-        # cuDNN plans its attention anew for every shape, and no two batches of documents have the
-        # same: 869 µs a text instead of 190.
+        # cuDNN plans its attention again for every shape, and no two batches of documents have
+        # the same: 869 µs a text instead of 190.
         torch.backends.cuda.enable_cudnn_sdp(False)
         self._torch = torch
         self._device = device

@@ -32,7 +32,7 @@ def by_place(answer: Any) -> dict[int, Any] | None:
     data = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(data, list) or not all(isinstance(row, dict) for row in data):
         return None
-    # Some servers leave `index` out; then the order is meant.
+    # Some servers leave `index` out; then the rows are in the order of the texts.
     rows = {row.get("index", place): row.get("embedding") for place, row in enumerate(data)}
     whole = all(type(place) is int for place in rows) and len(rows) == len(data)
     return rows if whole else None

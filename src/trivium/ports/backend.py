@@ -538,8 +538,8 @@ class Queue(Protocol):
 
 
 class Leases(Protocol):
-    """Names with one owner at a time: until the owner lets go, dies, or its lease expires. Locked
-    files are released with the process that locked them."""
+    """Names with one owner at a time: until the owner releases it, dies, or its lease expires.
+    Files are unlocked when the process that locked them ends."""
 
     def hold(
         self,

@@ -50,7 +50,7 @@ class Only:
 
     prefix: str  # empty: of all items
     ids: frozenset[str]
-    since: str = ""  # only ids that sort at or after this are meant
+    since: str = ""  # covers only ids that sort at or after this
     before: str = ""  # and only those that sort before this
     bare: frozenset[str] = frozenset()  # ids of these that have nothing below them
 

@@ -1,8 +1,8 @@
 """Which files below a folder are left out: by .triviumignore files, by patterns, by being hidden.
 
-The rules are git's own (`*.tmp`, `build/`, `/top.md`, `!keep.md`): a file speaks for its folder and
-what is below it, the deepest has the last word, and what lies in a folder that is left out cannot
-be called back. Knows names only, and the rules' own files.
+The rules are git's own (`*.tmp`, `build/`, `/top.md`, `!keep.md`): a file applies to its folder and
+everything below, the deepest file wins, and nothing in an ignored folder can be included again.
+Reads names and the files with the rules, nothing else.
 """
 
 from __future__ import annotations

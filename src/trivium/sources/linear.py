@@ -1,8 +1,8 @@
 """Issues of Linear and what was said about them, by its GraphQL interface.
 
 Both are listed by when they last changed, the newest first, so a cursor is a time. What was
-archived stays; what was moved to the trash goes. Comments that were deleted are told by nobody: all
-ids are compared now and then.
+archived stays; what was moved to the trash goes. Linear doesn't report deleted comments, so all ids
+are compared now and then.
 """
 
 from __future__ import annotations

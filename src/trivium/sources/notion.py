@@ -2,8 +2,9 @@
 
 For API version 2025-09-03 and later: a database holds data sources, whose rows are pages. Pages are
 listed by when they were last edited, so a cursor is a time; Notion rounds it to the minute, so the
-last minute is read again. What goes to the trash is told by nobody: all ids are compared now and
-then. Who may see a page isn't told either, so pages are private unless you say who may see them.
+last minute is read again. Notion doesn't report what goes to the trash, so all ids are compared now
+and then. Nor does it report who may see a page, so pages are private unless you say who may see
+them.
 
 A block that the API doesn't give is left out and named in the page's field `not_read`; a page or a
 data source that it doesn't give fails alone.

@@ -1,11 +1,11 @@
 """Fetches a document from a public address, and from no other.
 
-Whoever may name an address could name one behind the firewall. So every address that a host name
-stands for must be public, the connection goes to the very one that was looked at, and a redirect
-begins anew. Proxies of the environment are not used: they would look for themselves.
+People who may name an address could name one behind the firewall. So every address of a host name
+must be public, the connection goes to the very address that was checked, and a redirect is checked
+again. Proxies of the environment aren't used: they would look up the name themselves.
 
-One deadline holds for all of it: looking up the name, connecting, and every byte that the other
-side lets drip, also while it sends headers.
+One deadline covers everything: looking up the name, connecting, and each byte of a slow server,
+headers included.
 """
 
 from __future__ import annotations

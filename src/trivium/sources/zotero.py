@@ -1,8 +1,8 @@
 """A Zotero library: one paper is one item, with its PDF, its notes and its annotations.
 
 Reads the database file of a running Zotero, or asks an API: the local one of the program, or that
-of the website. Both tell the same things; an entry is told again when it or what belongs to it
-changed.
+of the website. Both report the same; an entry is reported again when it changes or anything that
+belongs to it does.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class ZoteroSource:
 
     def _state(self, entry: Entry) -> str:
         marks = [self._reading.file(child) for child in entry.children if _is_file(child)]
-        # "one": since notes are part of their paper. What was told before that is told again.
+        # "one": since notes are part of their paper. Entries reported before come again.
         state = ["one", entry.data, entry.children, [mark[1] if mark else "" for mark in marks]]
         return sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -121,8 +121,7 @@ class ZoteroSource:
     # --- one entry
 
     def _puts(self, entry: Entry) -> list[Put]:
-        """A paper as one: its file, or else its entry, and with it everything that belongs to
-        it."""
+        """A paper as one item: its file, or else its entry, with everything that belongs to it."""
         files = [(child, file) for child in entry.children if _is_file(child)
                  and (file := self._reading.file(child)) is not None]  # fmt: skip
         files.sort(

@@ -70,7 +70,7 @@ class ZoteroExportSource:
 
     def _state(self, item: Item) -> str:
         file = self._file(item)
-        # "one": since a paper's notes are read with its file. What was told before is told again.
+        # "one": since a paper's notes are read with its file. Entries reported before come again.
         state = json.dumps(
             ["one", item, str(file), stamp_of(file) if file else None], sort_keys=True
         )

@@ -1,6 +1,6 @@
 """Drives a backend and the reference side by side through random histories and compares them.
 
-Both give out the same ids for the same history, so answers are compared id by id. A library may be
+Both assign the same ids for the same history, so answers are compared id by id. A library may be
 open in several processes: each step continues in one of them. Nothing that was
 removed counts in a score.
 """

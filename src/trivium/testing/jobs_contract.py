@@ -188,7 +188,7 @@ class JobsContract(PartContract):
         assert [(task.id, task.lost) for task in backend.queue.claim(WORKER, 10)] == [(first, 0)]
 
     def test_what_only_waited_behind_another_is_not_set_aside(self, backend: Backend) -> None:
-        """Workers that die take with them what they had claimed and not begun."""
+        """Workers that die also lose tasks that they had claimed but not started."""
         slow, innocent = create(backend, "slow"), create(backend, "innocent")
         for _ in range(2 * FEW):
             for job in (slow, innocent):

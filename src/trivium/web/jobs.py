@@ -44,7 +44,7 @@ _FAILURES = 20  # that are listed
 _AT_WORK = 3  # documents named while they are worked on
 _CLAIMED = 200  # tasks that workers hold: most of them are read and wait to be embedded
 _ADDED = 100  # files that went well and are listed
-_GAP = 30.0  # seconds between two jobs that a person takes for one
+_GAP = 30.0  # seconds: jobs that follow each other faster look like one to people
 _LOOK_SECONDS = 0.4
 Number = Annotated[int, Path(ge=1, le=2**53)]
 
@@ -201,7 +201,7 @@ class PanelWatch:
 
 
 def _claimed(library: Library, job: Job) -> list[Task]:
-    """What workers have taken of a job: nothing before it has begun."""
+    """The tasks of a job that workers have claimed: none before it starts."""
     if job.state.has_ended or (job.state is JobState.QUEUED and not job.tokens):
         return []
     return library.jobs.tasks(job.id, states=[TaskState.WORKING], limit=_CLAIMED)

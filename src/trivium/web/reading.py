@@ -44,7 +44,7 @@ class Reading:
     earlier: int | None  # passage to go to for what comes before; None: it is all here
     later: int | None
     start: int = 0  # of what is shown, in the document's text
-    text: str = ""  # what is shown, as one
+    text: str = ""  # what is shown, in one string
 
 
 def read(

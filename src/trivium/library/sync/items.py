@@ -1,5 +1,5 @@
 """What the parts share: items of a source as documents of a library, and the changes of a source
-cut into segments. Each of them is put as one, and the cursor advances with it.
+cut into segments. Each segment is stored as a whole, and the cursor advances with it.
 """
 
 from __future__ import annotations

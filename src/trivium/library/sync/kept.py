@@ -157,7 +157,7 @@ class Sync:
         return len(item_uris(self._backend, self.get(name)))
 
     def pause(self, name: str) -> KeptSource:
-        """A run under way ends after the documents it has begun."""
+        """A run under way finishes the documents it has started."""
         self._backend.sources.pause(self.get(name).name, True)
         return self.get(name)
 

@@ -294,7 +294,7 @@ class SourceRun:
         if outcome.fate is Fate.FAILED and outcome.error is not None:
             self._fail(item, outcome.error.code, str(outcome.error))
             return
-        if outcome.unfetched is not None:  # it is there without it, and is tried again
+        if outcome.unfetched is not None:  # added without that part, which is tried again
             self._fail(item, outcome.unfetched.code, str(outcome.unfetched))
         if not outcome.enclosed:
             self._counts[outcome.fate.value] += 1

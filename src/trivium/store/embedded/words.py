@@ -100,8 +100,8 @@ class WordIndex:
 
     @guarded("words")
     def __init__(self, folder: Path | None, *, anew: bool = False) -> None:
-        """Without a folder: an empty index, in place of a damaged one. `anew`: whatever is there is
-        not read, and replaced by the next commit."""
+        """Without a folder: an empty index, in place of a damaged one. `anew`: existing
+        files aren't read, and the next commit replaces them."""
         self._folder = folder
         self._turn = threading.Lock()
         self._listed = _Listed()  # what the view shows

@@ -88,7 +88,7 @@ class Writing:
         lease = self._lease
         lease.close()
         self._depth = 0
-        Condition(self._writers).wait(seconds)  # which lets go of it, however often it is held
+        Condition(self._writers).wait(seconds)  # which releases it, however often it is held
         while not self._depth:
             with suppress(LibraryBusy):
                 lease.enter_context(self._leases.hold(WRITER, DOING))

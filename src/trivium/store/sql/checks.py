@@ -1,4 +1,4 @@
-"""What of the registry's own rows does not fit together, and what nothing uses any more."""
+"""Finds rows of the registry that contradict each other, and rows that nothing uses any more."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class Examination:
         )
 
     def orphans(self) -> list[str]:
-        """Originals that nothing refers to, nor is about to."""
+        """Originals that nothing refers to or is about to refer to."""
         stored = list(self._originals.blobs.addresses())  # first: what is put later is registered
         used = self._checks.originals()
         return [a for a, age in stored if a not in used and age > SETTLED_SECONDS]

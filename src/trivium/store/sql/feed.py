@@ -330,7 +330,7 @@ class Passing:
         return Allowed(passes[active_chunks.owner] & active, np.flatnonzero(passes), total)
 
     def _passages(self, where: Where, active_chunks: ActiveChunks, total: int) -> Allowed:
-        """Asked anew for each picture: such filters are rare, and documents are all they narrow."""
+        """Asked again for each snapshot: such filters are rare, and narrow only documents."""
         array = np.array(self._feed.passing_passages(where), dtype=np.int64)
         chunks = np.zeros(len(active_chunks.owner), dtype=bool)
         chunks[array[array < len(chunks)]] = True

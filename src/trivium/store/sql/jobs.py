@@ -133,7 +133,7 @@ class SqlJobs:
     # --- steering
 
     def cancel(self, job: JobId) -> bool:
-        """What waits is not begun any more. False: it has ended already, or is not there."""
+        """Waiting tasks no longer start. False: the job has ended already, or doesn't exist."""
         mine = (jobs.c.id == job) & jobs.c.state.in_(UNFINISHED)
         with self._engine.begin() as connection:
             changed = connection.execute(
@@ -225,7 +225,7 @@ def _with_pace(job: Job, row: Row[Any]) -> Job:
 
 
 def _requeue(connection: Connection, job: JobId) -> int:
-    """Let a job without tasks be gone on with; 1, unless it is under way or went well."""
+    """Put a job without tasks back into the queue; 1, unless it is under way or succeeded."""
     over = (jobs.c.id == job) & jobs.c.state.in_((JobState.FAILED, JobState.CANCELLED))
     again = {"state": JobState.QUEUED, "ended_at": "", "complete": False}
     return connection.execute(update(jobs).where(over).values(**again)).rowcount
@@ -333,7 +333,7 @@ def reopen(connection: Connection, which: ColumnElement[bool]) -> None:
 
 
 def let_wait(connection: Connection, which: ColumnElement[bool], **values: Any) -> list[JobId]:
-    """Tasks wait again, and what was found out about them is forgotten; their jobs come back."""
+    """Let tasks wait again and forget their outcomes; returns their jobs."""
     ids = _ids(connection, which)
     waits = {"state": TaskState.WAITING, "passages": None, "embedded": 0, "tokens": 0, **values}
     with counted(connection, ids) as theirs:

@@ -443,7 +443,7 @@ def _lose(connection: Connection, job: JobId, which: ColumnElement[bool], *, los
     # One that only lacks vectors is worked on together with all others like it.
     stored = (tasks.c.step == Step.EMBED) & tasks.c.document.is_not(None)
     mine = which & (tasks.c.parent == 0) & ~stored
-    # The second time it is known which one had begun: others only waited behind it.
+    # The second time we know which task had started: the others only waited behind it.
     begun = (tasks.c.lost == 0) | (tasks.c.step != "")
     connection.execute(update(tasks).where(mine & begun).values(lost=tasks.c.lost + 1))
     guilty = connection.execute(

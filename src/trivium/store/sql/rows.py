@@ -210,7 +210,7 @@ def metadata_values(metadata: Metadata) -> dict[str, Any]:
 
 
 def metadata_of(held: Mapping[str, Any]) -> dict[str, MetaValue]:
-    """Libraries of before may hold values that no door lets in any more, such as NaN."""
+    """Libraries of earlier releases may hold values that are refused today, such as NaN."""
     values = {name: tuple(v) if isinstance(v, list) else v for name, v in held.items()}
     # Floats alone can be what is wrong. They are rare, and cleaning takes ten times as long.
     types = {kind for v in values.values() for kind in map(type, v if type(v) is tuple else (v,))}

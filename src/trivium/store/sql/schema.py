@@ -1,9 +1,9 @@
 """The format of a library's database: a new one gets all tables, an older one what it lacks.
 
-Whatever `tables` names is added where it is missing, so a change of the tables needs
-words here only if rows of before must be filled. Nothing is taken away, and no column comes without
-a default: servers of the last release go on while new ones start. What is no longer used goes one
-release later, which raises `READABLE_FROM` of the PostgreSQL tables.
+Missing tables and columns of `tables` are added, so a change of the tables needs code here only if
+old rows must be filled. Nothing is removed, and every new column has a default: servers of the last
+release keep working while new ones start. What is no longer used goes one release later, which
+raises `READABLE_FROM` of the PostgreSQL tables.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _run(*statements: str) -> Callable[[Connection], None]:
     return run
 
 
-# How the uri of what a token sent begins, or ends before the name of what lies within it.
+# The uri of an upload by a token begins like this, or ends so before the name of an inner file.
 _SENT = re.compile(r"upload:([0-9a-f]{12})/|https?://.*?#by-([0-9a-f]{12})(?:$|!/)")
 
 
@@ -113,9 +113,9 @@ def _count_read(connection: Connection) -> None:
     connection.execute(text(f"ALTER TABLE jobs {change}"))
 
 
-# What rows of before get, by the column that they lacked. An older library knows of its past: the
-# active interpretation as its document says, and of the others that they were retired by the last
-# change at the latest. What a retired one was labelled with nobody wrote down, so it stays unknown.
+# Fills old rows, by the column that they lacked. What an older library knows of its past: the
+# active interpretation has its document's labels, and the others were retired by the last change
+# at the latest. Nobody wrote down the labels of those, so they stay unknown.
 _FILLED: dict[str, Callable[[Connection], None]] = {
     "documents.seen_hash": _run(
         "UPDATE documents SET seen_hash = content_hash, seen_fingerprint = fingerprint"

@@ -77,8 +77,8 @@ KEPT = interpretations.c.state.in_(("active", "retired"))
 
 @contextmanager
 def one_statement(engine: Engine) -> Iterator[Connection]:
-    """A connection to read one thing: PostgreSQL is not asked to begin and to end a transaction,
-    which are two messages more."""
+    """A connection for one statement, without a transaction: PostgreSQL would need two more
+    messages to begin and end it."""
     with engine.connect() as connection:
         if connection.dialect.name == "postgresql":
             connection.execution_options(isolation_level="AUTOCOMMIT")
@@ -335,8 +335,8 @@ def _of_documents(condition: Compare | Exists) -> ColumnElement[bool]:
 
 
 def _stands(passages: FromClause, condition: Compare | Exists) -> ColumnElement[bool]:
-    """Whether a passage stands in such a sheet, or in such rows. Where a place lacks what is asked
-    for, a database answers neither yes nor no: that is no."""
+    """Whether a passage is in such a sheet or such rows. Where a place lacks the field, a database
+    answers neither yes nor no, which counts as no."""
     place = passages.c.place
     sheet = func.coalesce(place[FOLDED_SHEET].as_string(), func.lower(place["sheet"].as_string()))
     ranges = "seconds" if condition.field == "at" else "rows"

@@ -49,7 +49,7 @@ counters = Table(
 STAGED = text("state = 'staged'")
 UNBORN = text("interpretation = 0")
 
-FOLDED_SHEET = "folded_sheet"  # in a passage's place; those of before lack it
+FOLDED_SHEET = "folded_sheet"  # in a passage's place; those of earlier releases lack it
 
 documents = Table(
     "documents",
@@ -281,7 +281,7 @@ watched_folders = Table(
     Column("added_at", Bytewise, nullable=False),
 )
 
-# What is kept in step with a service or a file, how far, and what of it failed.
+# Synced sources: services and files, how far each was read, and which items failed.
 sources = Table(
     "sources",
     metadata,

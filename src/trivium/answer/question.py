@@ -176,8 +176,9 @@ class Bag:
         signed = r"(?<![+\d.,])" + _FIGURE.pattern  # "+5" is another column than "5th"
         self.figures = {figure for found in re.findall(signed, plain) for figure in figures(found)}
         for date in numeric(plain):  # 2025-02-04 says "4 February"
-            self.stems |= {name for name, at in months(language) if at == date.month}
-            self.figures |= {str(part) for part in (date.day, date.year) if part}
+            for year, month, day in date.readings:
+                self.stems |= {name for name, at in months(language).items() if at == month}
+                self.figures |= {str(said) for said in (day, year) if said}
         self.letters = {fold(one) for one in re.findall(r"\b[A-Z]\b", text)}
         self.short = {  # STR, Dex., AC
             fold(one.rstrip(".")) for one in re.findall(r"\b[A-Z]{2,4}\b|\b[A-Z][a-z]{1,4}\.", text)

@@ -153,6 +153,11 @@ class Nearness:
         self._embedder = embedder
         self._known: dict[str, Vector] = {}
 
+    def alike(self, one: str, other: str, least: float) -> bool:
+        """Whether two texts are at least so similar; never without a model."""
+        near = self.nearest([one], {0: [other]})
+        return near is not None and near[one, 0] >= least
+
     def nearest(
         self, statements: Sequence[str], among: Mapping[int, Sequence[str]]
     ) -> Mapping[tuple[str, int], float] | None:

@@ -1,8 +1,9 @@
 """Pairs of passages about the same thing that may disagree: hints for a person to check.
 
 Rules (`text.disagree`) compare passages that are near in meaning or have a name in common, sentence
-by sentence. If a language model is set up, it judges each pair that the rules found, and pairs it
-rejects are left out; it also reads the nearest passages itself and reports what the rules miss.
+by sentence; the embedding model says whether two sentences mean the same but for their values. If a
+language model is set up, it judges each pair that the rules found, and pairs it rejects are left
+out; it also reads the nearest passages itself and reports what the rules miss.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from trivium.answer.support import Nearness
 from trivium.core.errors import ModelError, NotEmbedded
-from trivium.core.types import OWNER, Mode, StoredChunk, Where
+from trivium.core.types import OWNER, Document, Mode, StoredChunk, Where
 from trivium.extract.bibliography import BIBTEX, CSL
 from trivium.library.documents import Documents
 from trivium.library.model import CurrentModel
@@ -20,6 +22,8 @@ from trivium.library.searching import Searching
 from trivium.operations.searching import SearchOptions
 from trivium.ports import Message
 from trivium.text.disagree import Claim, claims, disagreement, says
+from trivium.text.lexicon.dates import months
+from trivium.text.normalise import words
 
 NEIGHBOURS = 5  # similar passages that each one is compared with
 _MOST_NAMES = 3  # of a passage, whose other passages are compared with it
@@ -58,6 +62,7 @@ class Contradictions:
     _searching: Searching
     _documents: Documents
     _naming: dict[str, list[StoredChunk]] = field(default_factory=dict)  # of one run
+    _nearness: Nearness = field(default_factory=lambda: Nearness(None))  # of one document
 
     def find(
         self,
@@ -76,6 +81,7 @@ class Contradictions:
         self._naming = {}
         done = 0
         for document in documents:
+            self._nearness = Nearness(self._model.embedder)
             for passage in self._documents.passages(document.id, within):
                 done += 1
                 on_progress(min(done, total), total)
@@ -104,13 +110,25 @@ class Contradictions:
             near += self._who_name(name, within)
         for other in {other.id: other for other in near if _may_differ(passage, other)}.values():
             theirs = _claims(other)
+            certain = _are_of_a_series(passage.document, other.document)
             pairs += [
                 Contradiction(passage, first.text, other, two.text, why, judged=False)
-                for first, two, why in _disagreeing(mine, theirs)
+                for first, two, why in self._disagreeing(mine, theirs, certain=certain)
                 # A sentence with both means two things: 7th-level and 8th-level slots, say.
                 if not says(theirs, first) and not says(mine, two)
             ]
         return pairs
+
+    def _disagreeing(
+        self, mine: list[Claim], theirs: list[Claim], *, certain: bool
+    ) -> list[tuple[Claim, Claim, str]]:
+        alike = self._nearness.alike
+        return [
+            (one, other, why)
+            for one in mine
+            for other in theirs
+            if one.text != other.text and (why := disagreement(one, other, alike, certain=certain))
+        ]
 
     def _near(self, passage: StoredChunk, within: Where) -> list[StoredChunk]:
         try:
@@ -178,10 +196,12 @@ def _claims(passage: StoredChunk) -> list[Claim]:
     return claims(chunk.text, document.language, document.title, section)
 
 
-def _disagreeing(mine: list[Claim], theirs: list[Claim]) -> list[tuple[Claim, Claim, str]]:
-    return [
-        (claim, other, why)
-        for claim in mine
-        for other in theirs
-        if claim.text != other.text and (why := disagreement(claim, other))
-    ]
+def _are_of_a_series(one: Document, other: Document) -> bool:
+    """Minutes of January and of February, budgets of two years, chapters: each is about its own
+    time, so only what never changes can differ."""
+    mine, theirs = _undated(one.title), _undated(other.title)
+    return one.title != other.title and bool(mine) and mine == theirs
+
+
+def _undated(title: str) -> list[str]:
+    return [word for word in words(title) if word[0].isalpha() and word not in months(None)]

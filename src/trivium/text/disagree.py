@@ -19,7 +19,16 @@ from trivium.text.lexicon.negation import denies, negation
 from trivium.text.lexicon.quantities import Quantity, quantities
 from trivium.text.lexicon.words import lexicon as lexicon_of
 from trivium.text.normalise import fold
-from trivium.text.roles import Statement, both_name_it, differing, shared_names, statement
+from trivium.text.roles import (
+    Alike,
+    Statement,
+    apart_in_time,
+    both_name_it,
+    differing,
+    never,
+    shared_names,
+    statement,
+)
 from trivium.text.stems import content_words, stem
 
 # Of all words that carry the topic of two sentences, the share that both must have. A denial or
@@ -101,47 +110,61 @@ def _claim(
     )
 
 
-def disagreement(one: Claim, other: Claim) -> str:
-    """Why two claims may disagree, in a few words; empty: they don't."""
+def disagreement(one: Claim, other: Claim, alike: Alike = never, *, certain: bool = False) -> str:
+    """Why two claims may disagree, in a few words; empty: they don't. `alike`: whether two texts
+    mean nearly the same. `certain`: only in what never changes, such as a birth."""
     named = shared_names(one.statement, other.statement)
+    if certain:
+        return differing(one.statement, other.statement, certain=True) if named else ""
     if named:
-        return _of_one_name(one, other, len(named))
+        return _of_one_name(one, other, len(named), alike)
+    return _of_one_topic(one, other)
+
+
+def _of_one_topic(one: Claim, other: Claim) -> str:
+    """They name nothing in common, so most of their words must be the same."""
     shared = one.topic & other.topic
-    alike = len(shared) / len(one.topic | other.topic)
+    share = len(shared) / len(one.topic | other.topic)
     first, second = one.statement, other.statement
-    if first.only_names and second.only_names and alike >= NEARLY_THE_SAME and len(shared) >= 2:
+    if first.only_names and second.only_names and share >= NEARLY_THE_SAME and len(shared) >= 2:
         return f"names differ: {first.may_name[0]} and {second.may_name[0]}"  # "The capital is …"
     if first.names and second.names and (one.numbers or other.numbers or one.months):
         return ""  # each names another subject
-    if len(shared) < _FEWEST_SHARED or alike < SAME_TOPIC or not _same_subject(one, other):
+    if len(shared) < _FEWEST_SHARED or share < SAME_TOPIC or not _same_subject(one, other):
         return ""
     if one.negated != other.negated:
-        return "one says the opposite of the other" if alike >= NEARLY_THE_SAME else ""
+        return "one says the opposite of the other" if share >= NEARLY_THE_SAME else ""
     if one.numbers and other.numbers and not _some_equal(one.numbers, other.numbers):
+        if apart_in_time(first, second) and not _only_years(one, other):
+            return ""
         listed = (_listed(number.text for number in some.numbers) for some in (one, other))
         return f"numbers differ: {' and '.join(listed)}"
     for told, mine, theirs, least in (
         ("dates", one.months, other.months, SAME_TOPIC),
         ("names", one.names, other.names, NEARLY_THE_SAME),
     ):
-        if mine and theirs and not mine & theirs and alike >= least:
+        if mine and theirs and not mine & theirs and share >= least:
             return f"{told} differ: {_listed(mine)} and {_listed(theirs)}"
     return ""
 
 
-def _of_one_name(one: Claim, other: Claim, named: int) -> str:
+def _of_one_name(one: Claim, other: Claim, named: int, alike: Alike) -> str:
     """The names that both have are the subject, and count as words that they share."""
     shared, every = len(one.topic & other.topic), len(one.topic | other.topic)
     both = both_name_it(one.statement, other.statement)
-    certain = differing(one.statement, other.statement, certain=True)
-    if certain:
-        return certain
-    if not shared or (not both and shared / every < SAME_TOPIC):
+    if told := differing(one.statement, other.statement, certain=True):
+        return told
+    if not both and shared / every < SAME_TOPIC:
         return ""
-    if one.negated != other.negated:
-        alike = (shared + named) / (every + named)
-        return "one says the opposite of the other" if alike >= NEARLY_THE_SAME else ""
-    return differing(one.statement, other.statement)
+    same = (shared + named) / (every + named) >= NEARLY_THE_SAME
+    if one.negated != other.negated and same and shared:
+        return "one says the opposite of the other"
+    return differing(one.statement, other.statement, alike)
+
+
+def _only_years(*those: Claim) -> bool:
+    """Whether the numbers of one of them are years."""
+    return any({number.text for number in one.numbers} <= one.statement.times for one in those)
 
 
 def _some_equal(some: Iterable[Quantity], others: Sequence[Quantity]) -> bool:

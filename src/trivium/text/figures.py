@@ -11,24 +11,11 @@ from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
 from trivium.core.types import Figure
-from trivium.text.lexicon.words import languages, lexicon
-from trivium.text.normalise import fold, words
+from trivium.text.lexicon.dates import dates
+from trivium.text.lexicon.words import lexicon
+from trivium.text.normalise import words
 
 _SEPARATORS = ".,'’\u00a0\u202f"
-_NAME = r"[^\W\d_]{3,}"
-_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|\.|º)?"
-_YEAR = r"(?P<year>\d{4})(?![\w-])"
-_NOT_INSIDE = r"(?<![\w.,/-])"
-# Each with the order in which it names its parts. A day without a year is one only beside a name.
-_DATES = tuple(
-    re.compile(_NOT_INSIDE + pattern)
-    for pattern in (
-        r"(?P<year>\d{4})[-/.](?P<month>\d\d?)(?:[-/.](?P<day>\d\d?))?(?![\w/-])",
-        r"(?P<day>\d\d?)(?P<sign>[-/.])\s?(?P<month>\d\d?)[-/.]\s?(?P<year>\d{4}|\d\d)(?![\w/-])",
-        rf"{_DAY}[\s-](?:of\s|de\s)?(?P<name>{_NAME})\b\.?(?:,?[\s-](?:de\s|del\s)?{_YEAR})?",
-        rf"(?P<name>{_NAME})\.?\s(?P<day>\d\d?)(?:st|nd|rd|th)?(?![\w.:-]),?(?:\s{_YEAR})?",
-    )
-)
 _NUMBER = re.compile(
     rf"(?<![\w.,/:-])(?:(?P<plain>\d{{4,}})|(?P<grouped>\d{{1,3}}(?:[{_SEPARATORS}]\d{{3}})+))"
     rf"(?:[.,](?P<cents>\d{{1,2}}))?(?![\w/:-]|[.,]\d)"
@@ -48,11 +35,7 @@ _GROUPED = 7  # digits of such groups; 2019/20 and 24-7 are none
 _LONGEST_CODE = 40
 _ENGLISH = "en"
 _TELLING = 3  # characters: "bl" and "07" are in many documents
-_FOUR = 4
 _MONTHS, _DAYS = 12, 31
-_CENTURY = 2000
-_SHORT_IN = (_ENGLISH, "de")
-_GOES_ON = re.compile(r"\s[^\W\d_]")
 _LATIN = ("es", "pt", "ca")  # 7 de julio de 2026
 
 
@@ -114,41 +97,11 @@ def date_words(language: str, year: int, month: int, day: int) -> list[str]:
 
 
 def _dates(text: str) -> Iterator[tuple[int, int, Figure]]:
-    for pattern in _DATES:
-        for match in pattern.finditer(text):
-            days = _days(match)
-            if days:
-                typed = match[0].rstrip(" ,.")
-                said = tuple(words(typed))
-                yield match.start(), match.start() + len(typed), Figure(said, days=days)
-
-
-def _days(match: re.Match[str]) -> tuple[tuple[int, int, int], ...]:
-    """Year, month and day, 0 for what isn't said; two if 7/8/2026 may be in July or in August."""
-    said = match.groupdict()
-    named = fold(said["name"]) if said.get("name") else ""
-    month = _every_month().get(named, 0) if named else int(said["month"])
-    day, year = int(said["day"] or 0), int(said["year"] or 0)
-    year += _CENTURY if 0 < year < 100 else 0
-    if named and not year and not _is_month_alone(named, match):
-        return ()
-    both = [(year, month, day)]
-    if said.get("sign") == "/" and day <= _MONTHS and day != month:
-        both.append((year, day, month))
-    elif said.get("sign") == "/" and month > _MONTHS >= day:
-        both = [(year, day, month)]
-    is_day = said["day"] is not None
-    return tuple(
-        one for one in both if 0 < one[1] <= _MONTHS and (1 if is_day else 0) <= one[2] <= _DAYS
-    )
-
-
-def _is_month_alone(name: str, match: re.Match[str]) -> bool:
-    """Whether a short name is a month without a year: "out 2" and "set 5" are Portuguese and
-    Italian ones, and "section 5 may not" is none."""
-    if match["name"] == "may" and _GOES_ON.match(match.string, match.end()):
-        return False
-    return len(name) >= _FOUR or any(name in lexicon(code).months for code in _SHORT_IN)
+    """Days, and months in figures ("July 2026" is two words); none inside a code or a path."""
+    for date in dates(text, None):
+        around = {text[max(0, date.start - 1) : date.start], text[date.end : date.end + 1]}
+        if (date.day or date.text[0].isdigit()) and not around & {"-", "/"}:
+            yield date.start, date.end, Figure(tuple(words(date.text)), days=date.readings)
 
 
 def _numbers(text: str) -> Iterator[tuple[int, int, Figure]]:
@@ -207,10 +160,11 @@ def _alone(digits: str, decimals: str) -> re.Pattern[str]:
 def _written(
     year: int, month: int, day: int, codes: tuple[str, ...]
 ) -> tuple[tuple[str, ...], ...]:
-    months = {str(month), f"{month:02}"}
+    months = sorted({str(month), f"{month:02}"})
     names = {name: code for code in codes for name in _names(code)[month]}
     if not day:
-        found = [(f"{year}{month:02}",), (f"{year}", f"{month:02}"), (f"{month:02}", f"{year}")]
+        found = [(f"{year}{month:02}",), *((f"{year}", m) for m in months)]
+        found += [(m, f"{year}") for m in months]
         return (*found, *((name, f"{year}") for name in names))
     figures = {str(day), f"{day:02}", _ordinal(day)}
     ends = ((f"{year}",),) if year else ((),)
@@ -242,14 +196,4 @@ def _names(language: str) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {month: [] for month in range(1, _MONTHS + 1)}
     for name, month in lexicon(language).months.items():
         found[month] += [name] if len(words(name)) == 1 else []
-    return found
-
-
-@cache
-def _every_month() -> dict[str, int]:
-    """Of all languages; English and German first, where two have one word for different months."""
-    found: dict[str, int] = {}
-    for code in ("en", "de", *languages()):
-        for name, month in lexicon(code).months.items():
-            found.setdefault(name, month)
     return found

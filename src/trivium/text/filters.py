@@ -24,7 +24,6 @@ from trivium.core.errors import BadFilter, BadValue
 from trivium.core.types import AllOf, AnyOf, Compare, Condition, Exists, MetaScalar, Not, Operator
 from trivium.operations.searching import LONGEST_FILTER
 from trivium.text.lexicon.dates import dates
-from trivium.text.lexicon.words import languages
 from trivium.text.times import seconds_of
 from trivium.text.values import check_scalar, check_text
 
@@ -243,11 +242,10 @@ def _ordered(field: str, op: Operator, value: _Value) -> Compare:
 
 def _written_date(text: str) -> str:
     """`5 March 2024`, `März 2024` or `5.3.2024` as 2024-03-05; empty if it's no whole date."""
-    for language in languages():
-        for date in dates(text, language):
-            if date.text == text.strip() and date.year:
-                parts = [f"{date.year:04}", *(f"{n:02}" for n in (date.month, date.day) if n)]
-                return "-".join(parts)
+    for date in dates(text, None):
+        if date.text == text.strip() and date.year:
+            parts = [f"{date.year:04}", *(f"{n:02}" for n in (date.month, date.day) if n)]
+            return "-".join(parts)
     return ""
 
 

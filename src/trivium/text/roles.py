@@ -8,29 +8,54 @@ each other, however few other words they share. Rules without a language model; 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
 from functools import cache
+from itertools import pairwise
+from typing import TypeAlias
 
 from trivium.text.dictionary import in_dictionary
-from trivium.text.lexicon.dates import dates, times
-from trivium.text.lexicon.names import names
+from trivium.text.lexicon.dates import Date, dates, times
+from trivium.text.lexicon.names import PHONE, names
+from trivium.text.lexicon.negation import denies
 from trivium.text.lexicon.quantities import Quantity, quantities
-from trivium.text.lexicon.words import MONEY, is_money
+from trivium.text.lexicon.words import MONEY, is_money, money
 from trivium.text.lexicon.words import lexicon as lexicon_of
 from trivium.text.normalise import fold
 from trivium.text.stems import stem, stop_words
 
 _WORD = re.compile(r"[^\W_]+")
 _MOST = 0.5
+_FOUR = 4
+_SHORTEST = 20  # characters of what is said of a value, without what leads to it
+_CLAUSE = re.compile(r"[,;:]\s")
+_ENDS = re.compile(r"[,;](?= \S+ \S+ \S)")
+_OWN_DIGITS = 6  # of a phone number: what stands before may be left out
 _LONGEST_NAME = 100  # characters
 _WITHIN = 8  # words between a value and the word that says its role
 _YEAR = re.compile(r"1\d{3}|20\d\d")
+# Of an invented world, or long ago: "in 612", "the year 431", "- 618: death of King Aldous".
+_SHORT_YEAR = re.compile(
+    r"(?:\b(?:in|since|until|by|around|AD|um|seit|bis|anno|en)\s|^\W*)(?P<year>\d{3})"
+    r"(?=\s*[.,;:)]|\s*$|\s(?:the|was|at|in|of|by|war|der|die|wurde)\b)",
+    re.I,
+)
+_YEAR_ALONE = re.compile(r"(?<!\d)(?:1\d{3}|20\d\d)(?!\d)")
+# Whatever the dictionary says of the two words.
+_GERMAN = re.compile(r"\b(?:ist|war|heißt|hieß|durch|von) ([A-ZÄÖÜ]\w+ [A-ZÄÖÜ]\w+)(?=[.,;]|$)")
+_LISTED = re.compile(r"\s*(?:,|&|,?\s(?:and|or|und|oder|et|y|e))\s+")
+_TITLES = frozenset(
+    ("mr", "mrs", "ms", "miss", "dr", "prof", "professor", "sir", "herr", "frau", "aunt", "uncle",
+     "tante", "onkel", "mme", "m")
+)  # fmt: skip
+_NAMED_YEAR = re.compile(r"[^\W\d]\s(\d+)$")  # the year 431
+_LIFE = re.compile(r"(?<=[\w.] )\((?P<born>\d{3,4})\s?[-–]\s?(?P<died>\d{3,4})\)")  # after a name
 _SPAN = re.compile(r"\d{4}\s*[-–]\s*\d{2,4}|\b(?:from|until|since|von|bis|seit)\b.*\d{4}", re.I)
 # With one of these a role has one holder: somebody is or was it, did it, lives there. Two people
 # can meet a mayor, but only one is it.
 _HOLDS = re.compile(
-    r"\b(?:is|was|are|were|been|by|lives?|lived|born|belongs?|elected|headquarters|ist|war|sind|waren"
+    r"\b(?:is|was|are|were|been|by|lives?|lived|born|belongs?|owns?|leads?|married|elected|headquarters|ist|war|sind|waren"
     r"|wurde|von|durch|wohnt|lebt|geboren|gehört|gewählt|est|était|fut|par|vit|née?|es|era|fue|por"
     r"|vive|nació|è|fu|da|abita|nat[oa]|werd|door|woont|är|av|bor)\b|[’']s\b|[,:] (?=[A-ZÀ-Þ])",
     re.I,
@@ -75,6 +100,26 @@ _ONE_VALUE = (
     "editor herausgeber", "publisher verlag", "ruler herrscher herrscherin",
 )  # fmt: skip
 _TIMES, _NUMBERS = 4, 2  # of these roles
+
+
+# Whether the meanings of two texts are this near, as the cosine of vectors.
+Alike: TypeAlias = Callable[[str, str, float], bool]
+# Of two sentences without their values: what they speak of is the same. "Sofia was born in" and
+# "Sofia lives in" have .88.
+NUMBERS, NAMES = 0.7, 0.9
+
+
+def never(_one: str, _other: str, _least: float) -> bool:
+    """Without a model."""
+    return False
+
+
+class Same(Enum):
+    """Why two values have one role."""
+
+    ALONE = auto()  # a role that has one value
+    WORDS = auto()  # the words around them
+    MEANING = auto()  # the sentences without them mean the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,21 +174,31 @@ class Value:
 
     kind: str  # what it can be compared with: "year", "EUR", "length", "name", …
     text: str
+    start: int
+    end: int
     role: Role
     quantity: Quantity | None = None
+    date: Date | None = None
 
     def same(self, other: Value) -> bool:
         if self.quantity is not None and other.quantity is not None:
             return self.quantity.same(other.quantity) or other.quantity.same(self.quantity)
+        if self.date is not None and other.date is not None:
+            return self.date.fits(other.date) or other.date.fits(self.date)
         if self.kind == "hour":
             return _minutes(self.text) == _minutes(other.text)
-        return is_one(self.text, other.text)
+        if self.kind == "phone":
+            mine, theirs = (re.sub(r"\D", "", one.text)[-_OWN_DIGITS:] for one in (self, other))
+            return mine == theirs
+        return is_one(self.text, other.text) or _is_initial(self.text, other.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     """A sentence's names and values."""
 
+    text: str
+    language: str
     names: tuple[str, ...]  # folded
     about: tuple[str, ...]  # names in the title of its document or section
     first: str  # its first word, which may be a name
@@ -151,6 +206,18 @@ class Statement:
     times: frozenset[str]  # years
     is_span: bool  # from one time to another
     holds: bool  # says who or where somebody is
+
+    def around(self, value: Value) -> str:
+        """Its part of the sentence, between commas."""
+        before, after = self.text[: value.start], self.text[value.end :]
+        return f"{_CLAUSE.split(before)[-1]} {_CLAUSE.split(after)[0]}"
+
+    def without(self, value: Value) -> str:
+        """What it says of a value, with a blank to fill in."""
+        before, after = self.text[: value.start], self.text[value.end :]
+        before = before[before.rfind(": ", 0, max(0, len(before) - _SHORTEST)) + 1 :].lstrip()
+        end = _ENDS.search(after)
+        return f"{before}___{after[: end.start()] if end else after}"
 
     @property
     def may_name(self) -> tuple[str, ...]:
@@ -166,11 +233,12 @@ class Statement:
 def statement(sentence: str, language: str, about: str = "") -> Statement:
     """`about`: the title of its document or section, whose names count as named."""
     shown = re.sub(r"[’']s\b", "", sentence)
-    read = (_untitled(one, language) for one in names(shown, language))
+    read = (_untitled(one.rstrip(".'’"), language) for one in names(shown, language))
     own = [one for one in dict.fromkeys(read) if _is_name(one, language) and one in shown]
     opening = re.match(r"[A-ZÀ-Þ][\w-]+", shown)
     if opening and opening[0] not in " ".join(own).split() and _is_no_word(opening[0], language):
         own.insert(0, opening[0])  # "Hest has a harbour"
+    own += [one for one in _GERMAN.findall(shown) if language == "de" and one not in own]
     said = _names_in(own)
     first = fold(next(iter(_WORD.findall(shown)), ""))
     in_longer = any(" " in name and first in name.split() for name in said)
@@ -182,19 +250,33 @@ def statement(sentence: str, language: str, about: str = "") -> Statement:
     ):
         first = ""  # "Total:", "The", "In", or a part of "Project Falcon"
     values = [*_dated(shown, said, language), *_counted(shown, said, language)]
-    for name in own:
-        at = shown.find(name)
-        values.append(Value("name", name, _role(shown, at, at + len(name), said, language)))
+    for name, at in _alone(shown, own):
+        role = _role(shown, at, at + len(name), said, language)
+        values.append(Value("name", name, at, at + len(name), role))
     years = [value.text for value in values if value.kind == "year"]
     return Statement(
+        shown,
+        language,
         tuple(said),
         tuple(_names_in(names(_ADDED.sub(" ", about), language))),
         first,
         tuple(values),
-        frozenset(years),
-        bool(_SPAN.search(shown)),
+        frozenset(years or _YEAR_ALONE.findall(about)),
+        bool(_SPAN.search(_LIFE.sub("", shown))),
         bool(_HOLDS.search(sentence)),
     )
+
+
+def _alone(sentence: str, own: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """The names and where they are, without those that stand in a list: "A, B and C came"."""
+    placed = sorted((sentence.find(name), name) for name in own)
+    listed: list[int] = []
+    for (at, name), (then, _) in pairwise(placed):
+        if _LISTED.fullmatch(sentence, at + len(name), then):
+            listed += [at, then]
+    for at, name in placed:
+        if listed.count(at) + (len(listed) > 2) < 2:  # "The mayor of Hest, Ines Vale" isn't one
+            yield name, at
 
 
 def _dated(sentence: str, said: list[str], language: str) -> Iterator[Value]:
@@ -202,41 +284,57 @@ def _dated(sentence: str, said: list[str], language: str) -> Iterator[Value]:
     written = [one for one in dates(sentence, language) if one.month]
     for one in written:
         role = _role(sentence, one.start, one.end, said, language)
-        yield Value("date", one.text, role)
+        yield Value("date", one.text, one.start, one.end, role, date=one)
         if one.year:
-            yield Value("year", str(one.year), role)
+            yield Value("year", str(one.year), one.start, one.end, role)
     for when in times(sentence, language):
         if not _YEAR.fullmatch(when) and not any(when in one.text for one in written):
-            kind, at = "hour" if when[0].isdigit() else "day", sentence.find(when)
-            yield Value(kind, when, _role(sentence, at, at + len(when), said, language))
+            at = sentence.find(when)
+            role = _role(sentence, at, at + len(when), said, language)
+            year = _NAMED_YEAR.search(when)
+            kind = "year" if year else "hour" if when[0].isdigit() else "day"
+            yield Value(kind, year[1] if year else when, at, at + len(when), role)
+    for match in _SHORT_YEAR.finditer(sentence):
+        start, end = match.span("year")
+        yield Value("year", match["year"], start, end, _role(sentence, start, end, said, language))
+    for match in _LIFE.finditer(sentence):
+        for what in ("born", "died"):
+            yield Value("year", match[what], *match.span(what), Role((what,), ()))
 
 
 def _counted(sentence: str, said: list[str], language: str) -> Iterator[Value]:
-    """Numbers that are no part of a date, by what they count or measure."""
+    """Numbers that are no part of a date, by what they count or measure; and phone numbers."""
     taken = [m.span() for m in _HOUR.finditer(sentence) if m[2] or m[3]]
     taken += [(one.start, one.end) for one in dates(sentence, language) if one.month]
+    taken += [m.span("year") for m in _SHORT_YEAR.finditer(sentence)]
+    taken += [m.span() for m in _LIFE.finditer(sentence)]
+    for match in PHONE.finditer(sentence):
+        if not any(start <= match.start() < end for start, end in taken):
+            taken.append(match.span())
+            role = _role(sentence, *match.span(), said, language)
+            yield Value("phone", match[0], *match.span(), role)
     for one in quantities(sentence, language):
         if not one.readings or any(start <= one.start < end for start, end in taken):
             continue
         role = _role(sentence, one.start, one.end, said, language)
         if one.unit is None and _YEAR.fullmatch(one.text):
-            yield Value("year", one.text, role)
-        elif one.unit is None and not _is_numbered(one.text, sentence[: one.start], language):
-            of = next(iter(role.has_one_value("number")), next(iter(role.after), ""))
-            yield Value(f"number of {of}", one.text, role, one)
-        elif one.unit is not None:
-            kind = "money" if is_money(one.unit) else one.unit.dimension
-            yield Value(kind, one.text, role, one)
+            yield Value("year", one.text, one.start, one.end, role)
+        elif kind := _measured(one, sentence[: one.start], language):
+            is_pounds = fold(one.text).endswith(("pound", "pounds"))  # of money, mostly
+            one_of = replace(one, unit=money("GBP")) if is_pounds else one
+            yield Value("money" if is_pounds else kind, one.text, one.start, one.end, role, one_of)
 
 
-def _is_numbered(number: str, before: str, language: str) -> bool:
-    """Whether a number belongs to the word before it: Invoice 811, Room 12."""
-    word = _LAST_WORD.search(before)
-    return (
-        number.isdigit()
-        and word is not None
-        and fold(word[0].strip()) not in stop_words(language or "en")
-    )
+def _measured(one: Quantity, before: str, language: str) -> str:
+    """What a number can be compared with: "money", "length", "number", or `python` of Python 3.
+    Empty: Invoice 811 and room 12 are things of their own."""
+    if one.unit is not None:
+        return "money" if is_money(one.unit) else one.unit.dimension
+    word = _LAST_WORD.search(before) if one.text.isdigit() else None
+    name = fold(word[0].strip()) if word is not None else ""
+    if not name or name in stop_words(language or "en"):
+        return "number"
+    return name if _is_no_word(name, language) else ""
 
 
 def shared_names(one: Statement, other: Statement) -> tuple[str, ...]:
@@ -263,50 +361,80 @@ def is_one(one: str, other: str) -> bool:
     return bool(mine) and bool(theirs) and (mine <= theirs or theirs <= mine)
 
 
-def differing(one: Statement, other: Statement, *, certain: bool = False) -> str:
+def apart_in_time(one: Statement, other: Statement) -> bool:
+    """Whether each says a year or a day, and none is the other's."""
+    if one.times and other.times and not one.times & other.times:
+        return True
+    mine, theirs = ([v for v in some.values if v.kind == "date"] for some in (one, other))
+    return bool(mine) and bool(theirs) and not any(a.same(b) for a in mine for b in theirs)
+
+
+def differing(
+    one: Statement, other: Statement, alike: Alike = never, *, certain: bool = False
+) -> str:
     """Which values of one kind and role differ, for people; empty: none. For two statements about
     something that both name. `certain`: only in a role that has one value."""
     if one.is_span or other.is_span:
         return ""
-    apart_in_time = bool(one.times) and bool(other.times) and not one.times & other.times
+    apart = apart_in_time(one, other)
     subject = shared_names(one, other)
     others = _others(one, subject), _others(other, subject)
     elsewhere = bool(others[0]) and bool(others[1]) and not others[0] & others[1]
     found: dict[str, str] = {}
     told = ""
-    for mine, theirs, alone in _of_one_role(one, other):
-        held = _can_hold(one, mine, subject) and _can_hold(other, theirs, subject)
-        if mine.kind == "name" and not held:
+    for mine, theirs in _that_differ(one, other, subject):
+        why = _one_role(one, mine, other, theirs, alike)
+        if why is None:
             continue
         kind = _TOLD.get(mine.kind, "numbers")
         said = f"{kind} differ: {mine.text} and {theirs.text}"
-        if alone and (mine.kind in _WHEN or not apart_in_time):
+        is_time = mine.kind in _WHEN
+        if why is Same.ALONE and (is_time or not apart):
             return said
         found.setdefault(mine.kind, said)
-        # Other people's day, or what happens again, is no other day of the same thing.
-        if mine.kind not in _WHEN or not (elsewhere or not (one.holds and other.holds)):
+        # As it was at another time, or other people's day.
+        if not (elsewhere if is_time else apart):
             told = told or said
     if "date" in found:
         found.pop("year", None)
-    if certain or len(found) > 1 or (apart_in_time and not {"year", "date"} & {*found}):
-        return ""  # as it was at another time, or of another thing
-    return told
+    return "" if certain or len(found) > 1 else told
 
 
-def _of_one_role(one: Statement, other: Statement) -> Iterator[tuple[Value, Value, bool]]:
-    """Values of one kind that differ in one role, and that neither sentence has elsewhere; and
-    whether that role has one value."""
+def _that_differ(
+    one: Statement, other: Statement, subject: Sequence[str]
+) -> Iterator[tuple[Value, Value]]:
+    """Values of one kind that neither sentence has elsewhere."""
     for mine in one.values:
         for theirs in other.values:
             if mine.kind != theirs.kind or mine.same(theirs):
                 continue
-            kind = mine.kind
-            alone = bool(mine.role.has_one_value(kind) & theirs.role.has_one_value(kind))
-            if not alone and not mine.role.same(theirs.role):
-                continue
-            is_said = any(mine.kind == v.kind and mine.same(v) for v in other.values)
-            if mine.kind == "name" or not is_said:
-                yield mine, theirs, alone
+            if all(is_one(mine.kind, name) for name in subject):
+                continue  # Python 3 and Python 4, and nothing else
+            if mine.kind == "name":
+                holds = one.holds and other.holds
+                if holds and _can_hold(mine, theirs, one, other, subject):
+                    yield mine, theirs
+            elif not _has(other, mine) and not _has(one, theirs):
+                yield mine, theirs
+
+
+def _one_role(
+    one: Statement, mine: Value, other: Statement, theirs: Value, alike: Alike
+) -> Same | None:
+    """Why two values have one role; None: they don't, or one of them is denied."""
+    if denies(one.around(mine), one.language) != denies(other.around(theirs), other.language):
+        return None
+    if mine.role.has_one_value(mine.kind) & theirs.role.has_one_value(mine.kind):
+        return Same.ALONE
+    holds = mine.kind not in _WHEN or (one.holds and other.holds)
+    if holds and mine.role.same(theirs.role):
+        return Same.WORDS
+    least = NAMES if mine.kind == "name" else NUMBERS
+    return Same.MEANING if alike(one.without(mine), other.without(theirs), least) else None
+
+
+def _has(statement: Statement, value: Value) -> bool:
+    return any(value.kind == one.kind and value.same(one) for one in statement.values)
 
 
 def _others(claim: Statement, subject: Iterable[str]) -> frozenset[str]:
@@ -315,9 +443,15 @@ def _others(claim: Statement, subject: Iterable[str]) -> frozenset[str]:
     return frozenset(n for n in claim.names if not any(is_one(n, name) for name in named))
 
 
-def _can_hold(claim: Statement, value: Value, subject: Iterable[str]) -> bool:
-    """Whether the sentence says that this name has the role: not one that both sentences share."""
-    return claim.holds and not any(is_one(value.text, name) for name in subject)
+def _can_hold(
+    mine: Value, theirs: Value, one: Statement, other: Statement, subject: Sequence[str]
+) -> bool:
+    """Whether two names may have the role: neither is in both sentences, or all they speak of."""
+    return (
+        not any(is_one(mine.text, name) for name in (*other.names, other.first))
+        and not any(is_one(theirs.text, name) for name in (*one.names, one.first))
+        and not all(is_one(mine.text, name) or is_one(theirs.text, name) for name in subject)
+    )
 
 
 def _minutes(hour: str) -> int:
@@ -340,7 +474,16 @@ def _is_name(name: str, language: str) -> bool:
 def _untitled(name: str, language: str) -> str:
     """Mayor Ines Vale is Ines Vale."""
     title, _, rest = name.partition(" ")
-    return rest if rest and stem([fold(title)], language)[0] in _called(language) else name
+    plain = fold(title).strip(".")
+    is_title = plain in _TITLES or stem([plain], language)[0] in _called(language)
+    return rest if rest and is_title else name
+
+
+def _is_initial(one: str, other: str) -> bool:
+    """Whether two names may be one person's: Ines Calloway, I. Calloway."""
+    mine, theirs = _folded(one).split(), _folded(other).split()
+    same = len(mine) > 1 and len(theirs) > 1 and mine[-1] == theirs[-1]
+    return same and mine[0][0] == theirs[0][0]
 
 
 def _is_no_word(word: str, language: str) -> bool:
@@ -353,7 +496,9 @@ def _names_in(found: Iterable[str]) -> list[str]:
 
 
 def _folded(name: str) -> str:
-    return " ".join(fold(word) for word in _WORD.findall(name))
+    """Without the s of a genitive."""
+    words = (fold(word) for word in _WORD.findall(name))
+    return " ".join(word.removesuffix("s") if len(word) > _FOUR else word for word in words)
 
 
 def _role(sentence: str, start: int, end: int, said: list[str], language: str) -> Role:

@@ -142,3 +142,30 @@ def test_two_numbers_that_run_together_are_no_number() -> None:
     for text in ("42.33,83.05", "1,5.2,7", "scores 42.33,83.05 and 7"):
         assert all(isfinite(one.value) for one in quantities(text) if one.readings)
     assert [one.value for one in quantities("1,234.5")] == [1234.5]
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "readings"),
+    [
+        ("on 7/8/2026", "en", ((2026, 8, 7), (2026, 7, 8))),  # nobody can tell
+        ("on 7/20/2026", "en", ((2026, 7, 20),)),
+        ("am 1. 3. 84", "de", ((1984, 3, 1),)),
+        ("1.3.2024-31.3.2024", "de", ((2024, 3, 1),)),
+        ("in January, 2006", "en", ((2006, 1, 0),)),
+        ("7-Jul-2026", "en", ((2026, 7, 7),)),
+        ("since 2026-07", "en", ((2026, 7, 0),)),
+        ("in 3/2025", "en", ((2025, 3, 0),)),
+        ("45 March 2024", "en", ((2024, 3, 0),)),
+        ("file 1190/01 of 2010/11, 20.20.2004, 5.0.2195", "de", ()),
+        ("may 5 people come?", "en", ()),
+    ],
+)
+def test_a_date_is_read_as_it_is_typed(
+    text: str, language: str, readings: tuple[tuple[int, int, int], ...]
+) -> None:
+    assert next((one.readings for one in dates(text, language)), ()) == readings
+
+
+def test_a_date_that_may_be_two_fits_both() -> None:
+    assert strange_dates("on 7 August 2026", "en", [("due 8/7/2026", "en")]) == []
+    assert strange_dates("on 9 August 2026", "en", [("due 8/7/2026", "en")]) == ["9 August 2026"]

@@ -3,32 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import compress
+from typing import TypeAlias
 
-from trivium.text.lexicon.words import lexicon
+from trivium.text.lexicon.words import languages, lexicon
 from trivium.text.normalise import fold
 
 _WORD = r"[^\W\d_]{3,}"
+_DAY = r"(?:0?[1-9]|[12]\d|3[01])"
+_MONTH = r"(?:0?[1-9]|1[0-2])"
 _NUMERIC = (
-    r"\b(?P<iso_year>\d{4})-(?P<iso_month>\d\d)-(?P<iso_day>\d\d)\b"
-    r"|\b(?P<dot_day>\d{1,2})\.\s?(?P<dot_month>\d{1,2})\.\s?(?P<dot_year>\d{4})\b"
+    # 2024-03-05, 2024/3/5, 2024-03. Not 2024/03: files of courts and seasons are numbered so.
+    r"(?<!\w)(?<!\d[.,])(?:(?P<year_first>1\d{3}|20\d\d)"
+    rf"(?:(?P<mark>[-/.])(?P<month>{_MONTH})(?P=mark)(?P<day_last>{_DAY})"
+    r"|-(?P<month_alone>0[1-9]|1[0-2])(?!-\d))"
+    # 3/2025
+    rf"|(?<![/-])(?P<month_before>{_MONTH})/(?P<year_after>(?:19|20)\d\d)(?![/-])"
+    # 5.3.2024, 5. 3. 24, 5/3/2024
+    r"|(?P<one>\d\d?)(?P<sign>[-/.])\s?(?P<two>\d\d?)(?P=sign)\s?(?P<year_last>\d{4}|\d\d(?!\.\d)))"
+    r"(?!\w)"
 )
 _WORDED = (
-    # 5th of March 2024, 5. März 2024, 5 de marzo de 2024
-    rf"|\b(?P<day_a>\d{{1,2}})(?:st|nd|rd|th|er|\.|º)?\s(?:of\s|de\s)?(?P<a>{_WORD})\.?"
-    r"(?:,?\s(?:de\s|del\s)?(?P<year_a>\d{4}))?\b"
-    # March 5, 2024; March 2024; March
-    rf"|\b(?P<b>{_WORD})\.?(?:\s(?P<day_b>\d{{1,2}})(?:st|nd|rd|th)?(?!\d),?)?"
-    r"(?:\s(?:de\s)?(?P<year_b>\d{4}))?\b"
+    # 5th of March 2024, 5. März 2024, 5 de marzo de 2024; March 5, 2024; March 2024; March
+    rf"|(?:(?<!\w)(?<!\d[.,])(?P<before>{_DAY})(?:st|nd|rd|th|er|\.|º)?[\s-](?:of\s|de\s)?)?"
+    rf"\b(?P<name>{_WORD})\b\.?(?(before)|(?:\s(?P<after>{_DAY})(?:st|nd|rd|th)?(?!\w|[.:]\d))?)"
+    r"(?:,?[\s-](?:de\s|del\s)?(?P<year>\d{4})(?!\w))?"
 )
 _PATTERN = re.compile(_NUMERIC + _WORDED)
 _NUMBERS = re.compile(_NUMERIC)
-_MONTH = re.compile(  # of a year: 2025-03, 3/2025
-    r"(?<![\w.,/-])(?:(?P<year_a>(?:19|20)\d\d)-(?P<a>0[1-9]|1[0-2])"
-    r"|(?P<b>0?[1-9]|1[0-2])/(?P<year_b>(?:19|20)\d\d))(?![\w/-])"
-)
+_GOES_ON = re.compile(r"\s[^\W\d_]")
+_FOUR = 4
+_MOST_MONTHS, _MOST_DAYS = 12, 31
+_LAST_CENTURY = 69  # 5.3.84 is in 1984, as strptime has it
 
 _TIME = re.compile(
     r"\b(?:1[0-9]|20)\d\d\b|\b\d{1,2}:\d\d\b"
@@ -56,78 +65,107 @@ _UNTIL = re.compile(
 )
 
 
+Reading: TypeAlias = tuple[int, int, int]  # year, month and day; 0 for what isn't said
+
+
 @dataclass(frozen=True, slots=True)
 class Date:
     text: str  # as written
     start: int
     end: int
-    year: int | None = None
-    month: int | None = None
-    day: int | None = None
+    readings: tuple[Reading, ...]  # two if 7/8/2026 may be in July or in August
+
+    @property
+    def year(self) -> int:
+        return self.readings[0][0]
+
+    @property
+    def month(self) -> int:
+        return self.readings[0][1]
+
+    @property
+    def day(self) -> int:
+        return self.readings[0][2]
 
     def fits(self, other: Date) -> bool:
         """Whether the other one says all that this one says."""
-        return all(
-            mine is None or mine == theirs
-            for mine, theirs in (
-                (self.year, other.year),
-                (self.month, other.month),
-                (self.day, other.day),
-            )
+        return any(
+            all(not said or said == theirs for said, theirs in zip(mine, known, strict=True))
+            for mine in self.readings
+            for known in other.readings
         )
 
 
 @cache
-def months(language: str) -> tuple[tuple[str, int], ...]:
-    """Folded names and numbers."""
-    return tuple(lexicon(language).months.items())
+def months(language: str | None) -> Mapping[str, int]:
+    """Folded names and numbers. None: of every language; English and German first, where two have
+    one word for different months."""
+    if language is not None:
+        return lexicon(language).months
+    found: dict[str, int] = {}
+    for code in ("en", "de", *languages()):
+        for name, month in lexicon(code).months.items():
+            found.setdefault(name, month)
+    return found
 
 
-@cache
-def _months(language: str) -> dict[str, int]:
-    return dict(months(language))
+def dates(text: str, language: str | None = "") -> list[Date]:
+    """In order; None: of every language. A month by itself counts if it is capitalised: "in May",
+    not "may"."""
+    return [*_found(_PATTERN, text, language)]
 
 
 def numeric(text: str) -> list[Date]:
     """Dates in figures alone: 2025-02-04, 4.2.2025, 2025-02."""
-    days = [date for found in _NUMBERS.finditer(text) for date in dates(found[0])]
-    return days + [
-        Date(m[0], *m.span(), int(m["year_a"] or m["year_b"]), int(m["a"] or m["b"]))
-        for m in _MONTH.finditer(text)
-    ]
+    return [*_found(_NUMBERS, text, "")]
 
 
-def dates(text: str, language: str = "") -> list[Date]:
-    """In order. A month by itself counts if it is capitalised: "in May", not "may"."""
-    known, found = _months(language), []
-    at = 0
-    while match := _PATTERN.search(text, at):
-        given = match.groupdict()
-        name = given["a"] or given["b"]
-        month = known.get(fold(name)) if name else None
+def _found(pattern: re.Pattern[str], text: str, language: str | None) -> Iterator[Date]:
+    known, at = months(language), 0
+    while match := pattern.search(text, at):
         at = match.end()
-        if name and month is None:
-            at = match.end("a") if given["a"] else match.end("b")
-            continue
-        alone = bool(name) and not any(
-            given[part] for part in ("day_a", "year_a", "day_b", "year_b")
-        )
-        if alone and (not name[0].isupper() or len(name) < 3):
-            continue
-        number = given["iso_month"] or given["dot_month"]
-        year = given["iso_year"] or given["dot_year"] or given["year_a"] or given["year_b"]
-        day = given["iso_day"] or given["dot_day"] or given["day_a"] or given["day_b"]
-        found.append(
-            Date(
-                match[0].rstrip(" ,"),
-                match.start(),
-                match.end(),
-                int(year) if year else None,
-                int(number) if number else month,
-                int(day) if day else None,
-            )
-        )
-    return found
+        if name := match.groupdict().get("name"):
+            month = known.get(fold(name))
+            readings = () if month is None else _in_words(match, month, language)
+            at = at if readings else match.end("name")
+        else:
+            readings = _in_figures(match)
+        if readings:
+            said = match[0].rstrip(" ,.")
+            yield Date(said, match.start(), match.start() + len(said), readings)
+
+
+def _in_words(match: re.Match[str], month: int, language: str | None) -> tuple[Reading, ...]:
+    name, day, year = match["name"], match["before"] or match["after"], match["year"]
+    if not year and not day and name[0].islower():
+        return ()
+    if not year and name == "may" and _GOES_ON.match(match.string, match.end()):
+        return ()  # "section 5 may not", "may 5 people"
+    # "out 2" and "set 5" are Portuguese and Italian.
+    if language is None and not year and len(name) < _FOUR and fold(name) not in _short():
+        return ()
+    return ((int(year or 0), month, int(day or 0)),)
+
+
+@cache
+def _short() -> frozenset[str]:
+    return frozenset({*lexicon("en").months, *lexicon("de").months})
+
+
+def _in_figures(match: re.Match[str]) -> tuple[Reading, ...]:
+    if match["month_before"]:
+        return ((int(match["year_after"]), int(match["month_before"]), 0),)
+    if match["year_first"]:
+        month, day = match["month_alone"] or match["month"], match["day_last"]
+        return ((int(match["year_first"]), int(month), int(day or 0)),)
+    year, one, two = (int(match[part]) for part in ("year_last", "one", "two"))
+    if len(match["year_last"]) == 2:
+        year += 2000 if year < _LAST_CENTURY else 1900
+    read = [(year, two, one)]
+    if match["sign"] == "/" and one != two:
+        read.append((year, one, two))
+    fits = (1 <= month <= _MOST_MONTHS and 1 <= day <= _MOST_DAYS for _, month, day in read)
+    return tuple(compress(read, fits))
 
 
 def times(text: str, language: str = "") -> list[str]:

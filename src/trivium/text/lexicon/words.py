@@ -141,6 +141,8 @@ def lexicon(language: str) -> Lexicon:
     units = {}
     for name, unit in {**english["units"], **own.get("units", {})}.items():
         units[name] = Unit(unit, *data["measures"][unit])
+        if language == "de":  # nach drei Tagen, sechs Monaten
+            units.setdefault(f"{name}n", units[name])
         if "meter" in name or "liter" in name:  # British spelling
             british = name.replace("meter", "metre").replace("liter", "litre")
             units.setdefault(british, units[name])

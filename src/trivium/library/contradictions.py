@@ -112,10 +112,10 @@ class Contradictions:
             theirs = _claims(other)
             certain = _are_of_a_series(passage.document, other.document)
             pairs += [
-                Contradiction(passage, first.text, other, two.text, why, judged=False)
-                for first, two, why in self._disagreeing(mine, theirs, certain=certain)
+                Contradiction(passage, first.text, other, second.text, why, judged=False)
+                for first, second, why in self._disagreeing(mine, theirs, certain=certain)
                 # A sentence with both means two things: 7th-level and 8th-level slots, say.
-                if not says(theirs, first) and not says(mine, two)
+                if not says(theirs, first) and not says(mine, second)
             ]
         return pairs
 
@@ -124,10 +124,11 @@ class Contradictions:
     ) -> list[tuple[Claim, Claim, str]]:
         alike = self._nearness.alike
         return [
-            (one, other, why)
-            for one in mine
+            (claim, other, why)
+            for claim in mine
             for other in theirs
-            if one.text != other.text and (why := disagreement(one, other, alike, certain=certain))
+            if claim.text != other.text
+            and (why := disagreement(claim, other, alike, certain=certain))
         ]
 
     def _near(self, passage: StoredChunk, within: Where) -> list[StoredChunk]:

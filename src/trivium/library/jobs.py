@@ -217,11 +217,11 @@ class Jobs:
             JobState.RUNNING if job.worker in alive else JobState.QUEUED for job in left
         )
         oldest = min((job.created_at for job in left), default="")
-        found = self._backend.jobs.task_states()
+        by_state = self._backend.jobs.task_states()
         since = datetime.fromisoformat(oldest) if oldest else datetime.now(UTC)
         return QueueState(
             jobs={str(state): states[state] for state in (JobState.QUEUED, JobState.RUNNING)},
-            tasks={str(s): found.get(s, 0) for s in TaskState if s is not TaskState.CANCELLED},
+            tasks={str(s): by_state.get(s, 0) for s in TaskState if s is not TaskState.CANCELLED},
             documents_left=sum(job.tasks - job.ended for job in left if job.kind != REEMBED),
             age_seconds=max(0.0, (datetime.now(UTC) - since).total_seconds()),
             workers=len(alive),

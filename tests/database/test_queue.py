@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from tests import postgres
 from trivium.config import Settings
 from trivium.core.places import DatabaseAddress
 from trivium.core.types import Labels
-from trivium.core.work import JobState, Offered, Priority
+from trivium.core.work import JobState, Offered, Priority, TaskEnd, TaskState
 from trivium.library import Library
 from trivium.ports import worker_lease
 from trivium.sources.folder import FolderSource
@@ -51,8 +52,9 @@ def test_workers_take_documents_of_different_jobs(place: DatabaseAddress, tmp_pa
         assert library.jobs.get(jobs[0]).state is JobState.DONE
 
 
-def statements(jobs: int) -> int:
-    """To take over from a dead worker in a queue of this many jobs, and to claim."""
+@contextmanager
+def queued(jobs: int) -> Iterator[tuple[SqlQueue, list[str]]]:
+    """A queue of this many jobs of one document, and the statements sent from then on."""
     with postgres.library() as place:
         open_backend(place, BackendOptions()).close()
         engine = open_database(parse(place))
@@ -67,13 +69,33 @@ def statements(jobs: int) -> int:
         for number in range(jobs):
             offered = [Offered(f"/{number}", str(number), 10, b"key")]
             queue.create("add", "add", {}, Priority.INTERACTIVE, offered)
+        asked.clear()
+        yield queue, asked
+        leases.close()
+        engine.dispose()
+
+
+def statements(jobs: int) -> int:
+    """To take over from a dead worker in a queue of this many jobs, and to claim."""
+    with queued(jobs) as (queue, asked):
         assert len(queue.claim("dead", CLAIMED)) == CLAIMED
         asked.clear()
         queue.recover()
         assert len(queue.claim("next", CLAIMED)) == 1, "it was lost before, so it comes alone"
-        leases.close()
-        engine.dispose()
         return len(asked)
+
+
+def test_jobs_that_end_together_cost_what_one_does() -> None:
+    """Uploads are jobs of one document."""
+
+    def ending(jobs: int) -> int:
+        with queued(jobs) as (queue, asked):
+            taken = queue.claim("one", CLAIMED)
+            asked.clear()
+            queue.end([TaskEnd(task.id, TaskState.DONE, "added") for task in taken])
+            return len(asked)
+
+    assert ending(CLAIMED) == ending(1)
 
 
 def test_a_long_queue_costs_no_more_for_each_document() -> None:

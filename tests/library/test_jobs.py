@@ -68,6 +68,19 @@ def test_how_long_the_queue_is(library: Library, files: Path) -> None:
     assert not any(library.jobs.queue_state().tasks.values())
 
 
+def test_jobs_of_one_run_are_told_of_their_own_near_copies(library: Library, files: Path) -> None:
+    words = [f"word{n}" for n in range(300)]
+    texts = {"old": words, "draft": [*words[:299], "last"], "other": words[::-1]}
+    jobs = {}
+    for name, text in texts.items():
+        (files / f"{name}.txt").write_text(" ".join(text))
+        jobs[name] = library.jobs.enqueue(FolderSource([files / f"{name}.txt"]), Labels()).id
+    assert library.jobs.work_next()
+    told = {name: library.jobs.get(job).notes for name, job in jobs.items()}
+    near = ("1 document is nearly the same as others (#1 and #2).",)
+    assert told == {"old": near, "draft": near, "other": ()}
+
+
 def test_before_a_long_job_the_pace_of_the_model_is_said(library: Library, files: Path) -> None:
     write(files, "amber")
     job = library.jobs.get(enqueue(library, files))

@@ -166,29 +166,35 @@ class Pipeline:
     # --- 2. they are read, compared, labelled and cut, in a thread of the pool
 
     def _prepare(self, group: list[InFlight]) -> None:
+        dropped = [flight for flight in group if self._is_dropped(flight)]
+        if dropped:
+            self._drop(dropped)
+        kept = [flight for flight in group if flight not in dropped]
+        if kept:
+            self._find_out(kept)
+
+    def _drop(self, group: list[InFlight]) -> None:
+        outcomes = [Outcome(flight.offer.item.uri, Fate.CANCELLED) for flight in group]
+        self._events.put((group, list[Decision](outcomes)))
+
+    def _find_out(self, group: list[InFlight]) -> None:
         try:
             first = group[0].offer
-            if self._is_dropped(group[0]):
-                outcomes: list[Decision] = [
-                    Outcome(flight.offer.item.uri, Fate.CANCELLED) for flight in group
-                ]
-            else:
-                preparations = [
-                    Preparation(
-                        flight.offer.item,
-                        flight.steps,
-                        flight.offer.anew,
-                        is_dropped=partial(self._is_dropped, flight),
-                    )
-                    for flight in group
-                ]
-                outcomes = first.preparer.prepare(preparations, first.labels)
-                for flight, preparation in zip(group, preparations, strict=True):
-                    flight.unfetched = preparation.unfetched
+            preparations = [
+                Preparation(
+                    flight.offer.item,
+                    flight.steps,
+                    flight.offer.anew,
+                    is_dropped=partial(self._is_dropped, flight),
+                )
+                for flight in group
+            ]
+            outcomes = first.preparer.prepare(preparations, first.labels)
+            for flight, preparation in zip(group, preparations, strict=True):
+                flight.unfetched = preparation.unfetched
             self._events.put((group, outcomes))
         except Dropped:
-            dropped = [Outcome(flight.offer.item.uri, Fate.CANCELLED) for flight in group]
-            self._events.put((group, list[Decision](dropped)))
+            self._drop(group)
             return
         except BaseException as error:
             if not is_of_one_document(error):
@@ -427,13 +433,13 @@ def _is_unread(flight: InFlight, outcome: Outcome) -> bool:
 
 
 def _go_together(group: list[InFlight], flight: InFlight) -> bool:
-    """Small documents of one job: one thread can prepare them together."""
+    """Small documents, of one job or of several alike: one thread can prepare them together."""
     first, other = group[0].offer, flight.offer
     if first.alone or other.alone or flight.is_recording or group[0].is_recording:
         return False
     if len(group) == TOGETHER or not (_is_small(first.item) and _is_small(other.item)):
         return False
-    alike = (first.job, first.preparer) == (other.job, other.preparer)
+    alike = (first.preparer, first.priority) == (other.preparer, other.priority)
     return alike and first.labels == other.labels
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -255,16 +255,17 @@ class Documents:
     def near_notes(self, new: Sequence[DocumentId], within: Where = OWNER) -> list[str]:
         """Notes about documents just added: those that are nearly the same as others the caller
         may see."""
+        return near_told(self.near(new, within))
+
+    def near(
+        self, new: Sequence[DocumentId], within: Where = OWNER
+    ) -> dict[DocumentId, DocumentId]:
+        """For each document, if any that the caller may see is nearly the same: the first."""
         matches: dict[DocumentId, DocumentId] = {}
         for start in range(0, len(new), _SLICE):
             ids = new[start : start + _SLICE]
             matches |= near(ids, self._backend.documents.sketches(within, ids), NEARLY_EQUAL)
-        if not matches:
-            return []
-        pairs = dict.fromkeys((min(pair), max(pair)) for pair in matches.items())  # each once
-        named = ", ".join(f"#{first} and #{other}" for first, other in [*pairs][:_NAMED])
-        few = "1 document is" if len(matches) == 1 else f"{len(matches):,} documents are"
-        return [f"{few} nearly the same as others ({named})."]
+        return matches
 
     def page(
         self,
@@ -316,3 +317,12 @@ class Documents:
     def close(self) -> None:
         if self._painting is not None:
             self._painting.close()
+
+
+def near_told(matches: Mapping[DocumentId, DocumentId]) -> list[str]:
+    if not matches:
+        return []
+    pairs = dict.fromkeys((min(pair), max(pair)) for pair in matches.items())  # each once
+    named = ", ".join(f"#{first} and #{other}" for first, other in [*pairs][:_NAMED])
+    few = "1 document is" if len(matches) == 1 else f"{len(matches):,} documents are"
+    return [f"{few} nearly the same as others ({named})."]

@@ -38,7 +38,7 @@ from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.preparing import CHUNKING
 from trivium.ingest.tasks import clean_item
 from trivium.library.assembly import embeds_by_processor
-from trivium.library.documents import Documents
+from trivium.library.documents import Documents, near_told
 from trivium.library.model import CurrentModel, description
 from trivium.library.worker import WorkerRun, check, options_for
 from trivium.models.catalogue import pace_beside_others
@@ -376,8 +376,10 @@ class Jobs:
                     run.work_off(None)
         except LibraryBusy:
             return False
+        near = self._documents.near([id_ for tally in tallies.values() for id_ in tally.fresh])
         for job, tally in tallies.items():
-            notes_of_job = [*tally.notes, *notes, *self._documents.near_notes(tally.fresh)]
+            copies = {id_: near[id_] for id_ in tally.fresh if id_ in near}
+            notes_of_job = [*tally.notes, *notes, *near_told(copies)]
             if notes_of_job:
                 self._backend.queue.note(job, notes_of_job)
         self._model.renew_separation()

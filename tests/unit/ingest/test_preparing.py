@@ -51,9 +51,9 @@ def gone() -> bytes:
     raise FileUnreadable("c.txt is no longer there.")
 
 
-def preparer(store: Backend) -> Preparer:
+def preparer(store: Backend, kind: type[Preparer] = Preparer) -> Preparer:
     chunker = Clumsy(Cl100kTokens(), 400, 80, 40, ceiling=400, most=100, strategy="auto")
-    return Preparer(store, chunker, here, BUILT_IN, max_bytes=1000, max_chunks=1)
+    return kind(store, chunker, here, BUILT_IN, max_bytes=1000, max_chunks=1)
 
 
 def item(name: str, data: bytes) -> SourceItem:
@@ -127,6 +127,27 @@ def test_what_is_known_is_told_from_what_is_new() -> None:
         "/one.txt", "default"
     )
     assert len(store.documents.all(OWNER)) == len(many) + 2
+
+
+def test_small_documents_of_several_jobs_are_prepared_together() -> None:
+    groups: list[list[str]] = []
+
+    class Noting(Preparer):
+        def prepare(self, asked: Sequence[Preparation], labels: Labels) -> list[Decision]:
+            groups.append([one.item.uri for one in asked])
+            return super().prepare(asked, labels)
+
+    store = open_memory()
+    maker, wanted = preparer(store, Noting), [f"/{n}.txt" for n in range(TOGETHER)]
+    offers = [
+        Offer(item(uri[1:], uri.encode()), Labels(), maker, n) for n, uri in enumerate(wanted)
+    ]
+    with Pipeline(store, Embedding(store, TOY), readers=1) as pipeline:
+        pipeline._cancelled.add(3)
+        fates = {outcome.uri: outcome.fate for outcome in pipeline.run(offers)}
+    assert fates.pop(wanted.pop(3)) is Fate.CANCELLED
+    assert fates == dict.fromkeys(wanted, Fate.ADDED)
+    assert groups == [wanted]
 
 
 def test_what_comes_while_the_last_are_embedded_does_not_wait_for_the_end(tmp_path: Path) -> None:

@@ -275,9 +275,10 @@ class VectorTables:
             else:
                 self._add_missing(connection, table, model)
             self._add_graph(connection, table)
-            if old is not None:
+            highest = int(connection.scalar(text(f"SELECT max(chunk) FROM {table}")) or 0)
+            if old is not None:  # last: searches wait from here to the end of the transaction
                 connection.execute(text(f"DROP TABLE {old}"))
-            return int(connection.scalar(text(f"SELECT max(chunk) FROM {table}")) or 0)
+            return highest
 
     @staticmethod
     def _add_missing(connection: Connection, table: str, model: str) -> None:

@@ -19,6 +19,7 @@ from sqlalchemy import (
     Engine,
     Integer,
     Row,
+    bindparam,
     case,
     cast,
     delete,
@@ -290,11 +291,16 @@ def counted(connection: Connection, ids: Sequence[TaskId]) -> Iterator[list[JobI
     before = _count(connection, ids)
     yield sorted(before)
     after = _count(connection, ids)
+    rows: list[dict[str, int]] = []
     for job, counts in before.items():
-        changes = {name: after[job][name] - counts[name] for name in _COUNTS}
-        values = {name: jobs.c[name] + by for name, by in changes.items() if by}
-        if values:
-            connection.execute(update(jobs).where(jobs.c.id == job).values(**values))
+        changes = {f"_{name}": after[job][name] - counts[name] for name in _COUNTS}
+        if any(changes.values()):
+            rows.append({"_id": job, **changes})
+    if rows:
+        by = {name: bindparam(f"_{name}", type_=jobs.c[name].type) for name in _COUNTS}
+        grown = {name: jobs.c[name] + more for name, more in by.items()}
+        mine = update(jobs).where(jobs.c.id == bindparam("_id"))
+        connection.execute(mine.values(**grown), rows)
 
 
 def _ids(connection: Connection, which: ColumnElement[bool]) -> list[TaskId]:

@@ -397,14 +397,27 @@ def _close_ended(connection: Connection, some: Sequence[JobId]) -> None:
     """Jobs whose last task has ended are done."""
     over = jobs.c.state.in_(UNFINISHED) & (jobs.c.ended >= jobs.c.tasks) & jobs.c.complete
     query = select(jobs.c.id, jobs.c.failed).where(jobs.c.id.in_(some), over)
-    for job, failed in connection.execute(query).all():
-        unchanged = (tasks.c.job == job) & (tasks.c.fate == "unchanged")
-        gone = connection.execute(
-            delete(tasks).where(unchanged, tasks.c.state == TaskState.DONE, tasks.c.parent == 0)
-        )
-        state = JobState.FAILED if failed else JobState.DONE
-        ended = {"state": state, "ended_at": now(), "unchanged": jobs.c.unchanged + gone.rowcount}
-        connection.execute(update(jobs).where(jobs.c.id == job).values(**ended))
+    closed = connection.execute(query).all()
+    if not closed:
+        return
+    unlisted = tasks.c.job.in_([row.id for row in closed]) & (tasks.c.fate == "unchanged")
+    unlisted &= (tasks.c.state == TaskState.DONE) & (tasks.c.parent == 0)
+    count = select(tasks.c.job, func.count()).where(unlisted).group_by(tasks.c.job)
+    unchanged = {row[0]: row[1] for row in connection.execute(count)}
+    if unchanged:
+        connection.execute(delete(tasks).where(unlisted))
+    rows = [
+        {
+            "_id": row.id,
+            "_state": JobState.FAILED if row.failed else JobState.DONE,
+            "_unchanged": unchanged.get(row.id, 0),
+        }
+        for row in closed
+    ]
+    ended = {"state": bindparam("_state", type_=jobs.c.state.type), "ended_at": now()}
+    more = jobs.c.unchanged + bindparam("_unchanged", type_=jobs.c.unchanged.type)
+    mine = update(jobs).where(jobs.c.id == bindparam("_id"))
+    connection.execute(mine.values(unchanged=more, **ended), rows)
 
 
 def _insert(

@@ -103,7 +103,7 @@ class RecursiveChunker:
         self._minimum = minimum
         self._apart = apart
         self.fingerprint = (
-            f"RecursiveChunker/2 size={size} overlap={overlap} minimum={minimum}"
+            f"RecursiveChunker/3 size={size} overlap={overlap} minimum={minimum}"
             f" tokens={tokens.name}"
         )
 
@@ -137,7 +137,7 @@ class RecursiveChunker:
                     cut = [*headings, *cut]
                 queue.extendleft(reversed(cut))
                 continue
-            small = not draft.pieces or draft.tokens < self._minimum
+            small = not draft.has_text or draft.tokens < self._minimum
             room = self._size if small or not drafts else self._size - self._overlap
             if draft.tokens + piece.tokens <= room:
                 draft.append(piece)
@@ -273,7 +273,10 @@ class RecursiveChunker:
             return own
         window = max(start, end - room * OVERLAP_CHARS_PER_TOKEN)
         content = text[window:end]
-        for find in (boundaries.lines, boundaries.sentences, boundaries.words):
+        is_row = " | " in content.rstrip().rpartition("\n")[2]  # half of one says nothing
+        for find in (boundaries.lines, boundaries.sentences, boundaries.words)[
+            : 1 if is_row else 3
+        ]:
             used = 0
             chosen = len(content)
             for position in reversed(find(content)):

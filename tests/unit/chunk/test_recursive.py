@@ -179,6 +179,26 @@ def test_tables_repeat_their_header_and_keep_their_rows() -> None:
         assert chunk.embedded_text.startswith("Shop\nName | Price\nitem")
 
 
+def test_no_chunk_ends_with_the_names_of_a_table() -> None:
+    """Its rows fitted a chunk of their own, but not one with their names: 4 of 40 chunks of filings
+    were the end of the text before and a bare header."""
+    names = "| Harbour | Year ended December 31, 2016 | Year ended December 31, 2015 |"
+    rows = "\n".join(f"| Berth {at} | {at * 31} | {at * 17} |" for at in range(24))
+    extraction = markdown(f"# Dues\n\n{SENTENCE * 12}\n\n{names}\n|-|-|-|\n{rows}\n")
+    chunks = RecursiveChunker(TOKENS, 300, 60, 20).chunk(extraction)
+    assert len(chunks) > 1
+    for chunk in chunks:
+        assert not chunk.text.endswith("December 31, 2015")
+
+
+def test_what_is_repeated_of_a_table_is_whole_rows() -> None:
+    row = "| " + " | ".join(f"cell number {at}" for at in range(20)) + " |"
+    table = "\n".join([row, "|-" * 20 + "|", *[row] * 8])
+    chunks = RecursiveChunker(TOKENS, 300, 60, 20).chunk(markdown(table))
+    assert len(chunks) > 1
+    assert all(chunk.text.startswith("cell number 0 |") for chunk in chunks)
+
+
 def test_a_header_that_is_not_in_the_text_is_always_given() -> None:
     table = Element("table", 0, 7, header="h1 | h2")
     chunks = RecursiveChunker(TOKENS).chunk(Extraction("a\nb\nc\nd", (table,), "", "text/csv"))
@@ -251,7 +271,7 @@ def test_time_is_linear_in_length() -> None:
 
 def test_fingerprint_names_everything_that_decides() -> None:
     assert RecursiveChunker(TOKENS, 300, 60, 30).fingerprint == (
-        "RecursiveChunker/2 size=300 overlap=60 minimum=30 tokens=cl100k_base"
+        "RecursiveChunker/3 size=300 overlap=60 minimum=30 tokens=cl100k_base"
     )
 
 

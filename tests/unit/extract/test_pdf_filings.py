@@ -167,3 +167,99 @@ def test_a_head_that_says_continued_says_nothing() -> None:
         prose(sheet, 80, 20 + at, f"Of berth {'abcdef'[at]} ")
         sheets.append(sheet)
     assert "Continued" not in read(*sheets).text
+
+
+def test_a_heading_on_a_page_that_is_set_smaller_is_found() -> None:
+    """Kraft Heinz' 10-K of 2022 is set smaller than the exhibits behind it, which are longer: it
+    had next to no headings."""
+    report = Sheet()
+    for at in range(16):
+        report.put(72, 120 + 11 * at, PROSE, size=9)
+    report.put(72, 320, "Human Capital Management", "Times-Bold", 9)
+    for at in range(4):
+        report.put(72, 342 + 11 * at, PROSE, size=9)
+    exhibits = []
+    for _ in range(3):
+        sheet = Sheet()
+        prose(sheet, 60, 40)
+        exhibits.append(sheet)
+    assert "Human Capital Management" in headings_of(read(report, *exhibits))
+
+
+def test_a_place_above_a_subheading_and_a_name_with_a_colon_are_headings() -> None:
+    """Employees in Spain stood under "PAPUA NEW GUINEA"."""
+    sheet = Sheet()
+    y = prose(sheet, 60) + 10
+    sheet.put(72, y, "SPAIN", "Times-Bold")
+    sheet.put(72, y + 20, "NOTIFICATIONS", "Times-Italic")
+    y = prose(sheet, y + 40) + 10
+    sheet.put(72, y, "Engagement and Retention:", "Times-Bold")
+    prose(sheet, y + 12)
+    assert headings_of(read(sheet)) == ["SPAIN", "NOTIFICATIONS", "Engagement and Retention:"]
+
+
+def test_a_heading_that_is_continued_overleaf_stands_once() -> None:
+    """What followed under a subheading lost it at the end of its page."""
+    first, second = Sheet(), Sheet()
+    first.put(72, 60, "2. Accounting Policies", "Times-Bold")
+    y = prose(first, 84) + 12
+    first.put(72, y, "Concentration of Risk", "Times-Bold")
+    prose(first, y + 20, 40)
+    second.put(72, 60, "2. Accounting Policies (Continued)", "Times-Bold")
+    second.put(72, 84, "We had three customers who owed us more than a tenth of all our dues.")
+    got = read(first, second)
+    assert headings_of(got) == ["2. Accounting Policies", "Concentration of Risk"]
+    assert "Concentration of Risk" in got.elements[-1].headings
+
+
+def test_links_to_the_contents_on_every_page_go() -> None:
+    sheets = []
+    for at in range(7):
+        sheet = Sheet()
+        y = prose(sheet, 60, 9 + 5 * (at % 3), f"Of berth {'abcdefg'[at]} ")
+        sheet.put(72, y + 20, "Table of Contents")
+        prose(sheet, y + 40, 6, f"Of quay {'abcdefg'[at]} ")
+        sheets.append(sheet)
+    assert read(*sheets).text.count("Table of Contents") == 1
+
+
+def test_an_amount_at_a_lines_end_ends_no_sentence() -> None:
+    sheet = Sheet()
+    y = prose(sheet, 60) + 10
+    sheet.put(72, y, "The goods that lie there rose in our last year to $1.75")
+    sheet.put(72, y + 12, "Billion, of which a tenth is coal.")
+    assert "to $1.75 Billion" in read(sheet).text
+
+
+def test_what_follows_a_list_is_none_of_it() -> None:
+    sheet = Sheet()
+    prose(sheet, 60)
+    sheet.put(90, 132, "\u2022")
+    sheet.put(104, 132, "More was paid for coal")
+    sheet.put(72, 144, "Pharmacies: no change.")
+    assert "\n\n\u2022 More was paid for coal\n\nPharmacies" in read(sheet).text
+
+
+def test_shares_below_money_are_a_table() -> None:
+    """Every second row of Best Buy's tables has a sign behind its figure, none below a figure."""
+    sheet = Sheet()
+    prose(sheet, 60)
+    for at in range(6):
+        for end in (340, 420, 500):
+            if at % 2:
+                sheet.put_right(end + 7, 150 + 14 * at, f"{at}.{at} %", size=8)
+            else:
+                sheet.put_right(end - 24, 150 + 14 * at, "$", size=8)
+                sheet.put_right(end, 150 + 14 * at, f"{at}42", size=8)
+        sheet.put(72, 150 + 14 * at, f"Dues of berth {'abcdef'[at]}", size=8)
+    text = read(sheet).text
+    assert "Dues of berth a | $042 | $042 | $042\nDues of berth b | 1.1% | 1.1% | 1.1%" in text
+
+
+def test_dates_that_stand_close_are_the_names_of_one_column_each() -> None:
+    sheet = Sheet()
+    sheet.put_right(504, 72, "December 31, 2022 December 25, 2021 December 26, 2020", size=7)
+    ends = (380, 442, 500)
+    rows(sheet, 86, ("Income", "2,368", "1,024", "361"), ("Dues", "914", "236", "327"), ends=ends)
+    names = ["December 31, 2022", "December 25, 2021", "December 26, 2020"]
+    assert header_of(read(sheet)).split(" | ")[1:] == names

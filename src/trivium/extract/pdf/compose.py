@@ -14,7 +14,13 @@ from trivium.extract.pdf import front
 from trivium.extract.pdf.assemble import assemble
 from trivium.extract.pdf.columns import common_gutter, find_gutter
 from trivium.extract.pdf.flow import join_flow, lift_floats
-from trivium.extract.pdf.headings import Bookmark, HeadingRules, drop_items, set_levels
+from trivium.extract.pdf.headings import (
+    Bookmark,
+    HeadingRules,
+    drop_items,
+    set_levels,
+    without_repeats,
+)
 from trivium.extract.pdf.layout import fragments_of, head_lines, read_lines
 from trivium.extract.pdf.marks import Block, Column, Fragment, Line, Page
 from trivium.extract.pdf.paragraphs import build_blocks
@@ -123,7 +129,7 @@ def _blocks(
     rules = HeadingRules(typography, marks, lines)
     before = build_blocks(lines[:start], typography, rules)
     after = build_blocks(lines[end:], typography, rules)
-    blocks = join_flow([*before, *after], typography)
+    blocks = join_flow(without_repeats([*before, *after]), typography)
     drop_items(blocks)
     blocks = lift_floats(blocks)
     set_levels(blocks, marks, typography, titled=bool(end))

@@ -11,7 +11,10 @@ from trivium.extract.pdf.headings import REFERENCES
 from trivium.extract.pdf.marks import Block
 from trivium.extract.pdf.typography import Typography, join_lines
 
-_FINISHED = re.compile(r"(?<!\bal)(?<!e\.g)(?<!i\.e)(?<!\bFig)(?<!\bcf)[.!?:][\"”’)\]]*\d{0,2}$")
+_FINISHED = re.compile(
+    r"(?<!\bal)(?<!e\.g)(?<!i\.e)(?<!\bFig)(?<!\bcf)"
+    r"(?:[.!?:][\"”’)\]]*|(?<!\d)[.!?:][\"”’)\]]*\d{1,2})$"  # not "$1.75"
+)
 _OPEN = re.compile(
     r"(?:,|\b(?:an?|and|at|by|for|from|in|its|of|on|or|our|that|the|their|to|which|with))$"
 )

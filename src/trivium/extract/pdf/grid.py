@@ -6,6 +6,7 @@ together. Knows positions and what figures look like, nothing of ruling lines.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -30,6 +31,8 @@ WRAPPED = 1.9  # sizes of the font between the lines of a cell
 WIDE = 8  # columns from which a table that is mostly empty has none: labels of a drawing
 SPARSE = 0.4
 CENTRED = 0.25  # of a column's width: how far from the middle of its columns a name may stand
+
+_DATE = re.compile(r"[A-Z][a-z]+\.? \d{1,2},? (?:19|20)\d\d")
 
 Span = tuple[float, float]
 
@@ -208,10 +211,22 @@ def _names(grid: list[_Cells], spans: list[Span]) -> list[str]:
                 for i, (low, high) in enumerate(spans)
                 if min(cell.right, high) - max(cell.left, low) > 1
             ]
-            for column in over if at and len(over) > 1 else [at]:
-                names[column] = f"{names[column]} {cell.text}".strip()
+            over = list(over) if at and len(over) > 1 else [at]
+            for column, text in zip(over, _parts(cell, len(over)), strict=True):
+                names[column] = f"{names[column]} {text}".strip()
     named = sum(bool(name) for name in names[1:])
     return names if named and named >= 0.5 * (len(names) - 1) else []
+
+
+def _parts(cell: Cell, count: int) -> list[str]:
+    """What a name says over each of its columns: dates that stand close are one of each."""
+    words = cell.text.split(" ")
+    each, left = divmod(len(words), count)
+    if not left and count > 1 and each > 1:
+        parts = [" ".join(words[at : at + each]) for at in range(0, len(words), each)]
+        if all(_DATE.fullmatch(part) for part in parts):
+            return parts
+    return [cell.text] * count
 
 
 def _shared(line: _Cells, spans: list[Span]) -> dict[int, range]:

@@ -15,7 +15,6 @@ from trivium.extract.pdf.typography import Typography, is_typewriter
 
 MAX_WORDS = 18
 MAX_BOLD = 30  # words of a line: a risk of a report may take two of them
-CLAIM = 4  # blanks of a sentence; with fewer it is a label as "Signed."
 MAX_ITALIC = 12  # words; longer ones are quotations
 LARGER = 1.08  # of the body's size
 MANY_LINES = 12  # of text on a page: they say in which size it is set
@@ -45,7 +44,8 @@ REFERENCES = re.compile(
     r"(?i)(?:(?:\d{1,2}|[IVX]{1,4}|[A-Z])\.? +)?(?:references(?: and notes| cited)?|bibliography"
     r"|works cited|literature cited|literatur(?:verzeichnis)?|quellen(?:verzeichnis)?)[.:]?$"
 )
-_CONTENTS = re.compile(r"(?:table of )?contents|inhalt(?:sverzeichnis)?", re.I)
+CONTINUED = re.compile(r"\W*\b(?:continued|cont[’']?d|fortsetzung)[.)]*$", re.I)
+CONTENTS = re.compile(r"(?:table of )?contents|inhalt(?:sverzeichnis)?", re.I)
 _TOP = re.compile(r"(\d{1,2})((?:\.\d+)*) ?\.? +\S")
 _LETTER = re.compile(r"[^\W\d_]")
 # Divisions that name themselves, from the widest: each is inside those before it.
@@ -149,7 +149,7 @@ class HeadingRules:
 
     def _body(self, line: Line) -> float:
         """The size of the text around a line: contracts at the end of a report have their own."""
-        return self._own.get(line.page, self._type.size)
+        return max(self._own.get(line.page, 0.0), self._type.size)
 
     def _is_ordinary(self, line: Line, text: str) -> bool:
         """Whether a line is text beyond doubt: set as all others, in small letters, with neither
@@ -189,22 +189,25 @@ class HeadingRules:
         distinct = self._distinct(line, text)
         if below is None or below.column is not line.column:
             return distinct and line.peak > LARGER * self._body(line)
-        size = self._body(line)
+        size = self._own.get(line.page, self._type.size)  # smaller ones count here only
         if line.peak < 0.95 * size:
             return False
         if not distinct:
             return line.italic and self._set_apart(line, text, below)
         body = abs(below.size - size) < 0.1 * size
         near = below.base - line.base < 4 * size
-        large = line.peak > 1.15 * size
-        return (body and near and len(below.text) > 20) or large or self._same(line, below)
+        large = line.peak > 1.15 * self._body(line)
+        parted = len(below.text) > 20 or (below.italic and not line.italic)  # or a subheading
+        return (body and near and parted) or large or self._same(line, below)
 
     def _is_claim(self, line: Line, text: str, below: Line | None) -> bool:
-        """Whether a whole sentence in bold stands alone above prose, as the risks of a report."""
-        if below is None or text[-1] != "." or not line.bold or self._type.bold or below.bold:
+        """Whether a line in bold alone above prose ends as a sentence, as the risks of a report, or
+        with a colon."""
+        if below is None or not line.bold or self._type.bold or below.bold:
             return False
         apart = below.base - line.base > 1.12 * self._type.leading(self._type.size)
-        return apart and text.count(" ") >= CLAIM and len(below.text) > WHOLE_LINE
+        ends = (text[-1] == "." and apart) or text[-1] == ":"
+        return ends and " " in text and len(below.text) > WHOLE_LINE
 
     def _set_apart(self, line: Line, text: str, below: Line) -> bool:
         """Whether an italic line stands alone above upright text, as subheadings of reports do."""
@@ -289,12 +292,12 @@ def _is_short(line: Line) -> bool:
 
 
 def _own_sizes(lines: Iterable[Line], size: float) -> dict[int, float]:
-    """The pages that are set in larger type than the document, and in which."""
+    """The pages that are set in another size than the document, and in which."""
     found: dict[int, float] = {}
     for page, group in groupby(lines, key=lambda line: line.page):
         weighed = [(line.size, len(line.text)) for line in group if len(line.text) > WHOLE_LINE]
         usual = dominant(weighed) if len(weighed) >= MANY_LINES else 0.0
-        if usual > size:
+        if usual and usual != size:
             found[page] = usual
     return found
 
@@ -310,6 +313,20 @@ def is_parted(line: Line, times: int = 1) -> bool:
 def bare(text: str) -> str:
     """Only letters and digits, for comparing headings."""
     return _SIGNS.sub("", clean(text).casefold())
+
+
+def without_repeats(blocks: list[Block]) -> list[Block]:
+    """The blocks but for headings that say again overleaf what the text is about: it goes on."""
+    kept: list[Block] = []
+    known: set[str] = set()
+    for block in blocks:
+        if block.role == "heading":
+            name = CONTINUED.sub("", block.text)
+            if name != block.text and bare(name) in known:
+                continue
+            known.add(bare(name))
+        kept.append(block)
+    return kept
 
 
 def drop_items(blocks: list[Block]) -> None:
@@ -339,7 +356,7 @@ def set_levels(
     the top: passages never cross one."""
     marked = {(mark.page, bare(mark.title)): mark.level for mark in bookmarks}
     headings = [block for block in blocks if block.role == "heading"]
-    contents = [block for block in headings if _CONTENTS.fullmatch(block.text)]
+    contents = [block for block in headings if CONTENTS.fullmatch(block.text)]
     divisions = _division_levels(headings)
     roman = sum(bool(_ROMAN.match(block.text)) for block in headings) >= 2
     by_type: dict[_Type, int] = {}

@@ -27,7 +27,8 @@ _MONEY = re.compile(r"[$€£¥]")
 _ASCII_SIGNS = str.maketrans("", "", string.punctuation)
 STATEMENT = 8  # words of a sentence; a heading with fewer may end like one ("What now!")
 HALF_SENTENCE = 30  # words: headings that long are sentences, and have their end
-_END = re.compile(r"[.!?:;…][\"”’)\]]*\d{0,2}$")
+# With the mark of a note, but not "$1.75".
+_END = re.compile(r"(?:[.!?:;…][\"”’)\]]*|(?<!\d)[.!?:;…][\"”’)\]]*\d{1,2})$")
 _INNER_END = re.compile(r"[a-z]{3}[.!?] [A-Z]")
 SMALL = 0.93  # of the body's size: footnotes, captions, labels in figures
 
@@ -195,6 +196,13 @@ def _indents(lines: list[Line], start: int, at: int) -> bool:
         return True  # an entry of one line above another
     if at - start == 1 and _hangs(above, line, ended=ended):
         return False
+    if (
+        ended
+        and shift < -0.5 * em
+        and line.left < lines[start].left
+        and BULLET.match(lines[start].text)
+    ):
+        return True  # back from a list
     if shift > 0.5 * em:
         nxt = lines[at + 1] if at + 1 < len(lines) else None
         back = nxt is None or nxt.column is not line.column or nxt.left < line.left - 0.4 * em

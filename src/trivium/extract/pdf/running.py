@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from trivium.extract.pdf.counting import PAGE_NUMBER, page_numbers, same_place, split_numbers
+from trivium.extract.pdf.headings import CONTENTS, CONTINUED
 from trivium.extract.pdf.marks import Fragment, Page, Word
 
 MARGIN = 0.16  # of the page's width: where line numbers stand
@@ -32,8 +33,6 @@ LARGE = 1.3  # a line set larger must be a title
 MAX_DIGITS = 4  # of a line's number
 CELL = 8.0  # sizes of the font that a cell is wide at most; a line of a column is wider
 _LETTER = re.compile(r"[^\W\d_]")
-# Repeats a head that the text has had.
-_CONTINUED = re.compile(r"\b(?:continued|cont[’']?d|fortsetzung)[.)]*$", re.I)
 
 
 @dataclass(slots=True)
@@ -101,10 +100,11 @@ def drop_running(pages: list[tuple[Page, list[Fragment]]]) -> list[Parted]:
         by_page[outer.page].append(outer)
     counting = page_numbers(pages)
     beside = _beside_numbers(pages, counting)
+    links = _links_to_contents(pages)
     seen: set[tuple[str, str]] = set()
     parted = []
     for index, (page, fragments) in enumerate(pages):
-        dropped, heads = {id(f) for f in fragments if id(f) in counting}, []
+        dropped, heads = {id(f) for f in fragments if id(f) in counting or id(f) in links}, []
         for fragment in [f for f in fragments if id(f) in beside]:
             dropped.add(id(fragment))
             if ("", fragment.text) not in seen:
@@ -124,7 +124,7 @@ def drop_running(pages: list[tuple[Page, list[Fragment]]]) -> list[Parted]:
             ):
                 continue
             dropped.add(id(outer.fragment))
-            if words and (outer.side, outer.key) not in seen and not _CONTINUED.search(outer.text):
+            if words and (outer.side, outer.key) not in seen and not CONTINUED.search(outer.text):
                 seen.add((outer.side, outer.key))
                 heads.append(outer.fragment)
         text = [f for f in fragments if id(f) not in dropped]
@@ -157,6 +157,17 @@ def _beside_numbers(pages: list[tuple[Page, list[Fragment]]], counting: set[int]
             if len({index for index, _ in alike}) >= BESIDE:
                 found |= {id(fragment) for _, fragment in alike}
     return found - counting
+
+
+def _links_to_contents(pages: list[tuple[Page, list[Fragment]]]) -> set[int]:
+    """The ids of "Table of Contents" where filings print it on every page; the first one stays."""
+    found = [
+        fragment
+        for _, fragments in pages
+        for fragment in fragments
+        if len(fragment.words) <= FEW and CONTENTS.fullmatch(fragment.text)
+    ]
+    return {id(fragment) for fragment in found[1:]} if len(found) >= BESIDE else set()
 
 
 def _is_foot(fragment: Fragment, number: Fragment, fragments: list[Fragment]) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import PurePosixPath
 
 from trivium.answer.cells import Found, Read
@@ -26,12 +27,12 @@ from trivium.ports import Embedder, ReadingEmbedder
 from trivium.text.disagree import Claim, claims, disagreement
 from trivium.text.languages import detect_language
 from trivium.text.lexicon import grammar
-from trivium.text.lexicon.dates import recurring, times, until
+from trivium.text.lexicon.dates import dates, recurring, times, until
 from trivium.text.lexicon.grammar import DETERMINERS, function_words
 from trivium.text.lexicon.measures import BILLS, CHANGED, COSTS, DIMENSIONS, HOW, PRICE, TOTAL
 from trivium.text.lexicon.names import agent, contact, is_first_person, names, subject
 from trivium.text.lexicon.negation import denies
-from trivium.text.lexicon.quantities import differ, figures, money, quantities
+from trivium.text.lexicon.quantities import differ, figures, money, quantities, shared
 from trivium.text.lexicon.questions import (
     VERDICTS,
     Asks,
@@ -43,6 +44,7 @@ from trivium.text.lexicon.questions import (
     verdict,
 )
 from trivium.text.normalise import fold, words
+from trivium.text.roles import Alike
 from trivium.text.stems import stem
 
 MOST_COMPARED = 40  # sentences by meaning, the best by words; 25 tokens each take .3 s on 2 cores
@@ -71,6 +73,15 @@ _CODE = re.compile(  # figures that count nothing: § 3, no. 12, MV-77120-4, 7b
     r"(?i)(?:§§?|\bno\.|\bnr\.|#)\s?[\w-]*\d[\w-]*|\b[a-z]+-\d[\w-]*|\b[a-z]{1,2}\d+\b"
     r"|(?<![$€£\d.,])\d+[a-f]\b|\b\d+-\d{3,}\b"
 )
+_DIFFERS = {  # how a reason begins that is about what was asked
+    Asks.AMOUNT: ("numbers",),
+    Asks.WHEN: ("dates", "times"),
+    Asks.WHO: ("names",),
+    Asks.WHERE: ("names", "numbers"),
+    Asks.NAME: ("names",),
+    Asks.YES_NO: ("one says",),
+    Asks.OTHER: ("",),
+}
 _VERDICT = re.compile(rf"({'|'.join(sorted(VERDICTS))}): ")
 
 
@@ -128,6 +139,8 @@ class Extractor:
         best = self._sentences(asked, passages, likeness, before)
         lists = _from_lists(asked, passages, likeness) if _may_list(asked) else None
         chosen = _chosen(asked, found, best, lists)
+        if best and len(chosen) == 1 and best[0].text in chosen[0].text:
+            chosen += _other_side(asked, best[0], passages, Nearness(self._embedder).alike)
         told = [(one, _not_again(asked, one, before)) for one in chosen]
         whole = [new for old, new in told if new is old]
         return whole or [new for _, new in told if new is not None]
@@ -681,7 +694,7 @@ def _quoted(asked: Question, best: Sequence[_Candidate]) -> list[Picked]:
     for one in best[1:]:
         elsewhere = one.passage.citation.document != first.passage.citation.document
         alike = one.said >= 0.95 * first.said and _same_subject(first.text, one.text)
-        if elsewhere and alike and _disagree(first, one):
+        if elsewhere and alike and _disagree(asked, first, one):
             return [*picked, replace(_quote(asked, one, one.text), differs=True)]
     if first.value or asked.asks not in (Asks.OTHER, Asks.LIST):
         return picked
@@ -716,10 +729,15 @@ def _lead(passage: Passage, text: str) -> str:
     return ", ".join(part for part in (speaker.author, time) if part)
 
 
-def _disagree(one: _Candidate, other: _Candidate) -> bool:
+def _disagree(asked: Question, one: _Candidate, other: _Candidate) -> bool:
     """Whether two sentences give different answers."""
+    if asked.asks is Asks.WHEN:
+        days, others = (dates(c.text, c.passage.language) for c in (one, other))
+        if days or others:  # the year of a budget is no other day
+            fit = any(a.fits(b) or b.fits(a) for a, b in product(days, others))
+            return bool(days and others) and not fit
     if figures(one.value) and figures(other.value):
-        return differ(one.value, other.value)
+        return differ(one.value, other.value) and not shared(one.text, other.text)
     if one.value and other.value:
         return one.value != other.value
     # Without titles: the question says already that both are about the same.
@@ -733,6 +751,31 @@ def _disagree(one: _Candidate, other: _Candidate) -> bool:
 def _measures(claim: Claim) -> bool:
     """Whether its numbers have units: "section 3" and "section 4" are two things."""
     return any(one.unit is not None for one in claim.numbers)
+
+
+def _other_side(
+    asked: Question, first: _Candidate, passages: Sequence[Passage], alike: Alike
+) -> list[Picked]:
+    """The first sentence of another document that contradicts the answer in what was asked, by the
+    rules of `trivium contradictions`."""
+    wanted = _DIFFERS.get(asked.asks, ())
+    answer = _claims(first.passage, first.text) if wanted else []
+    for passage in passages:
+        if not answer or passage.citation.document == first.passage.citation.document:
+            continue
+        for sentence in sentences(passage):
+            told = (
+                disagreement(a, b, alike) for a in answer for b in _claims(passage, sentence.text)
+            )
+            if any(why.startswith(wanted) for why in told if why):
+                lead = _lead(passage, sentence.text)
+                return [Picked(sentence.text, passage.number, first.score, True, lead=lead)]
+    return []
+
+
+def _claims(passage: Passage, text: str) -> list[Claim]:
+    place = passage.citation
+    return claims(text, passage.language, place.title, (place.headings or ("",))[-1])
 
 
 def _yes_or_no(asked: Question, one: _Candidate) -> str:

@@ -45,6 +45,11 @@ _ARTICLES = frozenset(
 )
 _ADDED = re.compile(r"\([^)]*\)")
 _WORD = re.compile(r"[^\W\d_]+")
+# Begins with what the sentence before may name: "The mayor is …", "It lies …".
+_POINTS = re.compile(
+    r"(?:The|It|He|She|They|Its|His|Her|Their|Der|Die|Das|Er|Sie|Es|Sein|Seine|Ihr|Ihre"
+    r"|Le|La|Les|Il|Elle|El|Los|Las)\b"
+)
 _LONGEST = 400  # characters of a sentence: longer ones are tables
 
 
@@ -68,12 +73,15 @@ def claims(text: str, language: str, title: str = "", section: str = "") -> list
     cuts = [0, *boundaries.sentences(text), len(text)]
     about = _stems(title, language), _stems(section, language)
     found = []
+    before = ""
     for start, end in pairwise(cuts):
         sentence = " ".join(text[start:end].split()).replace("’", "'")
         if len(sentence) > _LONGEST or sentence.endswith("?") or _MACHINE.search(sentence):
             continue
-        claim = _claim(sentence, language, *about, f"{title}. {section}")
+        known = f"{title}. {section}. {before if _POINTS.match(sentence) else ''}"
+        claim = _claim(sentence, language, *about, known)
         said = claim.statement
+        before = sentence if said.names or said.first else before
         named = claim.topic and (said.names or said.first or said.about)
         enough = named or len(claim.topic) >= _FEWEST_SHARED
         if enough and len(claim.numbers) <= _MOST_NUMBERS:
@@ -156,7 +164,8 @@ def _of_one_name(one: Claim, other: Claim, named: int, alike: Alike) -> str:
         return told
     if not both and shared / every < SAME_TOPIC:
         return ""
-    same = (shared + named) / (every + named) >= NEARLY_THE_SAME
+    fewer = min(len(one.topic), len(other.topic))
+    same = (shared + named) / (every + named) >= NEARLY_THE_SAME or 1 < fewer == shared
     if one.negated != other.negated and same and shared:
         return "one says the opposite of the other"
     return differing(one.statement, other.statement, alike)

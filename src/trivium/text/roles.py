@@ -8,7 +8,7 @@ each other, however few other words they share. Rules without a language model; 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cache
@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from trivium.text.dictionary import in_dictionary
 from trivium.text.lexicon.dates import Date, dates, times
+from trivium.text.lexicon.grammar import function_words
 from trivium.text.lexicon.names import PHONE, names
 from trivium.text.lexicon.negation import denies
 from trivium.text.lexicon.quantities import Quantity, quantities
@@ -49,8 +50,16 @@ _TITLES = frozenset(
     ("mr", "mrs", "ms", "miss", "dr", "prof", "professor", "sir", "herr", "frau", "aunt", "uncle",
      "tante", "onkel", "mme", "m")
 )  # fmt: skip
+_LABELLED = re.compile(
+    r"\b(?P<noun>[^\W\d_]{3,}) (?P<number>\d{1,4})(?![\w%€$£°]|[.,:/-]\d|\s[%€$£°])"
+    r"(?:\s(?P<after>\w+))?"
+)
 _NAMED_YEAR = re.compile(r"[^\W\d]\s(\d+)$")  # the year 431
-_LIFE = re.compile(r"(?<=[\w.] )\((?P<born>\d{3,4})\s?[-–]\s?(?P<died>\d{3,4})\)")  # after a name
+# After a name: Odile Fontaine (1893–1971), Otto Lind 1911-1986.
+_LIFE = re.compile(
+    r"(?<=[\w.] )(?:\((?P<born>\d{3,4})\s?[-–]\s?(?P<died>\d{3,4})\)"
+    r"|(?<=[a-zß-ÿ] )(?P<b>1\d{3}|20\d\d)\s?[-–]\s?(?P<d>1\d{3}|20\d\d)$)"
+)
 _SPAN = re.compile(r"\d{4}\s*[-–]\s*\d{2,4}|\b(?:from|until|since|von|bis|seit)\b.*\d{4}", re.I)
 # With one of these a role has one holder: somebody is or was it, did it, lives there. Two people
 # can meet a mayor, but only one is it.
@@ -204,6 +213,7 @@ class Statement:
     first: str  # its first word, which may be a name
     values: tuple[Value, ...]
     times: frozenset[str]  # years
+    labels: Mapping[str, str]  # flat 7, sprint 14
     is_span: bool  # from one time to another
     holds: bool  # says who or where somebody is
 
@@ -239,7 +249,8 @@ def statement(sentence: str, language: str, about: str = "") -> Statement:
     if opening and opening[0] not in " ".join(own).split() and _is_no_word(opening[0], language):
         own.insert(0, opening[0])  # "Hest has a harbour"
     own += [one for one in _GERMAN.findall(shown) if language == "de" and one not in own]
-    said = _names_in(own)
+    labels = _labels(shown, language)
+    said = [*_names_in(own), *(f"{noun} {number}" for noun, number in labels.items())]
     first = fold(next(iter(_WORD.findall(shown)), ""))
     in_longer = any(" " in name and first in name.split() for name in said)
     if (
@@ -249,7 +260,9 @@ def statement(sentence: str, language: str, about: str = "") -> Statement:
         or first in stop_words(language or "en")
     ):
         first = ""  # "Total:", "The", "In", or a part of "Project Falcon"
-    values = [*_dated(shown, said, language), *_counted(shown, said, language)]
+    values = [*_dated(shown, said, language)]
+    taken = [(value.start, value.end) for value in values]
+    values += _counted(shown, said, language, taken)
     for name, at in _alone(shown, own):
         role = _role(shown, at, at + len(name), said, language)
         values.append(Value("name", name, at, at + len(name), role))
@@ -262,9 +275,22 @@ def statement(sentence: str, language: str, about: str = "") -> Statement:
         first,
         tuple(values),
         frozenset(years or _YEAR_ALONE.findall(about)),
+        labels,
         bool(_SPAN.search(_LIFE.sub("", shown))),
         bool(_HOLDS.search(sentence)),
     )
+
+
+def _labels(sentence: str, language: str) -> dict[str, str]:
+    """What is called by a number: `flat 7` of "the deposit for flat 7 is paid"."""
+    stops = stop_words(language or "en")
+    found = {}
+    for match in _LABELLED.finditer(sentence):
+        noun, after = fold(match["noun"]), fold(match["after"] or "")
+        is_counted = after and after not in function_words(language)  # closed 31 tickets
+        if noun not in stops and not is_counted and not _YEAR.fullmatch(match["number"]):
+            found[noun] = match["number"]
+    return found
 
 
 def _alone(sentence: str, own: Iterable[str]) -> Iterator[tuple[str, int]]:
@@ -298,16 +324,15 @@ def _dated(sentence: str, said: list[str], language: str) -> Iterator[Value]:
         start, end = match.span("year")
         yield Value("year", match["year"], start, end, _role(sentence, start, end, said, language))
     for match in _LIFE.finditer(sentence):
-        for what in ("born", "died"):
-            yield Value("year", match[what], *match.span(what), Role((what,), ()))
+        for what, short in (("born", "b"), ("died", "d")):
+            group = what if match[what] else short
+            yield Value("year", match[group], *match.span(group), Role((what,), ()))
 
 
-def _counted(sentence: str, said: list[str], language: str) -> Iterator[Value]:
+def _counted(
+    sentence: str, said: list[str], language: str, taken: list[tuple[int, int]]
+) -> Iterator[Value]:
     """Numbers that are no part of a date, by what they count or measure; and phone numbers."""
-    taken = [m.span() for m in _HOUR.finditer(sentence) if m[2] or m[3]]
-    taken += [(one.start, one.end) for one in dates(sentence, language) if one.month]
-    taken += [m.span("year") for m in _SHORT_YEAR.finditer(sentence)]
-    taken += [m.span() for m in _LIFE.finditer(sentence)]
     for match in PHONE.finditer(sentence):
         if not any(start <= match.start() < end for start, end in taken):
             taken.append(match.span())
@@ -380,6 +405,7 @@ def differing(
     subject = shared_names(one, other)
     others = _others(one, subject), _others(other, subject)
     elsewhere = bool(others[0]) and bool(others[1]) and not others[0] & others[1]
+    is_other = _other_thing(one, other)
     found: dict[str, str] = {}
     told = ""
     for mine, theirs in _that_differ(one, other, subject):
@@ -389,15 +415,22 @@ def differing(
         kind = _TOLD.get(mine.kind, "numbers")
         said = f"{kind} differ: {mine.text} and {theirs.text}"
         is_time = mine.kind in _WHEN
-        if why is Same.ALONE and (is_time or not apart):
+        if why is Same.ALONE and (is_time or not apart) and not is_other:
             return said
         found.setdefault(mine.kind, said)
+        if is_other and mine.text not in one.labels.values():
+            return ""
         # As it was at another time, or other people's day.
         if not (elsewhere if is_time else apart):
             told = told or said
     if "date" in found:
         found.pop("year", None)
     return "" if certain or len(found) > 1 else told
+
+
+def _other_thing(one: Statement, other: Statement) -> bool:
+    """Whether they speak of flat 7 and of flat 9."""
+    return any(other.labels.get(noun, number) != number for noun, number in one.labels.items())
 
 
 def _that_differ(

@@ -79,6 +79,26 @@ def test_two_notes_give_one_person_two_birth_years(library: Library, files: Path
     }
 
 
+def test_the_same_in_other_words_and_numbers_of_a_series(tmp_path: Path, files: Path) -> None:
+    """The model sees that two sentences say one thing of another day; minutes of two months are
+    of their own time. An answer says that its sources differ, or don't, as the list does."""
+    for name, text in (
+        ("plan.md", "# Plan\n\nThe ferry terminal of Ness is opened on 9 November."),
+        ("mail.md", "# Delay\n\nThey want to open the ferry terminal of Ness on 23 November."),
+        ("jan.md", "# Meeting of 14 January 2026\n\nThe purse of Ness holds 2,310 pounds."),
+        ("feb.md", "# Meeting of 11 February 2026\n\nThe purse of Ness holds 2,185 pounds."),
+    ):
+        (files / name).write_text(text)
+    with Library.open(tmp_path / "library") as library:
+        library.add([files])
+        (pair,) = library.contradictions.find()
+        assert {*pair.why.split(": ")[1].split(" and ")} == {"9 November", "23 November"}
+        answer = library.ask("When is the ferry terminal of Ness opened?").text
+    assert answer.startswith("Sources differ")
+    assert "9 November" in answer
+    assert "23 November" in answer
+
+
 FEED = """<?xml version="1.0"?><rss version="2.0"><channel><title>Harbour news</title>
 <item><title>Fish</title><description>Cod at Ness costs 8 pounds a kilo.</description></item>
 <item><title>Fish</title><description>Cod at Ness costs 11 pounds a kilo.</description></item>

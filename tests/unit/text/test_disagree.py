@@ -190,3 +190,88 @@ def test_a_role_of_one_value_needs_no_other_shared_words(
 )
 def test_other_times_people_and_measures_agree(one: str, other: str) -> None:
     assert titled(("", one), ("", other)) == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "language"),
+    [
+        ("Ada Quill (1815-1852) wrote programs.", "Ada Quill was born in 1817.", "en"),
+        ("Greta Holm 1911-1986", "Greta Holm died in 1983 in Hest.", "en"),
+        ("King Penda died in 612 at the ford.", "- 618: death of King Penda", "en"),
+        ("Project Falcon needs PostgreSQL 14.", "Project Falcon needs PostgreSQL 16.", "en"),
+        ("The rent for flat 3 is 900 euros.", "The rent for flat 3 is 950 euros.", "en"),
+        ("The fee of Hest Club is 40 pounds.", "The fee of Hest Club is £45.", "en"),
+        ("Tom Brandt, phone 0551 730 2214, is in.", "Tom Brandt: phone 0551 730 2241", "en"),
+        ("Hest stores salt.", "Hest never stores salt in the old barn of the fishermen.", "en"),
+        ("Verein Tannbach singt um 19 Uhr.", "Verein Tannbach singt um 20 Uhr.", "de"),
+        ("Die Frist für Projekt Sable ist zwei Monate.",
+         "Projekt Sable hat eine Frist von drei Monaten.", "de"),
+        ("Leiterin des Chors Rosenau ist Hanne Lorenz.",
+         "Die Leiterin des Chors Rosenau ist Ilse Brandt.", "de"),
+    ],
+)  # fmt: skip
+def test_values_as_people_write_them_may_differ(one: str, other: str, language: str) -> None:
+    assert titled(("", one), ("", other), language)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The review of Falcon is on 2026-03-28.", "The review of Falcon is on March 28."),
+        ("The fee of Hest Club is 40 pounds.", "The fee of Hest Club is £40."),
+        ("The teacher of Hest is Mr Brandt.", "The teacher of Hest is Tom Brandt."),
+        ("The editor of The Bell is T. Brandt.", "The editor of The Bell is Tom Brandt."),
+        ("Tom Brandt: phone 0551 730 2214", "Tom Brandt, phone +49 551 7302214, is in."),
+        ("Tom Brandt was born in 1948, Ada Brandt in 1952.", "Ada Brandt was born in 1952."),
+        ("Present: Tom Brandt, Ada Quill, Ines Vale", "Present: Tom Brandt, Ada Quill, Lena Fisk"),
+        ("The rent for flat 3 in Hest is 900 euros.", "The rent for flat 4 in Hest is 700 euros."),
+        ("Sprint 14: Hest closed 31 tickets.", "Sprint 15: Hest closed 19 tickets."),
+        (
+            "In the year 402 the mayor of Hest was Odo.",
+            "In the year 431 the mayor of Hest was Ida.",
+        ),
+    ],
+)
+def test_what_is_written_in_two_ways_or_of_two_things_agrees(one: str, other: str) -> None:
+    assert titled(("", one), ("", other)) == ""
+
+
+def test_a_year_in_the_title_is_the_year_of_its_sentences() -> None:
+    of = ("The insurance of Hest Club was 361 pounds.", "The insurance of Hest Club is 388 pounds.")
+    assert titled(("Budget 2025", of[0]), ("Budget 2026", of[1])) == ""
+    assert titled(("Budget", of[0]), ("Costs", of[1]))
+
+
+def test_a_sentence_is_about_what_the_one_before_names() -> None:
+    told = titled(
+        ("", "We sailed to Hest. The mayor is Ines Vale."), ("", "Pell Marrow is mayor of Hest.")
+    )
+    assert told == "names differ: Ines Vale and Pell Marrow"
+
+
+def test_sentences_that_mean_the_same_but_for_a_value_may_disagree() -> None:
+    """The model is asked about the sentences without their values, and only then."""
+    (one,) = claims("Applications to the Hollis Trust must be in by 30 April.", "en")
+    (two,) = claims("To apply to the Hollis Trust we have time until 15 May.", "en")
+    asked: list[tuple[str, str]] = []
+
+    def alike(first: str, second: str, least: float) -> bool:
+        asked.append((first, second))
+        return least < 0.8
+
+    assert disagreement(one, two, alike) == "dates differ: 30 April and 15 May"
+    assert disagreement(one, two) == ""
+    assert asked == [
+        (
+            "Applications to the Hollis Trust must be in by ___.",
+            "To apply to the Hollis Trust we have time until ___.",
+        )
+    ]
+
+
+def test_in_a_series_only_what_never_changes_may_differ() -> None:
+    (one,), (two,) = (claims(f"Tom Brandt has {n} boats.", "en") for n in (3, 4))
+    assert disagreement(one, two)
+    assert disagreement(one, two, certain=True) == ""
+    (one,), (two,) = (claims(f"Tom Brandt was born in 19{n}.", "en") for n in (48, 52))
+    assert disagreement(one, two, certain=True)

@@ -100,7 +100,8 @@ def _dates(text: str) -> Iterator[tuple[int, int, Figure]]:
     """Days, and months in figures ("July 2026" is two words); none inside a code or a path."""
     for date in dates(text, None):
         around = {text[max(0, date.start - 1) : date.start], text[date.end : date.end + 1]}
-        if (date.day or date.text[0].isdigit()) and not around & {"-", "/"}:
+        is_month = date.text[0].isdigit() and "/" not in date.text  # "1/2000 of the people"
+        if (date.day or is_month) and not around & {"-", "/"}:
             yield date.start, date.end, Figure(tuple(words(date.text)), days=date.readings)
 
 

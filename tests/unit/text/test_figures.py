@@ -85,7 +85,9 @@ def test_a_day_in_figures_is_read_as_its_marks_say() -> None:
     assert has("el 7 de agosto de 2026", "7 August 2026", "es")
 
 
-@pytest.mark.parametrize("typed", ["32.13.2026", "0.7.2026", "2026-13-01", "2.2.0", "10.0.0.1"])
+@pytest.mark.parametrize(
+    "typed", ["1/2000 of all", "32.13.2026", "0.7.2026", "2026-13-01", "2.2.0", "10.0.0.1"]
+)
 def test_what_no_calendar_has_is_no_date(typed: str) -> None:
     assert not any(figure.days for figure in parse(typed).figures)
 

@@ -29,7 +29,16 @@ from trivium.text.languages import detect_language
 from trivium.text.lexicon import grammar
 from trivium.text.lexicon.dates import dates, recurring, times, until
 from trivium.text.lexicon.grammar import DETERMINERS, function_words
-from trivium.text.lexicon.measures import BILLS, CHANGED, COSTS, DIMENSIONS, HOW, PRICE, TOTAL
+from trivium.text.lexicon.measures import (
+    BILLS,
+    CHANGED,
+    COSTS,
+    DIMENSIONS,
+    FEES,
+    HOW,
+    PRICE,
+    TOTAL,
+)
 from trivium.text.lexicon.names import agent, contact, is_first_person, names, subject
 from trivium.text.lexicon.negation import denies
 from trivium.text.lexicon.quantities import differ, figures, money, quantities, shared
@@ -58,6 +67,7 @@ FIRST = 6  # words of a sentence in which a pronoun means what another one names
 LONGEST_SIGNED = 60  # characters of a line of a signature
 SHORT = 600  # characters of a passage that is about one thing
 OTHERWISE = 0.7  # for a verb that a sentence says in another form
+LEAST_LABELLED, LONGEST_LABELLED = 0.9, 12  # share of terms of a line with a label; its words
 LEAST_FOCUS = 0.6  # likeness of a sentence's word to what was asked about
 AGAIN = 0.9  # factor for a sentence of which a part was said before
 NEAR = 0.9  # of the best sentence's score: anything lower is about something else
@@ -220,13 +230,16 @@ class Extractor:
     def _read(
         self, asked: Question, able: Sequence[tuple[_Candidate, Evidence]]
     ) -> list[tuple[_Candidate, Evidence]]:
-        """The likeliest ones, read; all of them, if they can't be."""
-        likely = sorted(able, key=lambda pair: -pair[0].kind * confidence(pair[1]))[:MOST_READ]
+        """The likeliest ones, read; all of them, if they can't be. The reader knows sentences: a
+        line with a label is taken as it is."""
+        labelled = [pair for pair in able if _is_labelled(asked, *pair)]
+        prose = [pair for pair in able if pair not in labelled]
+        likely = sorted(prose, key=lambda pair: -pair[0].kind * confidence(pair[1]))[:MOST_READ]
         texts = [InText(one.text, one.passage.text, _above(one.passage)) for one, _ in likely]
         read = chances(self._embedder, asked.text, texts)
         if read is None:
             return list(able)
-        return [
+        return labelled + [
             (one, replace(evidence, read=chance))
             for (one, evidence), chance in zip(likely, read, strict=True)
         ]
@@ -274,6 +287,17 @@ def _not_again(asked: Question, picked: Picked, before: Before) -> Picked | None
         return replace(picked, text=f"{verdict[1]}.")
     shorter = len(parts) > 1 and any(map(bags[most].says, asked.terms))
     return replace(picked, text=parts[most]) if shorter else None
+
+
+def _is_labelled(asked: Question, one: _Candidate, evidence: Evidence) -> bool:
+    """Whether a short line begins with a label that the question names: `Course: 1,200 metres`."""
+    label, _, value = one.text.partition(": ")
+    return (
+        bool(value)
+        and evidence.said >= LEAST_LABELLED
+        and len(words(one.text)) <= LONGEST_LABELLED
+        and any(bag(label, one.passage.language).says(t) for t in asked.terms if not t.generic)
+    )
 
 
 def _says_all(asked: Question, one: _Candidate) -> bool:
@@ -340,13 +364,14 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
         if likeness is not None and not term.firm:
             like = likeness.between(term.word, own.words)
         if term is asked.focus and likeness is not None:
-            focus = max(like, AROUND if above.says(term) else 0.0)
+            # A heading says of what, not who does it.
+            focus = max(like, AROUND if above.says(term) and term.word != asked.done else 0.0)
             if like < LEAST_FOCUS and _is_told_otherwise(asked, own, language):
                 covered += OTHERWISE * term.weight
                 itself += OTHERWISE * term.weight
                 focus = 1.0
                 continue
-        share = around.share(term)
+        share = around.share(term) if term.word != asked.done else 0.0
         if term.firm and (not share or term.word in another):
             return Evidence(0.0, 0.0, 1.0, 0.0)
         covered += term.weight * max(share, like)
@@ -534,8 +559,12 @@ def _is_multiple(text: str, term: Term, language: str) -> bool:
 
 
 def _priced(text: str, language: str) -> bool:
-    """Whether a text has an amount of money, or one that is written as such: 35.00."""
-    return money(text, language) or bool(PRICE.search(text))
+    """Whether a text has an amount of money, one that is written as such (35.00), or a fee."""
+    return (
+        money(text, language)
+        or bool(PRICE.search(text))
+        or bool(FEES.search(text) and figures(text, language))
+    )
 
 
 def _measures_time(text: str, language: str) -> bool:

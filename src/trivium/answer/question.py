@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from trivium.text.dictionary import in_dictionary
 from trivium.text.lexicon import measures
 from trivium.text.lexicon.dates import months, numeric
-from trivium.text.lexicon.grammar import function_words, is_form
+from trivium.text.lexicon.grammar import WHO_DOES, function_words, is_form
 from trivium.text.lexicon.measures import HOW
 from trivium.text.lexicon.quantities import figures
 from trivium.text.lexicon.questions import (
@@ -30,7 +30,11 @@ from trivium.text.normalise import fold, words
 from trivium.text.stems import stem
 
 VAGUE = 0.4  # weight of a word that says little by itself
-SHORTEST_PART = 6  # letters of a German compound's last word; shorter ones end names: Neustadt
+SHORTEST_PART = 5  # letters of a German compound's last word: `Kontostand`; shorter ones end names
+_TOWN = "stadt"  # Neustadt
+_WITHIN = re.compile(  # a month, which is all that counts
+    r"\b(?:Anfang|Mitte|Ende|(?:the )?(?:beginning|start|middle|end) of) (?=(?P<month>[A-ZÄÖÜ]\w+))"
+)
 
 
 _FIGURE = re.compile(r"\d+(?:[.,'’\u00a0\u202f\u2009 ]\d+)*")
@@ -100,6 +104,12 @@ class Question:
         return next((t for t in free if t.word in after), free[0] if free else None)
 
     @cached_property
+    def done(self) -> str:
+        """What the person did that is asked for: `leaving` of "who is leaving the practice"."""
+        did = WHO_DOES.match(self.text.strip())
+        return fold(did["verb"]) if did else ""
+
+    @cached_property
     def counted(self) -> tuple[str, ...]:
         """What is counted: `cranes` in "how many cranes has it", with the next word, which may
         belong to it (`hit points`); empty if nothing is named."""
@@ -112,16 +122,23 @@ def read(
 ) -> Question:
     """`rarities`: how rare words are in the documents that the caller may see."""
     kind = asks(text, language)
+    known = months(language)
+    whole = text
+    text = _WITHIN.sub(lambda m: "" if fold(m["month"]) in known else m[0], text)
     plain = _ORDINAL.sub(r"\1", text)
     named = list(dict.fromkeys(one for found in _FIGURE.findall(plain) for one in figures(found)))
     ignored = function_words(language) | framing(language)
     ignored |= SUPERLATIVE if kind is Asks.MOST else set()
     names = {word for found in _NAME.findall(text) for word in words(found)}
     if language == "de":  # every noun has a capital
-        sure = {word for match in _GERMAN_NAME.finditer(text) for word in words(match[0])}
+        runs = [
+            [word for word in words(match[0]) if word not in known]
+            for match in _GERMAN_NAME.finditer(text)
+        ]
+        sure = {word for run in runs if len(run) > 1 for word in run}
         names = {word for word in names if word in sure or not _is_noun(word)}
     capitals = [fold(word) for word in _CAPITAL.findall(text)]
-    of_year = {word for word in capitals if word in dict(months(language))}
+    of_year = {word for word in capitals if word in known}
     names, ignored = names | of_year, ignored - of_year  # "in May" names a month
     said = [w for w in words(_FIGURE.sub(" ", plain)) if w not in ignored and len(w) > 1]
     how = measures.MEASURED.search(plain)
@@ -152,14 +169,14 @@ def read(
     weights |= {word: weights[word] * VAGUE for word in said if word in common}
     terms = [Term(word, weights[word], firm=word in names, generic=word in common) for word in said]
     terms += [Term(figure, most, figure=True, firm=True) for figure in named]
-    return Question(text, kind, tuple(terms), language, measured if measured in HOW else "")
+    return Question(whole, kind, tuple(terms), language, measured if measured in HOW else "")
 
 
 def _is_noun(word: str) -> bool:
     """Whether German has it, also as a compound of two words: no name."""
     parts = ((word[:at], word[at:]) for at in range(3, len(word) - SHORTEST_PART + 1))
     return in_dictionary(word, "de") or any(
-        in_dictionary(last, "de") and in_dictionary(first.removesuffix("s"), "de")
+        last != _TOWN and in_dictionary(last, "de") and in_dictionary(first.removesuffix("s"), "de")
         for first, last in parts
     )
 

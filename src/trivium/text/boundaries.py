@@ -34,9 +34,12 @@ _ABBREVIATIONS = frozenset(
     | {"vol", "vs", "z.b"}
 )
 _LAST_WORD = re.compile(r"([\w.]{1,8})\.\Z")
+_NTH = re.compile(r"\b(?:im|am|zum|zur|vom|beim|der|die|das|dem|den|des|jede[nrs]?)\s\d{1,2}\.\Z")
+_LED_BY_DAY = re.compile(r"(?:^|\n)\d{1,2}\.\d{1,2}\.\Z")  # a line of a statement: 05.11. Gehalt
 _NEXT_WORD = re.compile(r"[^\S\n]+([^\W\d_]{3,})")
 _ORDINAL_DAYS = ("de", "da", "no", "fi", "cs", "hu")  # languages that write "12. Mai"
 
+_LONGEST_BEFORE = 12  # characters: "jedes 12."
 _ZERO_WIDTH_JOINER = 0x200D
 _GRAPHEME_REACH = 32  # longer clusters are decoration (stacked accents), and may be cut
 
@@ -86,6 +89,9 @@ def _inside(text: str, starts: list[int]) -> list[int]:
 def _is_abbreviation(text: str, end: int) -> bool:
     if text[end - 1] != ".":
         return False
+    before = text[max(0, end - _LONGEST_BEFORE) : end]
+    if _NTH.search(before) or _LED_BY_DAY.search(before):
+        return True
     word = _LAST_WORD.search(text, max(0, end - 9), end)
     if word is None:
         return False

@@ -313,3 +313,42 @@ ROTA = (
 def test_a_small_file_says_it_in_one_line(question: str, text: str, answer: str) -> None:
     (told,) = pick(question, [passage(1, text, title="Notes")])
     assert told.text == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [
+        ("What does a late entry cost?", "The fee is 18 pounds per boat, 25 for late entries.",
+         "25 for late entries"),
+        ("How long is the regatta course?", "Course: 1,200 metres from the weir to the ferry.",
+         "1,200 metres"),
+        ("Wie groß ist die Wohnung?", "Die Wohnung im 2. Stock hat 74 m² und drei Zimmer.",
+         "74 m²"),
+        ("Was bedeutet Fehler E15?", "Fehler E15: Wasser in der Bodenwanne.", "Bodenwanne"),
+    ],
+)  # fmt: skip
+def test_a_line_answers(question: str, text: str, answer: str) -> None:
+    source = passage(1, text, title="Regatta", language="de" if question[:2] == "Wi" else "en")
+    (told,) = pick(question, [source])
+    assert answer in told.text
+
+
+def test_a_request_and_a_heading_are_nobody() -> None:
+    book = passage(
+        1,
+        "Sick leave\n\nCall the practice manager before 7:30. Bring a note of the practice.",
+        title="Practice handbook",
+        headings=("Practice handbook", "Sick leave"),
+    )
+    assert pick("Who is leaving the practice?", [book]) == []
+
+
+def test_the_end_of_a_month_is_the_month() -> None:
+    statement = passage(
+        1,
+        "Auszug\n\n05.11. Gehalt +2.950,00\nNeuer Kontostand 3.135,78",
+        title="giro 2024-11",
+        language="de",
+    )
+    (told,) = pick("Wie hoch war der Kontostand Ende November?", [statement])
+    assert told.text == "Neuer Kontostand 3.135,78"

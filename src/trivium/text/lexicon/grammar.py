@@ -44,6 +44,7 @@ WHO_DID = re.compile(  # "who poisoned the ferryman"; of more words, only the ve
     r"(?i)(?:and |und )?(?:who|wer)\s+(?P<verb>\w+)\s+(?:the |an? |der |die |das |den |dem )?"
     r"(?:(?P<what>\w+)\??$)?"
 )
+WHO_DOES = re.compile(r"(?i)(?:and )?who\s+(?:(?:is|are|was|were|has|had)\s+)?(?P<verb>\w{3,})\b")
 DENIED = re.compile(r"\b(?:no|without|kein\w*|ohne)\s+([\w-]+)", re.I)
 PLACE = re.compile(
     r"\b(?:in|at|on|near|beside|behind|below|beneath|under|above|between|off|from|inside|outside|to"

@@ -44,6 +44,9 @@ SAME = {
     "foot": ("ft",), "kilogram": ("kg",), "kilograms": ("kg",), "kilometre": ("km",),
     "hours": ("h",), "minutes": ("min",), "euros": ("eur",), "dollars": ("usd",),
 }  # fmt: skip
+FEES = re.compile(  # says that a bare figure, or one of pounds, is money
+    r"(?i)\b(?:fees?|price[sd]?|charge[sd]?|fares?|rent|costs?|gebühr\w*|preis\w*|beitrag|beiträge)\b"
+)
 COSTS = _listed("cost price kosten preis")
 HOW_MUCH = re.compile(
     r"\bhow much (?:is|are|was|were|for|do|does|did)\b|\bwie viel (?:kostet|kosten)\b", re.I

@@ -24,6 +24,9 @@ _ROLE = re.compile(
     r"(?P<noun>[^\W\d_][\w-]*)(?:\s+(?P<next>[^\W\d_][\w-]*))?",
     re.I,
 )
+_FIRST = re.compile(  # but no request: "Call the manager"
+    r"(?P<noun>[^\W\d_]+)(?!\s+(?:the|an?|your|our|my|all|der|die|das|den|ein|einen|eine)\b)\b"
+)
 _BY = re.compile(
     r"\b(?:by|von|vom|durch|par|por|da|dal|door|av|af)\s+(?:the\s|an?\s|dem\s|der\s|le\s|la\s|el\s)?"
     r"(?P<noun>[^\W\d_][\w-]*)",
@@ -79,7 +82,7 @@ def names(text: str, language: str = "", *, placed: bool = True) -> list[str]:
 def subject(text: str) -> str:
     """The noun that a sentence begins with: `captain` of "The captain opens the gate", `Divers` of
     "Divers raised the crown"."""
-    match = _ROLE.match(text.strip()) or re.match(r"(?P<noun>[^\W\d_]+)", text.strip())
+    match = _ROLE.match(text.strip()) or _FIRST.match(text.strip())
     return match["noun"] if match else ""
 
 

@@ -203,7 +203,7 @@ _ASKING = {
 _FRAMING = {
     "en": "many much long names called list tell give say says said there get have has had"
     " does did do done please know mean means exactly happen happens happened",
-    "de": "viel viele gibt heisst nenne bitte genau",
+    "de": "viel viele gibt heisst nenne bitte genau bedeutet bedeuten",
     "fr": "qui que quoi ou est ce t il elle appelle appellent y a",
     "es": "cuanta cuantas que adonde por como llama llaman hay",
     "it": "quanta quanti quante chi che cosa dov come chiama chiamano e",

@@ -137,6 +137,20 @@ def test_for_a_person(trivium: Program) -> None:
     assert "\x1b" not in answer.out
 
 
+def test_who_says_the_query_word_for_word_gains(trivium: Program) -> None:
+    said = " ".join(trivium("show", "weapons.md", "--json").json["chunks"][0]["text"].split()[-5:])
+    (first,) = trivium("search", said, "-n", "1", "--json").json["results"]
+    part = first["in_order"]
+    assert part["words"] == part["of"] >= 4
+    contributions = [signal["contribution"] for signal in first["signals"].values()]
+    assert sum(contributions) + part["contribution"] == pytest.approx(first["score"])
+    out = trivium("search", said, "-n", "1", "--explain").out
+    assert re.search(
+        rf"{part['of']} of {part['of']} words in order +{part['contribution']:.6f}", out
+    )
+    assert re.search(rf"^sum +{first['score']:.6f}$", out, re.M)
+
+
 def test_explained_for_a_person(trivium: Program) -> None:
     out = trivium("search", "battle axe", "-n", "1", "--explain").out
     score = trivium("search", "battle axe", "-n", "1", "--json").json["results"][0]["score"]

@@ -14,7 +14,15 @@ from pydantic import TypeAdapter
 from trivium.core import answers, results, shapes, types
 from trivium.core.access import AccessToken, Right
 from trivium.core.answers import Answer, AnswerKind
-from trivium.core.results import Analysis, PreferencePart, QueryPart, RerankPart, Result, Results
+from trivium.core.results import (
+    Analysis,
+    OrderPart,
+    PreferencePart,
+    QueryPart,
+    RerankPart,
+    Result,
+    Results,
+)
 from trivium.core.shapes import DocumentAnswer, JobAnswer, ResultsAnswer, TokenAnswer, to_json
 from trivium.core.types import Chunk, Document, Signal, StoredChunk, Told
 from trivium.core.work import Job, JobState, Priority
@@ -61,10 +69,11 @@ def test_what_does_not_apply_is_left_out() -> None:
         queries=(QueryPart(0.5, 0.5, {}),),
         rerank=RerankPart(0.5, 1, 0.1, 0.2, 0.2, 0.0),
         preferences=(PreferencePart("recent", 2.0, 0.1),),
+        in_order=OrderPart(4, 5, 0.1),
         after="more",
     )
     (told,) = json.loads(to_json(ResultsAnswer.of(found(whole))))["results"]
-    assert list(told) == [*always, "queries", "rerank", "preferences", "context"]
+    assert list(told) == [*always, "queries", "rerank", "preferences", "in_order", "context"]
     assert told["context"] == {"before": "", "after": "more"}
 
 

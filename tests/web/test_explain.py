@@ -62,6 +62,16 @@ def test_bars_are_in_proportion(library: Library) -> None:
     )
 
 
+def test_words_in_order_are_a_part_of_the_bar_and_of_the_table(library: Library) -> None:
+    said = " ".join(library.search("crown")[0].found.chunk.text.split()[-5:])
+    drawn = picture(library.search(said), 1)
+    (bar, *_), row = drawn.lanes, drawn.rows[-1]
+    assert bar.bar[-1].kind == row.kind == "order"
+    assert row.name == f"{row.name.split()[0]} of {row.name.split()[0]} words in order"
+    assert sum(part.value for part in bar.bar) == pytest.approx(bar.result.score)
+    assert sum(float(one.gives) for one in drawn.rows) == pytest.approx(bar.result.score, abs=0.003)
+
+
 def test_several_queries_have_one_bar_and_their_own_decisions(library: Library) -> None:
     drawn = picture(
         library.search(["crown", "harbour"], options=SearchOptions(combine="maximum")), 1

@@ -176,6 +176,7 @@ def _show_parts(shell: Shell, result: Result, results: Results) -> None:
     """How a result's score adds up, for each query if there are several."""
     columns = ("signal", ">rank", ">raw score", ">weight", ">contribution")
     total = sum(part.contribution for part in result.signals.values())
+    total += result.in_order.contribution if result.in_order else 0.0
     answers = [(p.signals, p.score) for p in result.queries] or [(result.signals, total)]
     for query, (signals, score) in zip(results.queries, answers, strict=True):
         if result.queries:
@@ -190,6 +191,9 @@ def _show_parts(shell: Shell, result: Result, results: Results) -> None:
             )
             for signal, part in signals.items()
         ]
+        if said := result.in_order:
+            told = f"{said.words} of {said.of} words in order"
+            rows.append((told, "", "", "", f"{said.contribution:.6f}"))
         shell.table(columns, [*rows, ("sum", "", "", "", f"{score:.6f}")])
     if result.queries:
         matches = ", ".join(f"{part.match:.2f}" for part in result.queries)

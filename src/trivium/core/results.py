@@ -117,10 +117,20 @@ class PreferencePart(Told):
 
 
 @dataclass(frozen=True, slots=True)
+class OrderPart(Told):
+    """What a passage gained because it says words of the query side by side."""
+
+    words: int  # that it says in runs of four or more
+    of: int  # words of the query
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     rank: int  # from 1
-    # Results are sorted by this: the sum of the signals' contributions; reranked, the sum of those
-    # parts; with several queries, their combined match. Each with what preferences added.
+    # Results are sorted by this: the sum of the signals' contributions and of `in_order`; reranked,
+    # the sum of those parts; with several queries, their combined match. Each with what preferences
+    # added.
     score: float
     match: float  # 0..1, how likely it is to be relevant
     found: StoredChunk
@@ -128,6 +138,7 @@ class Result:
     queries: tuple[QueryPart, ...] = ()  # one for each of several queries
     rerank: RerankPart | None = None
     preferences: tuple[PreferencePart, ...] = ()
+    in_order: OrderPart | None = None
     passages: int = 1  # by document: how many of its chunks were found
     fields: tuple[str, ...] = ()  # what is known of the document that has a word of the query
     why: str = ""  # where the match comes from, in words
@@ -177,6 +188,8 @@ class Results(Sequence[Result]):
     def afterwards(self) -> str:
         """What changed the order after fusion, in a sentence; empty if nothing did."""
         steps = []
+        if any(result.in_order for result in self.items):
+            steps.append("passages that say words of the query in the same order count more")
         if len(self.queries) > 1:
             steps.append(f"results are ranked by the {self.combine} of their matches")
         if any(result.rerank for result in self.items):

@@ -17,6 +17,7 @@ from trivium.core.access import AccessToken, Quota
 from trivium.core.results import (
     Boost,
     Correction,
+    OrderPart,
     PreferencePart,
     QueryPart,
     RerankPart,
@@ -310,6 +311,7 @@ class ResultAnswer(Shape, frozen=False):
     queries: Sequence[QueryPart] | None = None
     rerank: RerankPart | None = None
     preferences: Sequence[PreferencePart] | None = None
+    in_order: OrderPart | None = None
     context: Around | None = None
 
     @classmethod
@@ -330,6 +332,7 @@ class ResultAnswer(Shape, frozen=False):
             queries=r.queries or None,
             rerank=r.rerank,
             preferences=r.preferences or None,
+            in_order=r.in_order,
             context=Around(r.before, r.after) if r.before or r.after else None,
         )
 

@@ -6,13 +6,14 @@ many settings on their answers. Knows no store and no model.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from trivium.core.results import Analysis
+from trivium.core.results import Analysis, OrderPart
 from trivium.core.types import ChunkId, Hit, Query, Signal
 from trivium.search.analyse import EVEN, analyse, favour_spelling, lean
 from trivium.search.correct import Corrected
 from trivium.search.fuse import Fused, Fusion, by_document, fuse
+from trivium.search.in_order import LOOKED_AT, with_bonus
 from trivium.search.request import SearchRequest
 from trivium.search.weigh import TRACE, weigh
 
@@ -29,6 +30,7 @@ class Heard:
     corrected: Corrected
     lists: Mapping[Signal, Sequence[Hit]]
     documents: Mapping[ChunkId, str]  # the uri of each chunk in the lists
+    in_order: Mapping[ChunkId, OrderPart] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # signals that couldn't run, and why
     separation: float | None = None  # how well the model tells the library's passages apart
     span: float | None = None  # how far the reranker's scores lie apart
@@ -153,4 +155,5 @@ def decide_anew(request: SearchRequest, heard: Heard, depth: int, most: int) -> 
         lists[Signal.VECTOR] = [hit for hit in lists[Signal.VECTOR] if hit.score >= least]
     if request.of_documents:
         lists = {**by_document(lists, heard.documents)}
-    return join(request, analysis, lists, most)[1]
+    fused = join(request, analysis, lists, max(most, LOOKED_AT))[1]
+    return (with_bonus(fused, heard.in_order) if request.counts_order else fused)[:most]

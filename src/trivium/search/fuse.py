@@ -11,7 +11,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from trivium.core.results import SignalPart
+from trivium.core.results import OrderPart, SignalPart
 from trivium.core.types import ChunkId, Hit, Signal
 
 # The scale of scores ends at this rank. Fixed, so that a result's score doesn't depend on how many
@@ -32,6 +32,7 @@ class Fused:
     chunk_id: ChunkId
     score: float
     parts: Mapping[Signal, SignalPart]
+    in_order: OrderPart | None = None
 
 
 def fuse(

@@ -104,7 +104,7 @@ def _of_one_query(
         if key in candidates:
             candidates[key] = replace(candidates[key], passages=candidates[key].passages + 1)
         else:
-            candidates[key] = Candidate(chunk, one.score, one.parts)
+            candidates[key] = Candidate(chunk, one.score, one.parts, in_order=one.in_order)
     return candidates
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import exp, log2
 
-from trivium.core.results import PreferencePart, QueryPart, RerankPart, SignalPart
+from trivium.core.results import OrderPart, PreferencePart, QueryPart, RerankPart, SignalPart
 from trivium.core.types import Document, Query, Signal, StoredChunk
 from trivium.search.scale import BUILT_IN, Scale
 from trivium.search.separation import Passages
@@ -80,6 +80,7 @@ class Candidate:
     passages: int = 1
     rerank: RerankPart | None = None
     preferences: tuple[PreferencePart, ...] = ()
+    in_order: OrderPart | None = None
 
     def matched(self, match: float, signs: Signs) -> Candidate:
         """A copy with its match. `replace` would take three times as long."""
@@ -93,6 +94,7 @@ class Candidate:
             self.passages,
             self.rerank,
             self.preferences,
+            self.in_order,
         )
 
 

@@ -90,6 +90,12 @@ class SearchRequest:
         return max(2 * self.limit, self.pool, least)
 
     @property
+    def counts_order(self) -> bool:
+        """Whether passages that say the query word for word gain. Not where a caller chose weights,
+        one signal or ranks, which then mean what they say, nor with several queries."""
+        return len(self.queries) == 1 and self.analysis > 0 and self.fusion is Fusion.SCORES
+
+    @property
     def of_documents(self) -> bool:
         """Whether to fuse documents instead of passages."""
         return self.fuse_documents and self.by is Granularity.DOCUMENT

@@ -53,6 +53,7 @@ from trivium.search.expand import context, surrounding
 from trivium.search.fuse import Fused, Fusion, by_document
 from trivium.search.gather import Matcher, by_rule, gather
 from trivium.search.hyde import hypothesise
+from trivium.search.in_order import LOOKED_AT, in_order, with_bonus
 from trivium.search.known import is_known_by
 from trivium.search.language import weak_language
 from trivium.search.match import Candidate, Fits, behind, explained, falling
@@ -228,7 +229,8 @@ class Searcher:
         for signal, hits in lists.items():  # leave out what has been removed since
             lists[signal] = [hit for hit in hits if hit.chunk_id in documents]
         separation, notes = self._separation(request.where), tuple(progress.notes)
-        return Heard(query, corrected, lists, documents, notes, separation, self._span)
+        order = in_order(corrected.query, held)
+        return Heard(query, corrected, lists, documents, order, notes, separation, self._span)
 
     @property
     def _span(self) -> float | None:
@@ -366,11 +368,16 @@ class Searcher:
                 for chunk in self._backend.documents.chunks(ids, request.where)
             }
             lists = by_document(lists, held)
-        before, (analysis, fused) = analysis, join(request, analysis, lists, most)
+        enough = None if most is None else max(most, LOOKED_AT)
+        before, (analysis, fused) = analysis, join(request, analysis, lists, enough)
         if self._is_known(request, asked, lists, [] if most is None else fused, progress):
-            analysis, fused = join(request, before, lists, most, known=True)
+            analysis, fused = join(request, before, lists, enough, known=True)
+        if request.counts_order:
+            ids = [one.chunk_id for one in fused[:LOOKED_AT]]
+            passages = self._fetched(request.where, progress, ids)
+            fused = with_bonus(fused, in_order(asked.words, passages))
         progress.clock.lap("fuse")
-        return _Answer(analysis, fused, complete, median(near) if near else None)
+        return _Answer(analysis, fused[:most], complete, median(near) if near else None)
 
     def _fetched(
         self, where: Where, progress: Progress, ids: Sequence[ChunkId]
@@ -637,6 +644,7 @@ def _result(
         queries=candidate.queries,
         rerank=candidate.rerank,
         preferences=candidate.preferences,
+        in_order=candidate.in_order,
         passages=candidate.passages,
         fields=fields_with(found.document, told, fields) if told else (),
         why=explained(candidate.signs) if candidate.signs else "",

@@ -174,6 +174,7 @@ def _bar(result: Result, longest: float) -> list[Segment]:
     else:
         signal_parts = result.signals
         parts = [(s.value, signal_parts[s].contribution) for s in Signal if s in signal_parts]
+        parts += [("order", result.in_order.contribution)] if result.in_order else []
     parts += [("preference", p.contribution) for p in result.preferences]
     return _stacked(parts, _BAR_LEFT, _BAR_WIDTH / longest)
 
@@ -201,6 +202,9 @@ def _rows(result: Result) -> list[Row]:
         for s in Signal
         if s in signal_parts
     ]
+    if p := result.in_order:
+        told = f"{p.words} of {p.of} words in order"
+        rows.append(Row("order", told, "", "", "", f"{p.contribution:.3f}"))
     if result.rerank:
         r = result.rerank
         rows = [

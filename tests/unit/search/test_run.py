@@ -94,6 +94,10 @@ def _once(found: Results, by: Granularity) -> None:
 
 def _adds_up(result: Result, request: SearchRequest) -> None:
     fused = sum(part.contribution for part in result.signals.values())
+    if result.in_order is not None:
+        assert len(request.queries) == 1
+        assert 4 <= result.in_order.words <= result.in_order.of
+        fused += result.in_order.contribution
     if result.rerank is not None:
         part = result.rerank
         assert result.score == pytest.approx(part.rerank + part.hybrid + part.position)

@@ -1,0 +1,59 @@
+"""A bonus for passages that say the query word for word.
+
+Who types or pastes a phrase that they remember means the passage that says it, but BM25, trigrams
+and vectors don't know in which order words stand. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from trivium.core.results import OrderPart
+from trivium.core.types import ChunkId, Query, StoredChunk
+from trivium.search.fuse import Fused
+from trivium.text.normalise import spaced
+
+LOOKED_AT = 10  # fused passages, however many results the caller asks for
+# Words side by side; three are in many passages. Function words count: of the first five words of
+# a sentence often four are some, and with two others demanded a third of the gain was lost.
+_RUN = 4
+_MOST = 32  # words of a query: of a longer text, its beginning
+# A passage that says all of the query gains as much as the best one has; else that, times the share
+# of the words it says to this power. So a question that begins as a passage does gains little:
+# nDCG@10 of xquad_en -.0015 with 2, the same as without a bonus with 3.
+_POWER = 3
+
+
+def in_order(query: Query, passages: Iterable[StoredChunk]) -> dict[ChunkId, OrderPart]:
+    """The passages that say at least four words of the query side by side."""
+    words = query.words[:_MOST]
+    found: dict[ChunkId, OrderPart] = {}
+    for passage in passages if len(words) >= _RUN else ():
+        if said := _said(words, passage.chunk.text):
+            found[passage.id] = OrderPart(said, len(words), 0.0)
+    return found
+
+
+def with_bonus(fused: Sequence[Fused], parts: Mapping[ChunkId, OrderPart]) -> list[Fused]:
+    """The list in its new order. Only the first few may gain: a passage further down has little of
+    the query."""
+    found = [*fused]
+    for at, passage in enumerate(fused[:LOOKED_AT]):
+        if part := parts.get(passage.chunk_id):
+            added = fused[0].score * (part.words / part.of) ** _POWER
+            said = replace(part, contribution=added)
+            found[at] = replace(passage, score=passage.score + added, in_order=said)
+    return sorted(found, key=lambda passage: (-passage.score, passage.chunk_id))
+
+
+def _said(words: Sequence[str], text: str) -> int:
+    """How many words of the query are in a run of four that the text has."""
+    text = spaced(text)
+    there = [f" {word} " in text for word in words]
+    starts = [at for at in range(len(words) - _RUN + 1) if all(there[at : at + _RUN])]
+    if not starts:  # nearly always, and a third of the time
+        return 0
+    text = f" {' '.join(text.split())} "
+    runs = [at for at in starts if f" {' '.join(words[at : at + _RUN])} " in text]
+    return len({at + step for at in runs for step in range(_RUN)})

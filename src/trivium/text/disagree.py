@@ -25,6 +25,7 @@ from trivium.text.roles import (
     apart_in_time,
     both_name_it,
     differing,
+    is_one,
     never,
     shared_names,
     statement,
@@ -122,6 +123,11 @@ def disagreement(one: Claim, other: Claim, alike: Alike = never, *, certain: boo
     """Why two claims may disagree, in a few words; empty: they don't. `alike`: whether two texts
     mean nearly the same. `certain`: only in what never changes, such as a birth."""
     named = shared_names(one.statement, other.statement)
+    if (
+        one.title != other.title
+    ):  # a line of two forms, such as "Speed 30 ft.", is about their titles
+        labels = one.statement.label, other.statement.label
+        named = tuple(name for name in named if not all(is_one(name, label) for label in labels))
     if certain:
         return differing(one.statement, other.statement, certain=True) if named else ""
     if named:

@@ -50,6 +50,7 @@ _TITLES = frozenset(
     ("mr", "mrs", "ms", "miss", "dr", "prof", "professor", "sir", "herr", "frau", "aunt", "uncle",
      "tante", "onkel", "mme", "m")
 )  # fmt: skip
+_OF_A_FORM = re.compile(r"\W*((?:[A-ZÀ-Þ][a-zß-ÿ]+ ?){1,4})(?=[\d+:(–-])")
 _LABELLED = re.compile(
     r"\b(?P<noun>[^\W\d_]{3,}) (?P<number>\d{1,4})(?![\w%€$£°]|[.,:/-]\d|\s[%€$£°])"
     r"(?:\s(?P<after>\w+))?"
@@ -213,6 +214,7 @@ class Statement:
     first: str  # its first word, which may be a name
     values: tuple[Value, ...]
     times: frozenset[str]  # years
+    label: str  # what it begins with, as a line of a form: `speed` of "Speed 30 ft."
     labels: Mapping[str, str]  # flat 7, sprint 14
     is_span: bool  # from one time to another
     holds: bool  # says who or where somebody is
@@ -275,10 +277,17 @@ def statement(sentence: str, language: str, about: str = "") -> Statement:
         first,
         tuple(values),
         frozenset(years or _YEAR_ALONE.findall(about)),
+        _label(shown, language),
         labels,
         bool(_SPAN.search(_LIFE.sub("", shown))),
         bool(_HOLDS.search(sentence)),
     )
+
+
+def _label(sentence: str, language: str) -> str:
+    found = _OF_A_FORM.match(sentence)
+    label = _folded(found[1]) if found else ""
+    return label if all(in_dictionary(word, language or "en") for word in label.split()) else ""
 
 
 def _labels(sentence: str, language: str) -> dict[str, str]:

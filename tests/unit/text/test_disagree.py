@@ -275,3 +275,9 @@ def test_in_a_series_only_what_never_changes_may_differ() -> None:
     assert disagreement(one, two, certain=True) == ""
     (one,), (two,) = (claims(f"Tom Brandt was born in 19{n}.", "en") for n in (48, 52))
     assert disagreement(one, two, certain=True)
+
+
+def test_lines_of_two_forms_are_about_their_titles() -> None:
+    one, other = (f"Melee Weapon Attack: +{n} to hit, reach 5 ft., one target." for n in (10, 6))
+    assert titled(("Griffon", one), ("Panther", other)) == ""
+    assert titled(("Griffon", one), ("Griffon", other))

@@ -27,7 +27,7 @@ from trivium.ports import Embedder, ReadingEmbedder
 from trivium.text.disagree import Claim, claims, disagreement
 from trivium.text.languages import detect_language
 from trivium.text.lexicon import grammar
-from trivium.text.lexicon.dates import dates, recurring, times, until
+from trivium.text.lexicon.dates import dates, months, recurring, times, until
 from trivium.text.lexicon.grammar import DETERMINERS, function_words
 from trivium.text.lexicon.measures import (
     BILLS,
@@ -79,9 +79,9 @@ HEADED = 0.15  # bonus for a list whose first line names what was asked for
 LEAST_INSTEAD = 0.85  # for a list, if the question doesn't ask for several things
 LONGEST_BEFORE = 240  # characters of the sentence before one that begins with a pronoun
 LONGEST_COUNT = 5  # "three commandments": up to this many sentences may follow
-_CODE = re.compile(  # figures that count nothing: § 3, no. 12, MV-77120-4, 7b
+_CODE = re.compile(  # figures that count nothing: § 3, no. 12, MV-77120-4, 7b, 8841 2207
     r"(?i)(?:§§?|\bno\.|\bnr\.|#)\s?[\w-]*\d[\w-]*|\b[a-z]+-\d[\w-]*|\b[a-z]{1,2}\d+\b"
-    r"|(?<![$€£\d.,])\d+[a-f]\b|\b\d+-\d{3,}\b"
+    r"|(?<![$€£\d.,])\d+[a-f]\b|\b\d+-\d{3,}\b|\b\d{4,}(?: \d{3,})+\b"
 )
 _DIFFERS = {  # how a reason begins that is about what was asked
     Asks.AMOUNT: ("numbers",),
@@ -782,6 +782,15 @@ def _measures(claim: Claim) -> bool:
     return any(one.unit is not None for one in claim.numbers)
 
 
+def _is_of_that_time(asked: Question, passage: Passage) -> bool:
+    """Whether a passage or its title names the months and figures of the question: a balance in
+    January is none of February's."""
+    place = passage.citation
+    said = bag(f"{place.title} {_name(place.uri)} {passage.text}", passage.language)
+    known = months(asked.language)
+    return all(said.says(t) for t in asked.terms if t.figure or (t.firm and t.word in known))
+
+
 def _other_side(
     asked: Question, first: _Candidate, passages: Sequence[Passage], alike: Alike
 ) -> list[Picked]:
@@ -791,6 +800,8 @@ def _other_side(
     answer = _claims(first.passage, first.text) if wanted else []
     for passage in passages:
         if not answer or passage.citation.document == first.passage.citation.document:
+            continue
+        if not _is_of_that_time(asked, passage):
             continue
         for sentence in sentences(passage):
             told = (

@@ -352,3 +352,17 @@ def test_the_end_of_a_month_is_the_month() -> None:
     )
     (told,) = pick("Wie hoch war der Kontostand Ende November?", [statement])
     assert told.text == "Neuer Kontostand 3.135,78"
+
+
+def test_another_month_is_no_other_source() -> None:
+    bills = [
+        passage(at, f"Brightwater Energy\n\nUsed: {used} kWh", title=f"electricity 2024-0{at}")
+        for at, used in ((1, 312), (2, 279))
+    ]
+    (told,) = pick("How many kWh did we use in January?", bills)
+    assert told.text == "Used: 312 kWh"
+
+
+def test_the_number_of_an_account_is_no_amount() -> None:
+    statement = passage(1, "Account 8841 2207 of Ruth Almeida", title="Statement of March")
+    assert pick("How much was on the account at the end of March?", [statement]) == []

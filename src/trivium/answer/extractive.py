@@ -24,7 +24,7 @@ from trivium.answer.statements import NOTHING_SAID, Before
 from trivium.answer.structure import Listing, Sentence, Table, blocks, listings, sentences, tables
 from trivium.answer.support import Nearness, Words
 from trivium.ports import Embedder, ReadingEmbedder
-from trivium.text.disagree import Claim, claims, disagreement
+from trivium.text.disagree import Claim, are_of_a_series, claims, disagreement
 from trivium.text.languages import detect_language
 from trivium.text.lexicon import grammar
 from trivium.text.lexicon.dates import dates, months, recurring, times, until
@@ -803,10 +803,11 @@ def _other_side(
             continue
         if not _is_of_that_time(asked, passage):
             continue
+        certain = are_of_a_series(first.passage.citation.title, passage.citation.title)
         for sentence in sentences(passage):
-            told = (
-                disagreement(a, b, alike) for a in answer for b in _claims(passage, sentence.text)
-            )
+            theirs = _claims(passage, sentence.text)
+            pairs = product(answer, theirs)
+            told = (disagreement(a, b, alike, certain=certain) for a, b in pairs)
             if any(why.startswith(wanted) for why in told if why):
                 lead = _lead(passage, sentence.text)
                 return [Picked(sentence.text, passage.number, first.score, True, lead=lead)]

@@ -14,16 +14,14 @@ from dataclasses import dataclass, field
 
 from trivium.answer.support import Nearness
 from trivium.core.errors import ModelError, NotEmbedded
-from trivium.core.types import OWNER, Document, Mode, StoredChunk, Where
+from trivium.core.types import OWNER, Mode, StoredChunk, Where
 from trivium.extract.bibliography import BIBTEX, CSL
 from trivium.library.documents import Documents
 from trivium.library.model import CurrentModel
 from trivium.library.searching import Searching
 from trivium.operations.searching import SearchOptions
 from trivium.ports import Message
-from trivium.text.disagree import Claim, claims, disagreement, says
-from trivium.text.lexicon.dates import months
-from trivium.text.normalise import words
+from trivium.text.disagree import Claim, are_of_a_series, claims, disagreement, says
 
 NEIGHBOURS = 5  # similar passages that each one is compared with
 _MOST_NAMES = 3  # of a passage, whose other passages are compared with it
@@ -110,7 +108,7 @@ class Contradictions:
             near += self._who_name(name, within)
         for other in {other.id: other for other in near if _may_differ(passage, other)}.values():
             theirs = _claims(other)
-            certain = _are_of_a_series(passage.document, other.document)
+            certain = are_of_a_series(passage.document.title, other.document.title)
             pairs += [
                 Contradiction(passage, first.text, other, second.text, why, judged=False)
                 for first, second, why in self._disagreeing(mine, theirs, certain=certain)
@@ -195,14 +193,3 @@ def _claims(passage: StoredChunk) -> list[Claim]:
         return []
     section = chunk.headings[-1] if chunk.headings else ""
     return claims(chunk.text, document.language, document.title, section)
-
-
-def _are_of_a_series(one: Document, other: Document) -> bool:
-    """Minutes of January and of February, budgets of two years, chapters: each is about its own
-    time, so only what never changes can differ."""
-    mine, theirs = _undated(one.title), _undated(other.title)
-    return one.title != other.title and bool(mine) and mine == theirs
-
-
-def _undated(title: str) -> list[str]:
-    return [word for word in words(title) if word[0].isalpha() and word not in months(None)]

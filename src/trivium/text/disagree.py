@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from trivium.text import boundaries
+from trivium.text.lexicon.dates import months
 from trivium.text.lexicon.negation import denies, negation
 from trivium.text.lexicon.quantities import Quantity, quantities
 from trivium.text.lexicon.words import lexicon as lexicon_of
-from trivium.text.normalise import fold
+from trivium.text.normalise import fold, words
 from trivium.text.roles import (
     Alike,
     Statement,
@@ -92,19 +93,19 @@ def claims(text: str, language: str, title: str = "", section: str = "") -> list
 
 def _stems(text: str, language: str) -> frozenset[str]:
     """A title or heading without its parentheses: they name a kind, not the subject."""
-    words = dict.fromkeys(fold(word) for word in _WORD.findall(_ADDED.sub(" ", text)))
-    return frozenset(stem([word for word in words if word not in _ARTICLES], language))
+    plain = dict.fromkeys(fold(word) for word in _WORD.findall(_ADDED.sub(" ", text)))
+    return frozenset(stem([word for word in plain if word not in _ARTICLES], language))
 
 
 def _claim(
     sentence: str, language: str, title: frozenset[str], section: frozenset[str], about: str
 ) -> Claim:
-    words = [fold(word) for word in _WORD.findall(sentence)]
+    said = [fold(word) for word in _WORD.findall(sentence)]
     names = frozenset(name.casefold() for name in _NAME.findall(sentence))
     of_names = {fold(word) for name in names for word in _WORD.findall(name)}
     lexicon = lexicon_of(language)
     apart = {*lexicon.numbers, *lexicon.months, *of_names}
-    plain = [word for word in words if word not in apart and not negation(language).fullmatch(word)]
+    plain = [word for word in said if word not in apart and not negation(language).fullmatch(word)]
     topic = frozenset(stem(content_words(dict.fromkeys(plain), {language}), language))
     return Claim(
         sentence,
@@ -112,7 +113,7 @@ def _claim(
         title,
         section,
         tuple(one for one in quantities(sentence, language) if one.readings),
-        frozenset(word for word in words if word in lexicon.months),
+        frozenset(word for word in said if word in lexicon.months),
         names,
         denies(sentence, language),
         statement(sentence, language, about),
@@ -196,6 +197,17 @@ def says(those: Iterable[Claim], one: Claim) -> bool:
         and len(one.topic & other.topic) / len(one.topic | other.topic) >= NEARLY_THE_SAME
         for other in those
     )
+
+
+def are_of_a_series(one: str, other: str) -> bool:
+    """Whether two titles differ in digits and months alone: minutes, budgets, chapters. Each is
+    about its own time, so only what never changes can differ."""
+    mine, theirs = _undated(one), _undated(other)
+    return one != other and bool(mine) and mine == theirs
+
+
+def _undated(title: str) -> list[str]:
+    return [word for word in words(title) if word[0].isalpha() and word not in months(None)]
 
 
 def _same_subject(one: Claim, other: Claim) -> bool:

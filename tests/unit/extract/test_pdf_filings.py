@@ -205,7 +205,7 @@ def test_a_heading_that_is_continued_overleaf_stands_once() -> None:
     y = prose(first, 84) + 12
     first.put(72, y, "Concentration of Risk", "Times-Bold")
     prose(first, y + 20, 40)
-    second.put(72, 60, "2. Accounting Policies (Continued)", "Times-Bold")
+    second.put(72, 60, "2. Accounting Policies (Continued) May 2017", "Times-Bold")
     second.put(72, 84, "We had three customers who owed us more than a tenth of all our dues.")
     got = read(first, second)
     assert headings_of(got) == ["2. Accounting Policies", "Concentration of Risk"]
@@ -217,7 +217,7 @@ def test_links_to_the_contents_on_every_page_go() -> None:
     for at in range(7):
         sheet = Sheet()
         y = prose(sheet, 60, 9 + 5 * (at % 3), f"Of berth {'abcdefg'[at]} ")
-        sheet.put(72, y + 20, "Table of Contents")
+        sheet.put(72, y + 20, "Table of Contents", size=14 if at == 2 else 10)
         prose(sheet, y + 40, 6, f"Of quay {'abcdefg'[at]} ")
         sheets.append(sheet)
     assert read(*sheets).text.count("Table of Contents") == 1

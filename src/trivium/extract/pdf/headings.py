@@ -44,7 +44,7 @@ REFERENCES = re.compile(
     r"(?i)(?:(?:\d{1,2}|[IVX]{1,4}|[A-Z])\.? +)?(?:references(?: and notes| cited)?|bibliography"
     r"|works cited|literature cited|literatur(?:verzeichnis)?|quellen(?:verzeichnis)?)[.:]?$"
 )
-CONTINUED = re.compile(r"\W*\b(?:continued|cont[’']?d|fortsetzung)[.)]*$", re.I)
+CONTINUED = re.compile(r"\W*\b(?:continued|cont[’']?d|fortsetzung)(?:[.)]*$|\).*)", re.I)
 CONTENTS = re.compile(r"(?:table of )?contents|inhalt(?:sverzeichnis)?", re.I)
 _TOP = re.compile(r"(\d{1,2})((?:\.\d+)*) ?\.? +\S")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -322,7 +322,7 @@ def without_repeats(blocks: list[Block]) -> list[Block]:
     for block in blocks:
         if block.role == "heading":
             name = CONTINUED.sub("", block.text)
-            if name != block.text and bare(name) in known:
+            if name != block.text and any(one.startswith(bare(name)) for one in known):
                 continue
             known.add(bare(name))
         kept.append(block)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from trivium.extract.pdf.counting import PAGE_NUMBER, page_numbers, same_place, split_numbers
-from trivium.extract.pdf.headings import CONTENTS, CONTINUED
+from trivium.extract.pdf.headings import CONTENTS, CONTINUED, LARGER
 from trivium.extract.pdf.marks import Fragment, Page, Word
 
 MARGIN = 0.16  # of the page's width: where line numbers stand
@@ -160,14 +160,18 @@ def _beside_numbers(pages: list[tuple[Page, list[Fragment]]], counting: set[int]
 
 
 def _links_to_contents(pages: list[tuple[Page, list[Fragment]]]) -> set[int]:
-    """The ids of "Table of Contents" where filings print it on every page; the first one stays."""
+    """The ids of "Table of Contents" where filings print it on every page; the contents' own
+    heading stays if it is set larger."""
     found = [
         fragment
         for _, fragments in pages
         for fragment in fragments
         if len(fragment.words) <= FEW and CONTENTS.fullmatch(fragment.text)
     ]
-    return {id(fragment) for fragment in found[1:]} if len(found) >= BESIDE else set()
+    if len(found) < BESIDE:
+        return set()
+    least = min(fragment.size for fragment in found)
+    return {id(fragment) for fragment in found if fragment.size < LARGER * least}
 
 
 def _is_foot(fragment: Fragment, number: Fragment, fragments: list[Fragment]) -> bool:

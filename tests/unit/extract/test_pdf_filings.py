@@ -263,3 +263,13 @@ def test_dates_that_stand_close_are_the_names_of_one_column_each() -> None:
     rows(sheet, 86, ("Income", "2,368", "1,024", "361"), ("Dues", "914", "236", "327"), ends=ends)
     names = ["December 31, 2022", "December 25, 2021", "December 26, 2020"]
     assert header_of(read(sheet)).split(" | ")[1:] == names
+
+
+def test_half_a_name_over_the_column_in_the_middle_is_only_its() -> None:
+    sheet = Sheet()
+    sheet.put_right(380, 72, "State and")
+    ends = (260, 380, 500)
+    for name, end in zip(("Federal", "Province", "Expires"), ends, strict=True):
+        sheet.put_right(end, 86, name)
+    rows(sheet, 100, ("Losses", "6,973", "348", "13"), ("Credits", "398", "209", "39"), ends=ends)
+    assert header_of(read(sheet)).split(" | ")[1:] == ["Federal", "State and Province", "Expires"]

@@ -233,6 +233,8 @@ def _shared(line: _Cells, spans: list[Span]) -> dict[int, range]:
     """The columns of each name, by its identity, where each stands in the middle of some and all
     have one: a short name over wide columns reaches over few of them."""
     names = [cell for at, cell in line.cells if at]
+    if len(names) < 2:  # half of a name in the middle one of three columns
+        return {}
     shared: dict[int, range] = {}
     start = 1
     for cell in names:

@@ -26,11 +26,14 @@ from tests.recordings.making import CLIP, RATE, encoded, samples
 
 from trivium.config import Settings
 from trivium.core.access import LOCAL_OWNER
+from trivium.core.errors import FileUnreadable
 from trivium.core.types import Extraction, Labels
 from trivium.core.work import JobState, Task, TaskState
 from trivium.ingest.outcomes import Dropped, Steps
 from trivium.library import Library
 from trivium.library.assembly import recordings_for, sandbox_for
+from trivium.models.catalogue import named_for
+from trivium.models.hub import carrier_folder
 from trivium.operations.searching import Filters
 from trivium.ports import Blob, Transcribed
 from trivium.store.embedded.backend import open_embedded
@@ -175,6 +178,45 @@ def test_a_reading_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None
         steps.hear(one.done, one.total)
     done, total, left = steps.heard.split()
     assert (done, total, left) == ("13", "13", "0")
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_model_in_a_folder_of_your_own_hears(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, linked: bool
+) -> None:
+    """Readers are closed in, and start in a folder of theirs."""
+    carrier = carrier_folder(named_for("tiny.en", "speech"))
+    assert carrier is not None
+    shutil.copytree(carrier, tmp_path / "files")
+    if linked:
+        (tmp_path / "own").mkdir()
+        for file in (tmp_path / "files").iterdir():
+            (tmp_path / "own" / file.name).symlink_to(file)
+    else:
+        (tmp_path / "files").rename(tmp_path / "own")
+    monkeypatch.chdir(tmp_path)
+    with sandbox_for(Settings(cache=tmp_path / "cache", audio_model="own"), 1) as box:
+        (heard,) = box.read_all([Blob("a.ogg", CLIP.read_bytes())])
+    assert isinstance(heard, Extraction)
+    assert "ledger" in heard.text
+
+
+@pytest.mark.parametrize("damaged", ["model.bin", "tokenizer.json", "config.json"])
+def test_a_damaged_speech_model_is_named_and_stops_nothing_else(
+    tmp_path: Path, damaged: str
+) -> None:
+    carrier, own = carrier_folder(named_for("tiny.en", "speech")), tmp_path / "own"
+    assert carrier is not None
+    shutil.copytree(carrier, own)
+    os.truncate(own / damaged, (own / damaged).stat().st_size // 2)
+    with sandbox_for(Settings(cache=tmp_path / "cache", audio_model=str(own)), 1) as box:
+        failed, note = box.read_all(
+            [Blob("a.ogg", CLIP.read_bytes()), Blob("a.txt", b"A note about oaks.")]
+        )
+    assert isinstance(failed, FileUnreadable)
+    assert failed.message.startswith(f"Couldn't transcribe a.ogg: the speech model in {own} can't")
+    assert "audio.model" in failed.fix
+    assert isinstance(note, Extraction)
 
 
 def test_progress_is_told_in_minutes() -> None:

@@ -18,7 +18,15 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
-from trivium.core.errors import FileDamaged, FileEmpty, FileLocked, FileTooLarge, FormatUnknown
+from trivium.core.errors import (
+    FileDamaged,
+    FileEmpty,
+    FileLocked,
+    FileTooLarge,
+    FileUnreadable,
+    FormatUnknown,
+    ModelError,
+)
 from trivium.core.types import Enclosed, Extraction, Metadata
 from trivium.extract.composer import Composer, describe
 from trivium.extract.pulse import heard
@@ -226,7 +234,11 @@ class RecordingExtractor:
             segments: list[tuple[float, float, Words]] = []
             language = transcript.language
             if abs(samples).max() > _SILENCE:
-                found, those = self._transcribe(samples, language)
+                try:
+                    found, those = self._transcribe(samples, language)
+                except ModelError as error:
+                    why = f"Couldn't transcribe {blob.name}: {error.message}"
+                    raise FileUnreadable(why, fix=error.fix) from error
                 for start, end, words in those:
                     moved = tuple((at + begins, text) for at, text in words)
                     segments.append((start + begins, end + begins, moved))

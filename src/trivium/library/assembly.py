@@ -310,6 +310,9 @@ def sandbox_for(settings: Settings, workers: int = 0) -> Sandbox:
     from trivium.extract.sandbox import Sandbox
     from trivium.ingest.extractors import CHUNKER, FACTORY
 
+    options, models = reading(settings), [os.fspath(settings.cache)]
+    if speech := options.get("audio_folder"):  # may be anybody's, or links to where the hub's are
+        models += [speech, os.fspath((Path(speech) / SPEECH_WEIGHTS).resolve().parent)]
     return Sandbox(
         workers or readers_for(settings),
         settings.read_seconds,
@@ -318,9 +321,9 @@ def sandbox_for(settings: Settings, workers: int = 0) -> Sandbox:
         extractors=FACTORY,
         chunker=CHUNKER,
         chunks_all=not embeds_by_processor(settings),
-        settings=reading(settings),
+        settings=options,
         isolated=settings.read_isolate,
-        readable=[os.fspath(settings.cache)],  # models for reading
+        readable=models,
     )
 
 
@@ -357,7 +360,7 @@ def _hearing(settings: Settings) -> dict[str, str]:
     }
     if settings.audio_url:
         return options | {"audio_remote": name}
-    folder: Path | None = Path(name).expanduser()
+    folder: Path | None = Path(name).expanduser().resolve()  # readers start in another folder
     if not (folder and (folder / SPEECH_WEIGHTS).is_file()):
         model = named_for(name, "speech")
         folder = local_copy(model, settings.cache) or carrier_folder(model)

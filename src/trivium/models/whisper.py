@@ -10,6 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trivium.core.errors import ModelDamaged
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 # programs kept busy (load 12), two took 20.7 s of processor time for a minute of speech, one 8.6.
 MOST_THREADS = 4
 _NICE = 5  # documents that are read beside a recording go first
+_FIX = (
+    "Fetch the model again, or choose another with `audio.model`. If a GPU is why, set"
+    " `audio.device` to `cpu`."
+)
 
 
 class Whisper:
@@ -58,13 +64,20 @@ class Whisper:
         device = self._device
         if device == "auto":
             device = "cuda" if has_gpu() else "cpu"
-        return WhisperModel(
-            os.fspath(self._folder),
-            device=device,
-            compute_type="float16" if device == "cuda" else "int8",
-            cpu_threads=threads,
-            local_files_only=True,
-        )
+        try:
+            return WhisperModel(
+                os.fspath(self._folder),
+                device=device,
+                compute_type="float16" if device == "cuda" else "int8",
+                cpu_threads=threads,
+                local_files_only=True,
+            )
+        except MemoryError:
+            raise
+        except Exception as error:  # a tokenizer that is damaged raises just that
+            raise ModelDamaged(
+                f"the speech model in {self._folder} can't be loaded ({error}).", fix=_FIX
+            ) from error
 
 
 def has_gpu() -> bool:

@@ -296,6 +296,13 @@ NONSENSE: dict[str, Bad] = {
         BadFilter,
         "conditions",
     ),
+    "many names": (
+        lambda lib: lib.search(
+            "a", filters=Filters(where=f'author:"{" ".join(map(str, range(300)))}"')
+        ),
+        BadFilter,
+        "names",
+    ),
     "no date": (
         lambda lib: lib.search("a", filters=Filters(where="added>=yesterday")),
         BadFilter,

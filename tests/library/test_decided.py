@@ -83,7 +83,7 @@ def test_the_reason_is_the_one_that_moved_the_weights(sample_library: Path) -> N
     with Library.open(sample_library, settings=settings) as library:
         decided = library.search("Smith 2023").analysis.decided
         assert decided == (
-            "Ranked mostly by words (meaning 35%, words 65%), because of the query's year “2023”."
+            "Ranked mostly by words (meaning 35%, words 65%), because of the query's year (2023)."
         )
         decided = library.search("machine learning").analysis.decided
         assert decided == "Ranked equally by meaning and words (meaning 50%, words 50%)."

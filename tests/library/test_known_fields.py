@@ -38,6 +38,7 @@ TEXTS = {
     "papers/kelp.md": "---\ntitle: Kelp forests\nauthors: [Ida Blom]\nyear: 2023\n"
     "keywords: [ecology]\n---\n\nUnlike Smith (2023), we count kelp. Smith 2023, Smith 2023.",
     "papers/ropes.md": "---\ntitle: Ropes\nauthors: [Jane Smith]\nyear: 2011\nproject: Albatross\n"
+    "isbn: 978-3-16-148410-0\n"
     "keywords: [ecology, rigging]\n---\n\nHemp stretches when it is wet.",
     "notes/quarterly_figures_v7.md": "Income rose and costs fell a little.",
     "mail/pump.eml": MAIL.format(
@@ -72,6 +73,8 @@ KNOWN = [
     ("2024-03-05", "The new pump", {"date"}),
     ("Mar 6, 2024", "Lamp oil", {"date"}),
     ("quarterly_figures_v7.md", "quarterly_figures_v7", {"file"}),
+    ("978-3-16-148410-0", "Ropes", {"isbn"}),
+    ("9783161484100", "Ropes", {"isbn"}),
     ("Hadad", "Reading tide gauges", set()),  # misspelled
 ]
 

@@ -36,7 +36,7 @@ POINTS: Mapping[str, tuple[Literal["keyword", "semantic"], int]] = {
     "phrase": ("keyword", 15),
     "special characters": ("keyword", 10),
     "question": ("semantic", 15),
-    "four words or more": ("semantic", 10),
+    "length": ("semantic", 10),  # from four words on
 }
 
 _EXCLUDED = re.compile(EXCLUDED)
@@ -96,7 +96,7 @@ def _signs(text: str) -> Iterator[tuple[str, str]]:
         yield "question", question
     count = sum(1 for part in text.split() if _WORD.search(part))
     if count >= 4 and not year and not author:
-        yield "four words or more", str(count)
+        yield "length", f"{count} words"
 
 
 def _author(text: str) -> str:

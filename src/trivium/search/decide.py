@@ -122,7 +122,7 @@ def _reason(analysis: Analysis, moved: float, why: str) -> tuple[str, str]:
     if analysis.by_answers or analysis.semantic in (None, EVEN):
         return "", ""
     side = "semantic" if (analysis.semantic or EVEN) > EVEN else "keyword"
-    signs = [f"{boost.name} “{boost.because}”" for boost in analysis.boosts if boost.side == side]
+    signs = [f"{boost.name} ({boost.because})" for boost in analysis.boosts if boost.side == side]
     return side, f"of the query's {' and '.join(signs)}"
 
 

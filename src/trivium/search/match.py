@@ -104,8 +104,10 @@ def explained(signs: Signs) -> str:
         return signs.reason
     if signs.lacks:
         return f"It doesn't have {signs.lacks}."
-    part = "all" if signs.share >= 1 else "none" if signs.share <= 0 else f"{signs.share:.0%}"
-    said = f"The passage has {part} of the query's words (rare ones count more)"
+    if 0 < signs.share < 1:
+        said = f"The passage has {signs.share:.0%} of the query's words (rare ones count more)"
+    else:
+        said = f"The passage has {'all' if signs.share else 'none'} of the query's words"
     if signs.similarity is not None:
         said += f" and a similarity of {signs.similarity:.2f}"
     if signs.judged is not None:

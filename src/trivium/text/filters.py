@@ -23,6 +23,7 @@ from math import isfinite
 from trivium.core.errors import BadFilter, BadValue
 from trivium.core.types import AllOf, AnyOf, Compare, Condition, Exists, MetaScalar, Not, Operator
 from trivium.operations.searching import LONGEST_FILTER
+from trivium.text.known import FILTERS, asked_of
 from trivium.text.lexicon.dates import dates
 from trivium.text.times import seconds_of
 from trivium.text.values import check_scalar, check_text
@@ -104,8 +105,17 @@ def check_filter(condition: Condition) -> None:
                 check_scalar(leaf.field, leaf.value)
         except BadValue as reason:
             raise BadFilter(f"Couldn't use the filter: {reason.message}", fix=reason.fix) from None
-    if sum(1 for _ in _leaves(condition)) > MOST_CONDITIONS:
-        raise BadFilter(f"The filter has more than {MOST_CONDITIONS} conditions.", fix=_FEWER)
+    if sum(map(_size, _leaves(condition))) > MOST_CONDITIONS:
+        raise BadFilter(
+            f"The filter has more than {MOST_CONDITIONS} conditions or names.", fix=_FEWER
+        )
+
+
+def _size(leaf: Compare | Exists) -> int:
+    """A store looks for each word of a known field by itself."""
+    if isinstance(leaf, Compare) and leaf.field in FILTERS:
+        return max(1, len(asked_of(leaf.field, leaf.value)[0]))
+    return 1
 
 
 def _leaves(condition: Condition) -> Iterator[Compare | Exists]:

@@ -49,7 +49,7 @@ ONLY_IN = {"slackAuthor": ("message/slack", "application/vnd.slack.channel+json"
 # Those that are no metadata fields themselves.
 ALIASES = ("author", "slackAuthor", "tag", "tags")
 LATER = 0.9  # what a later passage of the document gets of this; so its first one leads
-VERSION = 2  # changes with what is indexed: libraries learn it again when they are opened
+VERSION = 3  # changes with what is indexed: libraries learn it again when they are opened
 _KEPT = 1_000  # documents whose fields are kept as words, some 3 kB each
 _FOLDERS = 3  # names of folders above a file: further up, all files share them
 _DATE = re.compile(r"\s*(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
@@ -97,7 +97,7 @@ def fields_with(
 def asked_of(field: str, value: object) -> tuple[list[str], int]:
     """The words that a filter by a known field asks for, and the fields that may have them, as
     bits. Initials don't count beside a name: `Smith, J.` may be Jane."""
-    read = words(clean(str(value)))
+    read = [*dict.fromkeys(words(clean(str(value))))]
     bits = sum(_BIT[kind] for kind in FILTERS.get(field, ()))
     return [word for word in read if len(word) > 1] or read, bits
 
@@ -169,7 +169,8 @@ def _split(document: Document, others: Sequence[str]) -> Iterator[tuple[str, str
             kind = _OF_METADATA.get(field, "other")
             name = field if kind == "other" else kind
             for text in texts:
-                yield kind, name, _dated(text, document) if kind == "date" else words(text)
+                read = _dated(text, document) if kind == "date" else words(text)
+                yield kind, name, [*read, "".join(read)] if field == "isbn" else read
 
 
 _words_of_folder = lru_cache(1_000)(words)  # of many files each

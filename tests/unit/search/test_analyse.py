@@ -65,7 +65,7 @@ def test_examples(text: str, expected: tuple[int, int]) -> None:
         ("Wie wirkt das", "question", "Wie"),
         ("Welche Waffe", "question", "Welche"),
         ("is it true?", "question", "?"),
-        ("one two three four", "four words or more", "4"),
+        ("one two three four", "length", "4 words"),
     ],
 )
 def test_every_boost_names_itself_and_why(text: str, name: str, because: str) -> None:

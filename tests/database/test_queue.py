@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, text
 from tests import postgres
+from tests.serving.shelf import PATIENCE, client, until
 
 from trivium.config import Settings
 from trivium.core.places import DatabaseAddress
@@ -83,6 +86,33 @@ def statements(jobs: int) -> int:
         queue.recover()
         assert len(queue.claim("next", CLAIMED)) == 1, "it was lost before, so it comes alone"
         return len(asked)
+
+
+def test_idle_workers_count_until_they_stop_or_die(place: DatabaseAddress) -> None:
+    """Two real ones without a job: both are alive; one is killed, the other asked to stop."""
+    program = [sys.executable, "-m", "trivium.cli.main", "--library", place.url, "worker"]
+    with Library(open_backend(place, BackendOptions()), TOY, Settings()) as library:
+
+        def alive(count: int) -> bool:
+            return library.jobs.queue_state().workers == count
+
+        with subprocess.Popen(program) as killed, subprocess.Popen(program) as stopped:
+            try:
+                until(lambda: alive(2))
+                with client(library) as owner:
+                    assert "trivium_workers_alive 2.0" in owner.get("/metrics").text
+                killed.kill()
+                killed.wait(PATIENCE)
+                with postgres.as_owner() as connection:  # as if it had been silent for 15 seconds
+                    schema = parse(place).schema
+                    connection.execute(text(f"UPDATE {schema}.leases SET until = now()"))
+                until(lambda: alive(1))  # the living one says so again
+                stopped.terminate()
+                assert stopped.wait(PATIENCE) == 0
+                assert alive(0)
+            finally:
+                for process in (killed, stopped):
+                    process.kill()
 
 
 def test_jobs_that_end_together_cost_what_one_does() -> None:

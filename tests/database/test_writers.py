@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 from tests import postgres
 from tests.database.sabotage import KILL, sabotage
 
@@ -26,7 +26,7 @@ from trivium.core.errors import (
 )
 from trivium.core.places import DatabaseAddress
 from trivium.core.types import OWNER, Labels, Processed
-from trivium.core.work import JobState, Offered, Priority, TaskEnd, TaskState
+from trivium.core.work import ATTENDING, JobState, Offered, Priority, TaskEnd, TaskState
 from trivium.library import Library
 from trivium.ports import Backend, worker_lease
 from trivium.sources.folder import FolderSource
@@ -305,6 +305,27 @@ def test_a_heartbeat_keeps_a_lease(place: DatabaseAddress) -> None:
         assert alive.is_held("job")
     alive.close()
     engine.dispose()
+
+
+def test_leases_of_the_dead_do_not_pile_up(place: DatabaseAddress) -> None:
+    """Each run of a worker has a name of its own, which nobody takes over."""
+    engine = open_database(parse(place))
+    leases = RowLeases(engine, 60)
+    silent = RowLeases(engine, 60, life=-3601.0)  # its row has expired an hour ago
+    with silent.hold(f"{ATTENDING}dead", "taking jobs"):
+        assert leases.count_held(ATTENDING) == 0
+        assert rows(engine) == 1
+        with leases.hold("job", "working"):
+            assert rows(engine) == 2
+        assert rows(engine) == 0
+    for each in (silent, leases):
+        each.close()
+    engine.dispose()
+
+
+def rows(engine: Engine) -> int:
+    with engine.connect() as connection:
+        return int(connection.scalar(text("SELECT count(*) FROM leases")) or 0)
 
 
 def test_the_tasks_of_a_dead_worker_come_back_and_are_ended_once(

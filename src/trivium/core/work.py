@@ -320,12 +320,15 @@ class QueueState:
     tasks: Mapping[str, int]  # by state, of the documents of these jobs
     documents_left: int
     age_seconds: float  # of the oldest of these jobs
-    workers: int  # alive, and with a job
+    workers: int  # processes that take jobs, idle or not
 
 
 def worker_lease(worker: str) -> str:
     """The lease that a worker holds as long as it lives."""
     return f"worker-{worker}"
+
+
+ATTENDING = "attending-"  # begins the lease of each process that takes jobs, idle or not
 
 
 def now(later: float = 0.0) -> str:

@@ -101,7 +101,7 @@ class Metrics:
             tasks,
             Gauges(left, "Documents that wait or are read.", queue.documents_left),
             Gauges(age, "Age of the oldest open job.", queue.age_seconds),
-            Gauges("trivium_workers_alive", "Workers that have a job.", workers),
+            Gauges("trivium_workers_alive", "Processes that take jobs, idle or not.", workers),
             lag,
             failing,
         ]

@@ -11,13 +11,14 @@ import logging
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from secrets import token_hex
 from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from trivium.core.errors import LibraryBusy, TriviumError
 from trivium.core.types import Labels
-from trivium.core.work import REEMBED, JobState, WatchedFolder
+from trivium.core.work import ATTENDING, REEMBED, JobState, WatchedFolder
 from trivium.ingest.reembed import Progress
 from trivium.library.folders import Followed
 from trivium.library.sync import SyncOptions
@@ -32,6 +33,7 @@ ALERTING = "alerting"  # the lease of who checks alerts
 _TELL_SECONDS = 4.0  # between two looks for alerts: a person who added a file still remembers it
 _DOING = "following the folders of this library"
 LOOK_SECONDS = 1.0  # between two looks at what others may have asked for: a query of .1 ms each
+_ATTEND_SECONDS = 5.0  # between two looks whether a database still counts this process
 _AGAIN_SECONDS = 10.0  # until what went wrong is tried again
 _SWEEP_SECONDS = 600.0
 _WAIT_SECONDS = 5.0  # that a source may wait for its service while others are due
@@ -47,7 +49,8 @@ class Background:
         self._hearing = ExitStack()
         self._followers: dict[str, _Following] = {}
         self._swept = monotonic() - _SWEEP_SECONDS
-        duties = (self._work, self._change_model, self._follow, self._sync, self._tell)
+        work, change, follow = self._work, self._change_model, self._follow
+        duties = (work, change, follow, self._sync, self._tell, self._attend)
         self._threads = [
             Thread(target=self._keep_at, args=(duty,), name=f"trivium-tend{duty.__name__}")
             for duty in duties
@@ -111,6 +114,14 @@ class Background:
             self._swept = monotonic()
             self._library.uploads.sweep()
         return self._library.jobs.work_next()
+
+    def _attend(self) -> bool:
+        """Be counted among the processes that take jobs."""
+        leases, name = self._library.backend.leases, f"{ATTENDING}{token_hex(8)}"
+        with leases.hold(name, "taking jobs", patience=0):
+            while not self._stop.wait(_ATTEND_SECONDS) and leases.is_held(name):
+                pass
+        return False
 
     def _change_model(self) -> bool:
         waiting = [

@@ -21,6 +21,7 @@ from trivium.core.errors import JobNotFound, LibraryBusy, TriviumError
 from trivium.core.types import Document, DocumentId, Labels
 from trivium.core.work import (
     ADD,
+    ATTENDING,
     REEMBED,
     UPLOAD,
     Job,
@@ -224,7 +225,7 @@ class Jobs:
             tasks={str(s): by_state.get(s, 0) for s in TaskState if s is not TaskState.CANCELLED},
             documents_left=sum(job.tasks - job.ended for job in left if job.kind != REEMBED),
             age_seconds=max(0.0, (datetime.now(UTC) - since).total_seconds()),
-            workers=len(alive),
+            workers=self._backend.leases.count_held(ATTENDING),
         )
 
     def get(self, job: JobId) -> Job:

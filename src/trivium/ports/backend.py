@@ -557,6 +557,10 @@ class Leases(Protocol):
         """Whether a process holds it now, including this one."""
         ...
 
+    def count_held(self, beginning: str) -> int:
+        """How many names with this beginning are held now."""
+        ...
+
 
 class Blobs(Protocol):
     """Stores bytes, each once, under an address that a document refers to."""

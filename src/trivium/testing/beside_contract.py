@@ -13,7 +13,7 @@ from trivium.core.answers import KeptTurn, Turn
 from trivium.core.errors import FileUnreadable, LibraryBusy, ServerBusy
 from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery, LogPage
 from trivium.core.types import OWNER, Compare, Signal, Where
-from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun, WatchedFolder
+from trivium.core.work import ATTENDING, KeptSource, SyncFailure, SyncPoint, SyncRun, WatchedFolder
 from trivium.ports import Backend
 from trivium.testing.samples import PartContract, found, put, sample, writer
 
@@ -269,6 +269,14 @@ class LeasesContract(PartContract):
                 pass
         assert notes == ["Another process is cleaning up; waiting for it to finish."]
         assert not backend.leases.is_held("cleaning")
+
+    def test_names_are_counted_by_their_beginning(self, backend: Backend) -> None:
+        leases = backend.leases
+        with leases.hold(f"{ATTENDING}1", "taking jobs"), leases.hold("cleaning", "cleaning"):
+            with leases.hold(f"{ATTENDING}2", "taking jobs"):
+                assert leases.count_held(ATTENDING) == 2
+            assert leases.count_held(ATTENDING) == 1
+        assert leases.count_held(ATTENDING) == 0
 
     def test_who_fails_lets_go(self, backend: Backend) -> None:
         with pytest.raises(ZeroDivisionError), backend.leases.hold("cleaning", "cleaning"):

@@ -4,6 +4,7 @@ writer.lock       adds, changes and removes documents
 reembed.lock      makes the vectors of another model
 following.lock    follows watched folders
 worker-ID.lock    works off jobs, which it owns as long as it lives
+attending-ID.lock takes jobs, and may have none
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from trivium.core.errors import LibraryBusy, LibraryNotFound
-from trivium.ports import Waiting, worker_lease
+from trivium.core.work import ATTENDING, worker_lease
+from trivium.ports import Waiting
 from trivium.store.embedded.backup import DATABASE
 from trivium.store.embedded.database import translated
 
-_WORKER = worker_lease("")
+_OF_ONE_RUN = (worker_lease(""), ATTENDING)  # nobody uses these names again
 
 
 class FileLeases:
@@ -69,9 +71,13 @@ class FileLeases:
         self._release(name, lock)
         return False
 
+    def count_held(self, beginning: str) -> int:
+        locks = self._folder.glob(f"{beginning}*.lock")
+        return sum(self.is_held(lock.stem) for lock in locks)
+
     @staticmethod
     def _release(name: str, lock: FileLock) -> None:
-        if name.startswith(_WORKER):  # nobody uses this name again
+        if name.startswith(_OF_ONE_RUN):
             Path(lock.lock_file).unlink(missing_ok=True)
         lock.release()
 

@@ -21,6 +21,7 @@ from trivium.ports import Waiting
 
 LIFE = 15.0  # seconds
 _BEATS = 3  # per life of a lease: two may be missed
+_KEPT = 3600.0  # seconds that an expired lease is kept: its holder may only be suspended
 _FAREWELL = 10.0  # seconds, as long as a connection may take
 _LOOK = 0.25  # seconds between two looks at a lease that another process has
 _TAKE = text(
@@ -32,6 +33,13 @@ _TAKE = text(
 _RENEW = text(
     "UPDATE leases SET until = clock_timestamp() + :life * interval '1 second'"
     " WHERE owner = ANY(:owners)"
+)
+_COUNT = text(
+    "SELECT count(*) FROM leases WHERE starts_with(name, :beginning) AND until >= clock_timestamp()"
+)
+_RELEASE = text(
+    "DELETE FROM leases WHERE owner = :owner"
+    " OR until < clock_timestamp() - :kept * interval '1 second'"
 )
 
 
@@ -83,6 +91,10 @@ class RowLeases:
         with self._engine.connect() as connection:
             return connection.scalar(query, {"name": name}) is not None
 
+    def count_held(self, beginning: str) -> int:
+        with self._engine.connect() as connection:
+            return int(connection.scalar(_COUNT, {"beginning": beginning}) or 0)
+
     def close(self) -> None:
         """A heartbeat still under way would return its connection to a closed pool."""
         self._closed.set()
@@ -97,7 +109,7 @@ class RowLeases:
 
     def _release(self, owner: str) -> None:
         with self._engine.begin() as connection:
-            connection.execute(text("DELETE FROM leases WHERE owner = :owner"), {"owner": owner})
+            connection.execute(_RELEASE, {"owner": owner, "kept": _KEPT})
 
     def _beat(self) -> None:
         """One thread renews all leases of this process, as long as there are any."""

@@ -34,6 +34,7 @@ from trivium.http.routes import (
     sync,
     tokens,
 )
+from trivium.http.routing import Described, attach
 from trivium.http.signin import Provider
 from trivium.http.streaming import LONGEST_SECONDS
 from trivium.library import Library
@@ -98,13 +99,12 @@ def create_app(
         docs_url=None,  # its page would fetch scripts from another host
         redoc_url=None,
         separate_input_output_schemas=False,
-        generate_unique_id_function=lambda route: route.name,
     )
     app.state.server = server
     explained(app)
     for part in (search, query, documents, files, jobs, sources, sync, evaluations, tokens, about):
-        app.include_router(part.router)
-    app.include_router(about.health)
+        attach(app, part.router)
+    attach(app, about.health)
     app.router.routes.append(Route(PATH, Assistants(assistants, server.callers)))
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
     if furnish:
@@ -198,6 +198,9 @@ def _described(app: FastAPI) -> dict[str, Any]:
     """FastAPI's description, with the catalogue's line for each operation and our problem documents
     instead of its validation errors."""
     if app.openapi_schema is None:
+        for route in app.routes:
+            if isinstance(route, Described):
+                route.describe()
         fields = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes
         )

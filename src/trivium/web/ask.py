@@ -20,7 +20,6 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.responses import RedirectResponse, Response
 
 from trivium.answer.cite import MARK
-from trivium.answer.run import NO_MODEL
 from trivium.answer.statements import pieces
 from trivium.core.access import Caller
 from trivium.core.answers import (
@@ -255,6 +254,8 @@ def _carry(turn: Turn) -> str:
 
 
 def _said(answer: Answer, form: AskForm) -> Said:
+    from trivium.answer.run import NO_MODEL  # whoever has an answer has loaded what made it
+
     answer = replace(answer, notes=tuple(note for note in answer.notes if note != NO_MODEL))
     carried = "" if form.conversation else _carry(answer.turn)
     cited = tuple((citation, _excerpt(citation, answer.asked)) for citation in answer.citations)

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from trivium.core.errors import NoSuchRoute, TriviumError
 from trivium.http.asked import caller_of
+from trivium.http.routing import attach
 from trivium.web import (
     add,
     ask,
@@ -39,7 +40,7 @@ PARTS = (
 def furnish(app: FastAPI) -> None:
     """Add every page to an application that serves a library."""
     for part in PARTS:
-        app.include_router(part.router)
+        attach(app, part.router)
     _say_what_is_not_there(app)
 
 

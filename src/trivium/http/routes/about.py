@@ -24,7 +24,7 @@ from trivium.http.problems import responses
 from trivium.http.routing import Routes
 
 router = Routes(prefix="/v1", tags=["about"])
-health = APIRouter(tags=["health"])
+health = APIRouter(tags=["health"], generate_unique_id_function=lambda route: route.name)
 
 
 @router.get("/caller")

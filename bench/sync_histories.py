@@ -23,11 +23,11 @@ from itertools import product
 from random import Random
 from typing import Any
 
+from tests.reference import open_memory
 from tests.sources.grounds import Grounds, standing
 from tests.sources.worlds import SERVICES, WORLDS, world_of
 
 from bench.harness import arguments
-from trivium.store.memory import open_memory
 from trivium.testing.sync_histories import TROUBLES, Life, fail_call, live
 
 

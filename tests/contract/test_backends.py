@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 from tests import postgres
+from tests.contract.backend_contract import BackendContract
+from tests.contract.signals_contract import SignalsContract
+from tests.reference import open_memory
 
 from trivium.ports import Backend
 from trivium.store.embedded.backend import open_embedded
-from trivium.store.memory import open_memory
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres
-from trivium.testing.backend_contract import BackendContract
-from trivium.testing.signals_contract import SignalsContract
 
 
 class TestReference(SignalsContract):

@@ -13,6 +13,8 @@ import pytest
 from httpx2 import Response
 from starlette.testclient import TestClient
 from tests import azure, objects, postgres
+from tests.contract.beside_contract import SpoolContract
+from tests.contract.blobs_contract import BlobsContract
 from tests.endpoint import HANG, Reply, ScriptedEndpoint
 
 from trivium.config import Settings
@@ -35,8 +37,6 @@ from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres
 from trivium.store.postgres.database import open_database
 from trivium.store.postgres.files import RowBlobs
-from trivium.testing.beside_contract import SpoolContract
-from trivium.testing.blobs_contract import BlobsContract
 from trivium.testing.samples import TOY
 from trivium.web.site import furnish
 

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from sqlalchemy.exc import ProgrammingError
 from tests import citus
+from tests.contract.backend_contract import BackendContract
+from tests.contract.backend_machine import BackendMachine
 
 from trivium.core.errors import DatabaseAway
 from trivium.core.places import DatabaseAddress
@@ -18,8 +20,6 @@ from trivium.ports import Backend
 from trivium.search.request import SearchRequest
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres
-from trivium.testing.backend_contract import BackendContract
-from trivium.testing.backend_machine import BackendMachine
 from trivium.testing.samples import found, put, sample
 
 pytestmark = citus.needed

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 from tests import postgres
+from tests.contract.backend_machine import BackendMachine
 
 from trivium.ports import Backend
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres
-from trivium.testing.backend_machine import BackendMachine
 
 
 class EmbeddedMachine(BackendMachine):

@@ -14,12 +14,12 @@ from typing import Any, cast
 import pytest
 from sqlalchemy import event, text
 from tests import postgres
+from tests.reference import open_memory
 
 from trivium.core.errors import ModelChanged
 from trivium.core.places import DatabaseAddress
 from trivium.core.types import OWNER, Signal, Where
 from trivium.ports import Backend
-from trivium.store.memory import open_memory
 from trivium.store.postgres import upkeep
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres

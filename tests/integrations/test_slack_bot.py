@@ -6,6 +6,7 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
+from tests.reference import open_memory
 from tests.sources.server import Asked, Reply, Server, serving
 from websockets.sync.server import ServerConnection, serve
 
@@ -18,7 +19,6 @@ from trivium.integrations.slack_bot import SlackBot, told
 from trivium.library import Library
 from trivium.ports import SourceItem
 from trivium.sources.service import Service
-from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY
 
 SAID = {

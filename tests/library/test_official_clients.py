@@ -16,6 +16,7 @@ import pytest
 from tests.endpoint import Reply, ScriptedEndpoint, Seen
 from tests.language_model import DIMENSIONS, KEY, NAME, serving
 from tests.library.chat import streamed
+from tests.reference import open_memory
 from tests.relay import official, official_judge, through, through_judge
 
 from trivium.answer.prompt import RULES as ANSWER
@@ -35,7 +36,6 @@ from trivium.operations.searching import SearchOptions
 from trivium.ports import Generated, Message
 from trivium.search.hyde import PROMPT as HYDE
 from trivium.store.embedded.backend import open_embedded
-from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 
 SAID = (Message("system", "Be brief."), Message("user", "Name a colour."))

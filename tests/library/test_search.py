@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.golden.make import xlsx
+from tests.reference import open_memory
 
 from trivium.config import Settings
 from trivium.core.errors import BadFilter, BadSetting, EmptyQuery, QueryTooLong, TriviumError
@@ -12,7 +13,6 @@ from trivium.core.types import Signal
 from trivium.library import Library
 from trivium.operations.searching import Filters, SearchOptions
 from trivium.store.embedded.backend import open_embedded
-from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY
 
 TEXTS = {

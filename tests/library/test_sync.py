@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Event
 
 import pytest
+from tests.reference import open_memory
 
 from trivium.config import Settings
 from trivium.core.errors import (
@@ -26,7 +27,6 @@ from trivium.library.sync import Sync, SyncEvent, SyncOptions, Verified, period_
 from trivium.operations.searching import Filters
 from trivium.ports import Backend, Change, Checkpoint, Failed, Gone, Only, Put, Wait
 from trivium.store.embedded.backend import open_embedded
-from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
+from tests.reference import open_memory
 from tests.sources.github_server import Hub
 from tests.sources.imap_server import Mail, serving_mail
 from tests.sources.linear_server import Linear
@@ -22,7 +23,6 @@ from trivium.core.types import OWNER
 from trivium.core.work import KeptSource
 from trivium.library.model import CurrentModel
 from trivium.library.sync import Checked, Sync
-from trivium.store.memory import open_memory
 from trivium.testing.samples import ToyEmbedder
 
 PAGE = Reply(b"<!DOCTYPE html><html><title>Sign in</title></html>", 200, {"Content-Type": "x/html"})

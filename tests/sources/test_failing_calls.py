@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from random import Random
 
 import pytest
+from tests.reference import open_memory
 from tests.sources.grounds import Grounds, standing
 from tests.sources.worlds import SERVICES
 
-from trivium.store.memory import open_memory
 from trivium.testing.sync_histories import TROUBLES, Life, fail_call
 
 

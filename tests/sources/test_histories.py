@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.reference import open_memory
 from tests.sources.grounds import Grounds, standing
 from tests.sources.worlds import WORLDS, world_of
 
@@ -18,7 +19,6 @@ from trivium.library.model import CurrentModel
 from trivium.library.sync import Sync
 from trivium.ports import Change, Checkpoint, Put
 from trivium.ports.sync import Deletions
-from trivium.store.memory import open_memory
 from trivium.testing.samples import ToyEmbedder
 from trivium.testing.sync_histories import Life, live
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.reference import open_memory
+
 from trivium.core.types import OWNER, Chunk, StoredChunk
-from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 from trivium.web.found import pieces
 from trivium.web.reading import REACH, Block, Reading, read

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
+from tests.reference import open_memory
 from tests.serving.shelf import client
 
 from trivium.config import Settings
 from trivium.core.types import Chunk, Document, Metadata, Place, StoredChunk
 from trivium.library import Library
-from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 from trivium.web.found import byline_of, place_of
 from trivium.web.site import furnish

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
-import pytest
 
 from trivium.core.types import (
     EVERYONE,
@@ -125,14 +124,6 @@ def embed_beside(store: Backend, embedder: ToyEmbedder, limit: int = 1000) -> in
 
 def probe(query: str, threshold: float = -1.0, embedder: ToyEmbedder = TOY) -> Probe:
     return Probe(parse(query), embedder.embed_query(query), threshold, embedder.fingerprint)
-
-
-class PartContract:
-    """What a suite about a part of a backend inherits."""
-
-    @pytest.fixture
-    def backend(self) -> Backend:
-        raise NotImplementedError("give the suite a backend")
 
 
 class _Writing:

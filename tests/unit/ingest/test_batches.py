@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import cast
 
 import pytest
+from tests.reference import open_memory
 
 from trivium.core.types import Labels
 from trivium.ingest import embedding
@@ -12,7 +13,6 @@ from trivium.ingest.embedding import BATCH_TOKENS, Batches, Embedding, Made
 from trivium.ingest.preparing import Prepared, Preparer
 from trivium.ingest.tasks import InFlight, Offer
 from trivium.ports import SourceItem
-from trivium.store.memory import open_memory
 from trivium.testing.samples import ToyEmbedder, sample
 
 PREPARED = cast("Preparer", None)  # by nobody: these documents are ready

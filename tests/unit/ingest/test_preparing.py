@@ -8,6 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.reference import open_memory
+
 from trivium.chunk.choose import AutoChunker
 from trivium.core.errors import DocumentFailed, FileEmpty, FileUnreadable, ReadError
 from trivium.core.types import OWNER, Chunk, Extraction, Labels
@@ -19,7 +21,6 @@ from trivium.ingest.run import TOGETHER, Pipeline
 from trivium.ingest.tasks import Offer, TaskRecords
 from trivium.ports import Backend, Blob, SourceItem
 from trivium.store.embedded.backend import open_embedded
-from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, ToyEmbedder
 from trivium.text.tokens import Cl100kTokens
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tests.reference import open_memory
+
 from trivium.chunk.choose import AutoChunker
 from trivium.core.types import OWNER, Extraction, Labels, TokenVectors
 from trivium.ingest.embedding import Embedding
@@ -12,7 +14,6 @@ from trivium.ingest.preparing import Preparer
 from trivium.ingest.run import Pipeline
 from trivium.ingest.tasks import Offer
 from trivium.ports import Backend, SourceItem
-from trivium.store.memory import open_memory
 from trivium.testing.samples import ToyEmbedder
 from trivium.text.tokens import Cl100kTokens
 

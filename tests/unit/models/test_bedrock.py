@@ -26,6 +26,7 @@ from tests.bedrock import (
     written,
 )
 from tests.endpoint import HANG, RESET, Reply, ScriptedEndpoint, Seen, closed_port
+from tests.reference import open_memory
 
 from trivium.core.errors import (
     BadSetting,
@@ -45,7 +46,6 @@ from trivium.models.bedrock.generator import BedrockGenerator
 from trivium.models.bedrock.reranker import BedrockReranker
 from trivium.models.retrying import ATTEMPTS, Clock
 from trivium.ports import Generated, Message
-from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 
 TITAN, COHERE, COHERE_4 = (

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from tests.reference import open_memory
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
@@ -16,7 +17,6 @@ from trivium.core.errors import ModelDamaged, ModelUnavailable
 from trivium.core.types import OWNER, StoredChunk
 from trivium.models.cross_encoder import CrossEncoder
 from trivium.ports import Reranker
-from trivium.store.memory import open_memory
 from trivium.testing.samples import sample
 
 WORDS = ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "bell", "amber", "copper", "fog")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.reference import open_memory
 
 from trivium.core.errors import ModelUnavailable
 from trivium.core.types import OWNER, ChunkId, StoredChunk, TokenVectors, Where
@@ -16,7 +17,6 @@ from trivium.models.late import MOST_COMPUTED, LateReranker, pack, similarities,
 from trivium.models.local import QUERIES, LocalEmbedder
 from trivium.models.tokenising import uncommon
 from trivium.ports import Reranker, TokenEmbedder
-from trivium.store.memory import open_memory
 from trivium.testing.samples import sample
 
 TEXTS = (

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.reference import open_memory
 
 from trivium.core.errors import BadSetting, ModelDamaged, ModelUnavailable, ModelUnsupported
 from trivium.core.types import OWNER, StoredChunk
@@ -22,7 +23,6 @@ from trivium.models.colbert import ColbertReranker, is_colbert
 from trivium.models.cross_encoder import CrossEncoder
 from trivium.models.head import _ACTIVATIONS
 from trivium.models.local import LocalEmbedder
-from trivium.store.memory import open_memory
 from trivium.testing.samples import sample
 
 LAYOUTS = Path(__file__).parent / "layouts"

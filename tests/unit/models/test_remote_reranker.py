@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.endpoint import Reply, ScriptedEndpoint, Seen
+from tests.reference import open_memory
 
 from trivium.core.errors import ModelNonsense, ModelRefused
 from trivium.core.types import OWNER, StoredChunk
@@ -12,7 +13,6 @@ from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
 from trivium.models.remote_reranker import RemoteReranker, scaled
 from trivium.models.retrying import Clock
-from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 
 

@@ -3,11 +3,11 @@ from collections.abc import Collection, Mapping, Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.reference import open_memory
 
 from trivium.core.types import OWNER, Spelled, Where
 from trivium.ports import Backend
 from trivium.search.correct import SURE, Corrected, correct
-from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 from trivium.text.normalise import words
 from trivium.text.query import parse

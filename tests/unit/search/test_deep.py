@@ -6,6 +6,7 @@ from dataclasses import replace
 from time import monotonic
 
 import pytest
+from tests.reference import open_memory
 
 from trivium.core.results import RerankPart, Results
 from trivium.core.types import OWNER, StoredChunk
@@ -13,7 +14,6 @@ from trivium.search.deep import STRETCH, best_stretches, scaled, share_of
 from trivium.search.request import Rerank, SearchRequest
 from trivium.search.rerank import Reranked, Shares, blend, deepen, judge
 from trivium.search.run import Searcher
-from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 
 PROSE = "The lantern at the harbour burns all night, and the keeper sleeps by day. "

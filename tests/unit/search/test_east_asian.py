@@ -7,11 +7,11 @@ Nations' own translations (articles 1 and 3 of the Korean one as widely printed)
 from __future__ import annotations
 
 import pytest
+from tests.reference import open_memory
 
 from trivium.core.types import OWNER, Mode
 from trivium.search.request import SearchRequest
 from trivium.search.run import Searcher
-from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 
 CHINESE = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.reference import open_memory
 
 from trivium.core.results import OrderPart
 from trivium.core.types import ChunkId, Mode, Query, StoredChunk, Where
@@ -12,7 +13,6 @@ from trivium.search.fuse import Fused, Fusion
 from trivium.search.in_order import LOOKED_AT, in_order, with_bonus
 from trivium.search.request import SearchRequest
 from trivium.search.run import Searcher
-from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 from trivium.text.query import parse
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 import pytest
+from tests.reference import open_memory
 
 from trivium.core.types import OWNER, Spelled
 from trivium.ports import Backend
 from trivium.search.correct import Corrected, correct
 from trivium.search.suggest import suggest
-from trivium.store.memory import open_memory
 from trivium.testing.samples import put, sample
 from trivium.text.dictionary import in_dictionary
 from trivium.text.query import parse

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.reference import open_memory
 
 from trivium.core.types import OWNER, Signal, StoredChunk
 from trivium.models.catalogue import languages_of
 from trivium.search.language import weak_language
-from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 
 ENGLISH = frozenset({"en"})

@@ -6,11 +6,11 @@ from threading import Event
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.reference import open_memory
 
 from trivium.core.errors import BadSetting, ModelUnavailable
 from trivium.core.types import OWNER, StoredChunk
 from trivium.search.rerank import Shares, blend, judge
-from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 
 SHARES = Shares()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.reference import open_memory
 
 from trivium.core.errors import EmptyQuery
 from trivium.core.results import Result, Results
@@ -15,7 +16,6 @@ from trivium.search.multi import combined
 from trivium.search.request import Rerank, SearchRequest
 from trivium.search.rerank import Shares
 from trivium.search.run import Searcher
-from trivium.store.memory import open_memory
 from trivium.testing.samples import TOY, sample
 
 WORDS = ["fog", "harbour", "lantern", "crown", "battle", "axe", "short", "sword", "2021", "drowned"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.contract.part import PartContract
 
 from trivium.core import work
 from trivium.core.work import (
@@ -16,7 +17,6 @@ from trivium.core.work import (
     TaskState,
 )
 from trivium.ports import Backend, worker_lease
-from trivium.testing.samples import PartContract
 
 WORKER = "one"  # without its lease: its tasks count as a dead worker's
 FEW = 5  # workers that die with a task before it is set aside, at most

@@ -13,6 +13,7 @@ from operator import attrgetter
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from tests.reference import open_memory
 
 from trivium.core.access import mint
 from trivium.core.answers import KeptTurn, Turn
@@ -35,7 +36,6 @@ from trivium.core.types import (
 )
 from trivium.core.work import WatchedFolder
 from trivium.ports import Backend, Writer
-from trivium.store.memory import open_memory
 from trivium.testing.samples import (
     OTHER,
     TOY,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.contract.documents_contract import uris
+from tests.contract.part import PartContract
 
 from trivium.core.errors import DocumentNotFound, OriginalMissing
 from trivium.core.types import OWNER, Compare, Enclosed, Processed, Signal, Where
 from trivium.ports import Backend
-from trivium.testing.documents_contract import uris
-from trivium.testing.samples import TOY, PartContract, copy, found, probe, put, sample, writer
+from trivium.testing.samples import TOY, copy, found, probe, put, sample, writer
 
 
 def called(backend: Backend) -> list[tuple[int, list[str]]]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
+from tests.contract.part import PartContract
 
 from trivium.core.errors import ModelChanged, NotEmbedded, ReembedStopped
 from trivium.core.types import OWNER, Signal, Vector, Where
@@ -10,7 +11,6 @@ from trivium.ports import Backend
 from trivium.testing.samples import (
     OTHER,
     TOY,
-    PartContract,
     ToyEmbedder,
     embed_beside,
     found,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.contract.part import PartContract
 
 from trivium.core.types import (
     OWNER,
@@ -20,7 +21,7 @@ from trivium.core.types import (
     Where,
 )
 from trivium.ports import Backend, Summarised, Usage
-from trivium.testing.samples import ALL, TOY, PartContract, copy, found, probe, put, sample, writer
+from trivium.testing.samples import ALL, TOY, copy, found, probe, put, sample, writer
 from trivium.text.nearness import keys, sketch
 
 

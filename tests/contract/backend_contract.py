@@ -1,6 +1,6 @@
 """What every backend must do, part by part, in one class: inherit it and give it `backend`."""
 
-from trivium.testing.beside_contract import (
+from tests.contract.beside_contract import (
     ConversationsContract,
     FoldersContract,
     LeasesContract,
@@ -12,11 +12,11 @@ from trivium.testing.beside_contract import (
     UpkeepContract,
     ViewsContract,
 )
-from trivium.testing.documents_contract import DocumentsContract
-from trivium.testing.jobs_contract import JobsContract
-from trivium.testing.models_contract import ModelsContract
-from trivium.testing.signals_contract import SignalsContract
-from trivium.testing.writer_contract import (
+from tests.contract.documents_contract import DocumentsContract
+from tests.contract.jobs_contract import JobsContract
+from tests.contract.models_contract import ModelsContract
+from tests.contract.signals_contract import SignalsContract
+from tests.contract.writer_contract import (
     HistoryContract,
     NamesContract,
     OriginalsContract,

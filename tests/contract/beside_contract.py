@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from tests.contract.part import PartContract
 
 from trivium.core.access import mint
 from trivium.core.answers import KeptTurn, Turn
@@ -15,7 +16,7 @@ from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery, LogPage
 from trivium.core.types import OWNER, Compare, Signal, Where
 from trivium.core.work import ATTENDING, KeptSource, SyncFailure, SyncPoint, SyncRun, WatchedFolder
 from trivium.ports import Backend
-from trivium.testing.samples import PartContract, found, put, sample, writer
+from trivium.testing.samples import found, put, sample, writer
 
 PLAYER = Where(frozenset({"player"}))
 

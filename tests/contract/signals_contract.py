@@ -6,10 +6,11 @@ from dataclasses import replace
 from math import log
 
 import pytest
+from tests.contract.part import PartContract
 
 from trivium.core.types import OWNER, Compare, Metadata, Signal, Spelled, Where
 from trivium.ports import Backend
-from trivium.testing.samples import ALL, TOY, PartContract, found, probe, put, sample, writer
+from trivium.testing.samples import ALL, TOY, found, probe, put, sample, writer
 
 
 class SignalsContract(PartContract):

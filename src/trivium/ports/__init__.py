@@ -1,7 +1,7 @@
 """Every part of Trivium that you can replace, and what a replacement must do. Protocols only, in
 the order a document meets them: `ingest` (sources, readers, chunkers), `sync` (sources that a
-library keeps in step with), `models`, `backend` (where a library is stored). `trivium.testing` has
-the suites that an implementation must pass."""
+library keeps in step with), `models`, `backend` (where a library is stored). The suites that an
+implementation must pass are in `trivium.testing` (extractors and sources) and tests/contract."""
 
 # ruff: noqa: I001 - one list for each module, where its sorting would make an import of each name
 

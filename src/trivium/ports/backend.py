@@ -1,7 +1,7 @@
 """Where a library is stored: a backend, which consists of small parts. This page lists everything
 that callers need and a backend must do.
 
-Each part is a Protocol with a suite in `trivium.testing`. A backend stores documents and answers
+Each part is a Protocol with a suite in tests/contract. A backend stores documents and answers
 *one signal at a time*; it never fuses. Everything that reads documents takes a `Where` without a
 default, so nobody can forget access control.
 """

@@ -1,2 +1,2 @@
-"""Suites that any store must pass, for this project and for others who write one. Needs pytest
-and hypothesis."""
+"""Suites that any extractor or source must pass, for this project and for others who write one.
+Needs pytest."""

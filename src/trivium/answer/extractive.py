@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import product, takewhile
 from pathlib import PurePosixPath
 
 from trivium.answer.cells import Found, Read
@@ -65,6 +65,7 @@ BESIDE = 0.4  # and of one that only the rest of the passage says
 LEAST_SAID = 0.6  # share of a question's terms, by weight, in a sentence and its headings
 FIRST = 6  # words of a sentence in which a pronoun means what another one names
 LONGEST_SIGNED = 60  # characters of a line of a signature
+MOST_IN_HEAD, LONGEST_OF_HEAD = 4, 80  # paragraphs above a letter's first; letters of a line
 SHORT = 600  # characters of a passage that is about one thing
 OTHERWISE = 0.7  # for a verb that a sentence says in another form
 LEAST_LABELLED, LONGEST_LABELLED = 0.9, 12  # share of terms of a line with a label; its words
@@ -235,7 +236,7 @@ class Extractor:
         labelled = [pair for pair in able if _is_labelled(asked, *pair)]
         prose = [pair for pair in able if pair not in labelled]
         likely = sorted(prose, key=lambda pair: -pair[0].kind * confidence(pair[1]))[:MOST_READ]
-        texts = [InText(one.text, one.passage.text, _above(one.passage)) for one, _ in likely]
+        texts = [InText(_spoken(one), one.passage.text, _above(one.passage)) for one, _ in likely]
         read = chances(self._embedder, asked.text, texts)
         if read is None:
             return list(able)
@@ -289,9 +290,19 @@ def _not_again(asked: Question, picked: Picked, before: Before) -> Picked | None
     return replace(picked, text=parts[most]) if shorter else None
 
 
+def _spoken(one: _Candidate) -> str:
+    """A message with its speaker's name, if the passage has it in front: who "I" is."""
+    speaker = one.passage.speaker(one.text)
+    said = f"{speaker.author}: {one.text}" if speaker else ""
+    return said if said and said in one.passage.text else one.text
+
+
 def _is_labelled(asked: Question, one: _Candidate, evidence: Evidence) -> bool:
-    """Whether a short line begins with a label that the question names: `Course: 1,200 metres`."""
+    """Whether a short line begins with a label that the question names, or is an item with a figure
+    for it: `Course: 1,200 metres`, `400 ml buttermilk`."""
     label, _, value = one.text.partition(": ")
+    if not value and asked.asks is Asks.AMOUNT and one.text[-1] not in ".!":
+        label, value = one.text, one.value
     return (
         bool(value)
         and evidence.said >= LEAST_LABELLED
@@ -341,12 +352,13 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
     begins = " ".join(one.text.split()[:FIRST])
     dated = bool(times(one.text, language))
     refers = has_pronoun(begins) or one.record
-    around = _Around(above, near, rest, refers, _is_short(passage), dated)
-    labelled = is_label(one.text, asked.asks) or (asked.spans and bool(until(one.text, language)))
     label = bag(_letterhead(passage), language)
+    around = _Around(above, near, rest, label, refers, _is_short(passage), dated)
+    labelled = is_label(one.text, asked.asks) or (asked.spans and bool(until(one.text, language)))
     covered = itself = gap = 0.0
     focus = 1.0
     anchored = any(own.says(term) for term in asked.terms if not term.generic)
+    is_contact = any(contact(term.word, one.text) for term in asked.terms)
     for term in asked.terms:
         costs = (term.word in COSTS and _priced(one.text, language)) or contact(term.word, one.text)
         if (
@@ -364,8 +376,9 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
         if likeness is not None and not term.firm:
             like = likeness.between(term.word, own.words)
         if term is asked.focus and likeness is not None:
-            # A heading says of what, not who does it.
-            focus = max(like, AROUND if above.says(term) and term.word != asked.done else 0.0)
+            # A heading says of what, not who does it; and so do the other lines of a record.
+            placed = above.says(term) or (one.record and near.says(term))
+            focus = max(like, AROUND if placed and term.word != asked.done else 0.0)
             if like < LEAST_FOCUS and _is_told_otherwise(asked, own, language):
                 covered += OTHERWISE * term.weight
                 itself += OTHERWISE * term.weight
@@ -374,10 +387,12 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
         share = around.share(term) if term.word != asked.done else 0.0
         if term.firm and (not share or term.word in another):
             return Evidence(0.0, 0.0, 1.0, 0.0)
+        if is_contact and not share and like < LEAST_FOCUS:  # somebody else's number
+            return Evidence(0.0, 0.0, 1.0, 0.0)
         covered += term.weight * max(share, like)
-        placed = share if anchored and share == AROUND else 0.0  # its heading says it for it
-        itself += term.weight * placed
-        gap = max(gap, term.weight * (1 - placed))
+        lent = share if anchored and share == AROUND else 0.0  # its heading says it for it
+        itself += term.weight * lent
+        gap = max(gap, term.weight * (1 - lent))
     whole = asked.whole
     return Evidence(itself / whole, covered / whole, gap / whole, focus)
 
@@ -389,6 +404,7 @@ class _Around:
     above: Bag
     paragraph: Bag
     passage: Bag
+    letterhead: Bag
     refers: bool  # the sentence speaks of something that another one names
     short: bool  # the passage is about one thing
     dated: bool  # the sentence has a date or year of its own
@@ -398,7 +414,7 @@ class _Around:
             return AROUND
         elsewhere = self.dated if term.figure else not self.short
         if term.firm and not self.refers and elsewhere:
-            return 0.0
+            return BESIDE if self.letterhead.says(term) and not term.figure else 0.0
         if self.paragraph.says(term):
             return AROUND if self.refers else IN_PARAGRAPH
         return BESIDE if self.passage.says(term) and not term.figure else 0.0
@@ -418,8 +434,16 @@ def _name(uri: str) -> str:
 
 
 def _letterhead(passage: Passage) -> str:
-    """The first lines of a document: what it is."""
-    return " ".join(blocks(passage.citation.text)[0]) if not passage.citation.index else ""
+    """The first lines of a document, up to its first sentence: what it is, and whom it is about."""
+    if passage.citation.index:
+        return ""
+    first, *others = blocks(passage.citation.text)[:MOST_IN_HEAD]
+    short = takewhile(lambda lines: all(map(_is_of_head, lines)), others)
+    return " ".join(line for lines in (first, *short) for line in lines)
+
+
+def _is_of_head(line: str) -> bool:
+    return len(line) <= LONGEST_OF_HEAD and line[-1] not in ".!?" and " | " not in line
 
 
 def _signature(passage: Passage) -> str:

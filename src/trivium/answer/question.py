@@ -145,6 +145,9 @@ def read(
     measured = fold(how[1] or how[2]) if how else ""
     said = [w for w in said if w != measured or w in HOW]  # how large is the garrison
     said = [HOW.get(w, w) if w == measured else measures.MEASURES.get(w, w) for w in said]
+    if kind is Asks.WHO:
+        new = [measures.APPOINTED[w] for w in said if w in measures.APPOINTED]
+        said = [w for w in said if w not in measures.APPOINTED] + new  # the office comes first
     told = {*measures.COSTS, "weight", "gewicht"} & set(said)
     is_vague = bool(measures.HOW_MUCH.search(text)) and not told
     said += ["cost"] if is_vague else []

@@ -47,6 +47,18 @@ CHAT = passage(
     "[2026-02-03 09:31] Ines: in the cupboard behind the lift",
     title="chat",
 )
+MINUTES = passage(
+    9,
+    "Present: Dot Prentice (chair), Owen Marsh, Bea Lund.\n\n"
+    "The accounts were read. Owen Marsh was elected chair from May on.",
+    title="Minutes of the garden club",
+)
+WAFFLES = passage(
+    10,
+    "Waffles\n\nServes 6, ready in 25 minutes.\n\n- 300 g flour\n- 350 ml oat milk\n- 3 eggs",
+    title="Waffles",
+    headings=("Waffles",),
+)
 VISIT = passage(
     6,
     "Dentist, check-up\n\nWhen: Friday 4 December 2026, 08:30 to 09:15 (2026-12-04)\n"
@@ -94,6 +106,9 @@ OFFER = replace(
         ("Bis wann gilt der Bescheid?", BESCHEID, "31. Mai 2027"),
         ("Who tells the customers?", CHAT, "I do, by Thursday"),
         ("Where is the spare projector?", CHAT, "cupboard behind the lift"),
+        ("Who is the new chair of the garden club?", MINUTES, "elected"),
+        ("How much oat milk do I need for the waffles?", WAFFLES, "350"),
+        ("How many eggs do the waffles need?", WAFFLES, "3 eggs"),
         ("When is the dentist?", VISIT, "4 December 2026, 08:30"),
         ("When is my dentist appointment?", VISIT, "4 December 2026, 08:30"),
         ("Where is the dentist?", VISIT, "Marsh Lane 12"),
@@ -121,6 +136,8 @@ def test_an_everyday_question(question: str, source: Passage, answer: str) -> No
         ("How much did we spend at Tesco?", SPENT),
         ("What is Peter's phone number?", OFFER),
         ("What is Anna's fax number?", OFFER),
+        ("What is the phone number of the landlord?", OFFER),
+        ("Who is the new treasurer of the garden club?", MINUTES),
     ],
 )
 def test_an_everyday_question_without_an_answer(question: str, source: Passage) -> None:

@@ -37,13 +37,17 @@ DIMENSIONS = {
     "depth": "length",
     "distance": "length", "price": "money", "weight": "mass",
 }  # fmt: skip
-# Names that tables use for the same thing, whatever the embedding model knows.
+# Other words for the same thing, whatever the embedding model knows: names that tables use, and
+# what makes somebody the new chair; by their stems.
 SAME = {
     "cost": ("price",), "price": ("cost",), "kosten": ("preis",), "preis": ("kosten",),
     "pound": ("lb", "lbs"), "pounds": ("lb", "lbs"), "ounce": ("oz",), "feet": ("ft",),
     "foot": ("ft",), "kilogram": ("kg",), "kilograms": ("kg",), "kilometre": ("km",),
     "hours": ("h",), "minutes": ("min",), "euros": ("eur",), "dollars": ("usd",),
+    "appointed": ("new", "elect", "becom", "became", "succeed", "hire", "replac", "promot"),
+    "ernannt": ("neu", "gewahlt", "wahlt", "wahlen", "wahlten", "nachfolg", "ubernimmt"),
 }  # fmt: skip
+APPOINTED = {"new": "appointed"} | dict.fromkeys(("neu", "neue", "neuer", "neuen"), "ernannt")
 FEES = re.compile(  # says that a bare figure, or one of pounds, is money
     r"(?i)\b(?:fees?|price[sd]?|charge[sd]?|fares?|rent|costs?|gebühr\w*|preis\w*|beitrag|beiträge)\b"
 )

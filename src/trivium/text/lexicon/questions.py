@@ -257,6 +257,7 @@ _SPANS = re.compile(
 )
 _VALID = _listed("valid validity expire expires run runs gilt gultig lauft endet last lasts")
 _EVENTS = _listed("appointment meeting event termin visit")  # that a calendar's entry needn't name
+_NEEDS = _listed("need needs needed brauche brauchen braucht benotigt")
 _LABELS = {  # of a line that answers by itself
     Asks.WHEN: re.compile(r"(?:when|date|time|starts?|begins?|wann|datum|beginn|zeit): ", re.I),
     Asks.WHERE: re.compile(r"(?:where|location|place|venue|address|wo|ort|adresse): ", re.I),
@@ -405,6 +406,8 @@ def implied(text: str, kind: Asks) -> frozenset[str]:
     """Words of a question that an answer of its kind needn't say."""
     if spans(text):
         return _VALID
+    if kind is Asks.AMOUNT:  # a list of ingredients, of tools
+        return _NEEDS
     return _EVENTS if kind in (Asks.WHEN, Asks.WHERE) else frozenset()
 
 

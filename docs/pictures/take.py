@@ -73,8 +73,7 @@ def adding(page: Page) -> None:
         {"name": "invalid.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.4 broken"},
     ]
     page.locator("input[type=file]").first.set_input_files(files)
-    page.get_by_text("invalid.pdf").first.wait_for()
-    page.wait_for_timeout(6000)
+    page.get_by_text("2 of 3 files added").first.wait_for(timeout=300_000)
 
 
 def at(address: str) -> Callable[[Page], None]:

@@ -27,7 +27,7 @@ class LogPage:
     limit: int | None = None
     offset: int = 0
     unfound: bool = False  # only those that found nothing relevant at least once
-    slower_than: float = 0.0  # milliseconds
+    slower_than: float = 0.0  # milliseconds; the slowest first, otherwise the most asked
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,13 +93,14 @@ class SqlQueryLog:
 
     def totals(self, since: str = "", page: LogPage = LogPage()) -> list[Asked]:
         log, times = query_log.c, func.sum(query_log.c.asked)
+        slowest = func.max(log.took_ms)
         text = cast(log.text, log.at.type)  # in the order of its bytes, as everywhere
         query = (
-            select(log.text, times, func.sum(log.empty), func.max(log.took_ms), func.max(log.at))
+            select(log.text, times, func.sum(log.empty), slowest, func.max(log.at))
             .where(log.at >= since)
             .group_by(log.text)
-            .having(func.max(log.took_ms) >= page.slower_than)
-            .order_by(times.desc(), text)
+            .having(slowest >= page.slower_than)
+            .order_by((slowest if page.slower_than else times).desc(), text)
             .limit(page.limit)
             .offset(page.offset)
         )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -15,7 +15,7 @@ from trivium.text.dictionary import in_dictionary
 from trivium.text.figures import is_in
 from trivium.text.known import known_text
 from trivium.text.lexicon.questions import measuring
-from trivium.text.normalise import LONGEST_WORD, spaced, split
+from trivium.text.normalise import LONGEST_WORD, spaced_passage, split
 from trivium.text.stems import DEFAULT_LANGUAGE, beginning, content_words, stem
 from trivium.text.trigrams import trigram_set
 
@@ -168,16 +168,18 @@ class _Passage:
     only if needed."""
 
     def __init__(self, texts: Sequence[str], language: str) -> None:
-        self._text = "\n".join(texts)
+        self._texts = texts
         self._language = language
-        self.spaced, self.run_together = _folded(self._text)
+        self.spaced = "".join(map(spaced_passage, texts))
+        self.run_together = self.spaced.encode().translate(None, b" ")
 
     def holds(self, word: str) -> bool:
         """Whether it has this word. Very long words are compared by their beginning."""
         return f" {word} " in self.spaced if len(word) < LONGEST_WORD else word in self.words
 
     def has(self, figure: Figure) -> bool:
-        return is_in(figure, self._text, f" {' '.join(self.words)} ", self._language)
+        text = "\n".join(self._texts)
+        return is_in(figure, text, f" {' '.join(self.words)} ", self._language)
 
     @cached_property
     def words(self) -> list[str]:
@@ -186,14 +188,6 @@ class _Passage:
     @cached_property
     def stems(self) -> set[str]:
         return set(stem(list(set(self.words)), self._language))
-
-
-@lru_cache(maxsize=1 << 12)
-def _folded(text: str) -> tuple[str, bytes]:
-    """A text with blanks around its words, and one without any blanks. Cached, because the same
-    passages answer many queries: half the time, for 30 MB at most (about 7 kB each)."""
-    words_apart = spaced(text)
-    return words_apart, words_apart.encode().translate(None, b" ")
 
 
 class _Word:

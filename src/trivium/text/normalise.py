@@ -89,6 +89,13 @@ def spaced(text: str) -> str:
     return _slowly_spaced(text)
 
 
+@lru_cache(maxsize=1 << 12)
+def spaced_passage(text: str) -> str:
+    """The same of a passage. Kept, because a search looks at one more than once, and the same ones
+    answer many queries: 15 MB at most (about 4 kB each)."""
+    return spaced(text)
+
+
 def _quickly_spaced(text: str) -> str:
     """The same where few characters are beyond ASCII, each replaced by what remains of it: a third
     of the time for a text with a dash or a quote, as most have. Nothing where that will not do."""

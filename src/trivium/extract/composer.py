@@ -114,14 +114,16 @@ class Composer:
         self,
         rows: Iterable[Sequence[str]],
         *,
+        names: Sequence[str] = (),
         has_header: bool | None = None,
         place: Place = NOWHERE,
     ) -> None:
-        """A small table inside a text: one element, a line for every row. Without word from its
-        file the rows themselves tell whether the first has names."""
+        """A small table inside a text: one element, a line for every row. Without `names` or word
+        from its file the rows themselves tell whether the first has names."""
         kept = [row for row in rows if line_of(row)]
         lines = [line_of(row) for row in kept]
-        names = [] if has_header is False else names_of(kept, certain=has_header is True)
+        if not names and has_header is not False:
+            names = names_of(kept, certain=has_header is True)
         header = cut_header(line_of(names))
         self.add("table", "\n".join(lines), header=header, place=place)
 

@@ -54,7 +54,7 @@ def _is_mail(blob: Blob) -> bool:
     return len(known) >= 1 if named else len(known & _TELLING) >= 2 and len(known) >= 3
 
 
-@reads("mail/6", _is_mail)
+@reads("mail/7", _is_mail)
 def read_mail(blob: Blob) -> Extraction:
     """Takes what begins with the fields of a message; names help only with few fields."""
     letter = parse_message(_narrow(_message(blob)))

@@ -22,7 +22,7 @@ _FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"
 MAX_CHAPTERS = 20_000
 
 
-@reads("epub/1", lambda blob: _CONTAINER in member_names(blob))
+@reads("epub/2", lambda blob: _CONTAINER in member_names(blob))
 def read_epub(blob: Blob) -> Extraction:
     """Takes zip archives with the container of a book."""
     package = Package(blob)

@@ -13,6 +13,8 @@ _FIGURE = re.compile(
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DAY = re.compile(r"[^\W\d_]{3,9}\.? \d{1,2},?|\d{1,2}\.? [^\W\d_]{3,9}\.?")
 
+MAX_NAME = 120  # characters of a column's name; longer cells are text
+
 Row = Sequence[str]
 
 
@@ -83,7 +85,7 @@ def joined(above: Row, below: Row) -> list[str]:
 def names_of(rows: Sequence[Row], *, certain: bool = False) -> list[str]:
     """The names of the columns of a whole table; empty when it begins with data. `certain`: its
     file says that the first row has them."""
-    if len(rows) < 2 or (not certain and is_data(rows[0])):
+    if len(rows) < 2 or (not certain and (is_data(rows[0]) or max(map(len, rows[0])) > MAX_NAME)):
         return []
     if len(rows) > 2 and goes_on(rows[0], rows[1]):
         return joined(rows[0], rows[1])

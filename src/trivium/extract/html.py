@@ -14,6 +14,7 @@ from trivium.core.errors import FileEmpty
 from trivium.core.types import Extraction, Metadata
 from trivium.extract.charsets import named
 from trivium.extract.composer import Composer, describe
+from trivium.extract.cover import cover_title
 from trivium.extract.html_tree import TreeReader, main_part, parse_html
 from trivium.extract.properties import iso
 from trivium.extract.sniff import BOMS, binary_kind
@@ -32,6 +33,8 @@ _BEGINNING = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
+_COVER = 6000  # characters
+_PROGRAM = re.compile(r"\S*\d{4}\S*|(?:form )?(?:10-?[kq]|8-?k)", re.IGNORECASE)  # "abc-20231231"
 _AUTHORS = ("citation_author", "author", "article:author", "dc.creator", "dcterms.creator")
 _DATES = (
     "citation_publication_date",
@@ -51,18 +54,20 @@ def _is_html(blob: Blob) -> bool:
     return is_named and not binary_kind(blob.data)
 
 
-@reads("html/4", _is_html)
+@reads("html/5", _is_html)
 def read_html(blob: Blob) -> Extraction:
     """Takes files that begin as HTML does, and texts named so."""
     root = parse_html(decode_html(blob))
     if root is None:
         raise FileEmpty(f"{blob.name} has no visible text.")
     out = Composer(blob.name)
-    TreeReader(out).read(main_part(root))
+    TreeReader(out, printed=True).read(main_part(root))
     metadata = dict(meta_tags(root))
+    declared = str(metadata.pop("title", ""))
+    cover = cover_title([line for line in out.text[:_COVER].splitlines() if line])
     return out.finish(
         blob,
-        titles=(str(metadata.pop("title", "")), out.first_heading),
+        titles=("" if _PROGRAM.fullmatch(declared) else declared, cover, out.first_heading),
         media_type="text/html",
         language=root.get("lang") or "",
         metadata=metadata,

@@ -18,7 +18,7 @@ _AUTHOR, _DATE, _TITLE = 100, 106, 503  # of the list of properties
 MAX_TEXT = 100_000_000
 
 
-@reads("mobi/1", lambda blob: blob.data[60:68] in (b"BOOKMOBI", b"TEXtREAd"))
+@reads("mobi/2", lambda blob: blob.data[60:68] in (b"BOOKMOBI", b"TEXtREAd"))
 def read_mobi(blob: Blob) -> Extraction:
     """Takes databases of Palm's type for books."""
     try:

@@ -123,3 +123,111 @@ def test_a_table_with_an_even_grid_is_data_however_long_its_cells() -> None:
     page = f"<table><tr><td>Year</td><td>Title</td><td>Plot</td></tr>{cells}</table>"
     (table,) = read_html.extract(Blob("a.html", page.encode())).elements
     assert (table.kind, table.header) == ("table", "Year | Title | Plot")
+
+
+_TEXT = "Our stores sell tools, timber and paint to people who build and repair houses. " * 3
+_BREAK = "<hr style='page-break-after:always'/>"
+
+
+def _report(pages: list[str], style: str = "font-size:10pt") -> Extraction:
+    printed = (
+        f"<p><a href='#toc'>Table of Contents</a></p>{page}<p>Hill plc | Report | {n}</p>"
+        for n, page in enumerate(pages, 21)
+    )
+    return extract(f"<html><body><div style='{style}'>{_BREAK.join(printed)}</div></body></html>")
+
+
+def test_a_report_saved_as_html_has_headings_by_their_look_and_no_page_numbers() -> None:
+    bold, slanted = "<p style='font-weight:700'>{}</p>", "<p style='font-style:italic'>{}</p>"
+    result = _report(
+        [
+            bold.format("PART I") + bold.format("Item 1. Business") + f"<p>{_TEXT}</p>",
+            bold.format("Our Stores") + slanted.format("In towns") + "<p>A long lease goes on,</p>",
+            f"<p>for years. {_TEXT}</p>" + slanted.format("Elsewhere") + f"<p>{_TEXT}</p>",
+            bold.format("PART I (continued)") + f"<p>{_TEXT}</p>",
+            bold.format("Item 2. Properties.") + f"<p><b>Leases.</b> {_TEXT}</p>",
+        ]
+    )
+    headings = [(e.level, result.text[e.start : e.end], len(e.headings)) for e in result.elements
+                if e.kind == "heading"]  # fmt: skip
+    assert headings == [
+        (1, "PART I", 0),
+        (2, "Item 1. Business", 1),
+        (3, "Our Stores", 2),
+        (4, "In towns", 3),
+        (4, "Elsewhere", 3),
+        (2, "Item 2. Properties.", 1),
+    ]
+    assert "A long lease goes on, for years." in result.text
+    assert "Table of Contents" not in result.text
+    assert "Hill plc" not in result.text
+
+
+def test_bold_covers_and_signatures_are_no_headings() -> None:
+    cover = "".join(f"<p><b>{line}</b></p>" for line in ("HILL PLC", "1 High Road", "Leeds", "UK"))
+    pages = [cover, f"<p>{_TEXT}</p><p><b>By: Ann Lee</b></p><p>Chair</p>", f"<p>{_TEXT}</p>"]
+    assert not [e for e in _report(pages).elements if e.kind == "heading"]
+
+
+def test_a_page_with_headings_of_its_own_gets_no_others() -> None:
+    result = extract(f"<h1>Boats</h1><p><b>Kiel</b></p><p>{_TEXT}</p>", "a.html")
+    assert [e.kind for e in result.elements] == ["heading", "paragraph", "paragraph"]
+
+
+STATEMENT = """<table>
+<tr><td colspan=3></td><td colspan=3></td><td colspan=9>Year ended May 31,</td></tr>
+<tr><td colspan=3>(in millions)</td><td colspan=3></td><td colspan=3>2023</td><td colspan=3></td>
+<td colspan=3>2022</td></tr>
+<tr><td colspan=3>Sales</td><td colspan=3></td><td>$</td><td>35,415</td><td></td><td colspan=3></td>
+<td>$</td><td>32,597</td><td></td></tr>
+<tr><td colspan=3>Loss</td><td colspan=3></td><td colspan=2>(28</td><td>)</td><td colspan=3></td>
+<td colspan=2>4.5</td><td>%</td></tr></table>"""
+
+
+def test_figures_of_a_statement_have_their_signs_and_their_names() -> None:
+    result = extract(f"<html><body>{STATEMENT}</body></html>")
+    (table,) = result.elements
+    assert result.text.splitlines()[-2:] == ["Sales | $35,415 | $32,597", "Loss | (28) | 4.5%"]
+    assert table.header == "(in millions) | Year ended May 31, 2023 | Year ended May 31, 2022"
+
+
+def test_signs_in_a_column_of_their_own_count_with_the_figures() -> None:
+    rows = "<tr><td>A</td><td>€</td><td>5</td></tr><tr><td>B</td><td></td><td>7</td></tr>"
+    result = extract(f"<table><tr><td></td><td colspan=2>Price</td></tr>{rows}</table>", "a.html")
+    assert result.text == "– | Price\nA | €5\nB | 7"
+
+
+def test_captions_inside_a_table_stand_above_it() -> None:
+    page = (
+        "<table><tr><td colspan=3>HILL PLC</td></tr><tr><td></td><td>2023</td><td>2022</td></tr>"
+        "<tr><td>Sales</td><td>5</td><td>4</td></tr></table>"
+    )
+    result = extract(page, "a.html")
+    assert pieces(result)[0] == ("paragraph", "HILL PLC")
+    assert result.elements[1].header == "– | 2023 | 2022"
+
+
+def test_bullets_and_notes_in_cells_go_with_their_text() -> None:
+    cell = "<table><tr><td>{}</td><td>{}</td></tr></table>"
+    page = cell.format("●", "rising prices;") + cell.format("(1)", "Without taxes.")
+    page += "<p><span>•</span><span style='padding-left:9pt'>old ships</span></p>"
+    assert pieces(extract(page, "a.html")) == [
+        ("list_item", "rising prices;"),
+        ("paragraph", "(1) Without taxes."),
+        ("list_item", "old ships"),
+    ]
+
+
+def test_a_table_of_contents_that_leads_into_its_page_is_left_out() -> None:
+    rows = "".join(f"<tr><td><a href='#p{n}'>Part {n}</a></td><td>{n}</td></tr>" for n in range(9))
+    assert extract(f"<p>Text</p><table>{rows}</table>", "a.html").text == "Text"
+    assert "Part 3" in extract(f"<table>{rows.replace('#', 'x')}</table>", "a.html").text
+
+
+def test_a_report_has_the_name_on_its_cover_not_the_one_of_its_program() -> None:
+    page = (
+        "<html><head><title>hill-20231231</title></head><body><p>FORM 10-K</p><p>For the fiscal"
+        " year ended May 31, 2023</p><p>Hill plc</p><p>(Exact name of registrant as specified in"
+        f" its charter)</p><p>{_TEXT}</p></body></html>"
+    )
+    assert extract(page).title == "Hill plc, FORM 10-K, May 31, 2023"

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from itertools import groupby
 
+from trivium.extract.cover import MAX_ENTITY, NAME_CAPTION, form_of, tidy
 from trivium.extract.pdf.characters import clean
 from trivium.extract.pdf.headings import KNOWN, NUMBER, bare, is_parted
 from trivium.extract.pdf.marks import Block, Fragment, Line
@@ -19,7 +20,6 @@ from trivium.text.titles import identifies, is_cut, names
 MAX_TITLE = 300
 PROSE = 120  # characters of a paragraph
 BRAND = 0.75  # of the page's height
-MAX_ENTITY = 80  # characters of a company's name
 COVER_PAGES = 6  # before the form of a report that begins with pictures and letters
 MAX_AUTHORS = 60
 MAX_NAME = 100  # characters
@@ -40,16 +40,7 @@ _FORMS = (
     " brief rapport annuel"
 )
 _FORM_WORDS = frozenset((*_FORMS.split(), *lexicon("en").months))
-_FORM = re.compile(
-    r"(?i)(form\s+[\w-]{1,8}(?:/a)?"
-    r"|(?:annual|quarterly|half-year|interim|current)\s+report(?:\s+\d{4})?)(?:\s*\(mark one\))?$"
-)
-_PERIOD = re.compile(
-    r"(?i:year|quarter|period|months|weeks)\s+(?i:ended):?\s*([A-Z][a-z]+\.?\s+\d{1,2},?\s+(?:19|20)\d\d)"
-)
-_NAME_CAPTION = re.compile(r"\s*\(\s*(?:exact|full|legal)?\s*name\b[^)]*\)?", re.I)
 _NAME_COLUMN = re.compile(r"(?:exact )?names? of (?:the )?registrants?\b", re.I)
-_BLANK_STOP = re.compile(r"(?<=\w) (?=[.,](?:\s|$))")
 _COMPANY = re.compile(
     r"(?:\b(?:inc|incorporated|corp|corporation|company|co|ltd|limited|llc|l\.?l\.?c|l\.?p|llp|plc"
     r"|ag|gmbh|kgaa|se|n\.?v|s\.?a|s\.?p\.?a|oyj?|ab|asa|holdings?|bancorp|trust|partners)"
@@ -134,7 +125,7 @@ def identify(lines: list[Line], printed: str, declared: str) -> str:
         page, entity = _inside(lines)
     if entity and (is_generic(printed) or bare(printed) == bare(entity)):
         only_name = set(known.casefold().split()) <= set(entity.casefold().split())
-        return ", ".join([entity, *_form(page)]) if only_name else known
+        return ", ".join([entity, *form_of([line.text for line in page])]) if only_name else known
     return known if is_generic(printed) else printed
 
 
@@ -173,9 +164,9 @@ def _captioned(page: list[Line]) -> str:
     for at, line in enumerate(page):
         above = page[at - 1].cells if at else []
         for index, cell in enumerate(line.cells):
-            if _NAME_CAPTION.match(cell.text):
+            if NAME_CAPTION.match(cell.text):
                 beside = line.cells[:index] or [c for c in above if _overlap(c, line)]
-                name = tidy(_NAME_CAPTION.sub("", clean(" ".join(c.text for c in beside))))
+                name = tidy(NAME_CAPTION.sub("", clean(" ".join(c.text for c in beside))))
                 if 2 < len(name) <= MAX_ENTITY and not is_generic(name):
                     return name
             elif len(line.cells) > 1 and _NAME_COLUMN.match(cell.text):
@@ -202,20 +193,7 @@ def _largest_company(page: list[Line]) -> str:
         and not is_generic(line.text)
     ]
     largest = max(named, key=lambda line: line.peak, default=None)
-    return tidy(_NAME_CAPTION.sub("", largest.text)) if largest else ""
-
-
-def tidy(name: str) -> str:
-    """Without the rules of a form around it, and blanks before its stops: "NIKE, Inc ."."""
-    return _BLANK_STOP.sub("", name).strip(" _")
-
-
-def _form(page: list[Line]) -> list[str]:
-    """What kind of document a page says it is, and for which period."""
-    texts = [line.text for line in page]
-    form = next((match[1] for text in texts if (match := _FORM.match(text))), "")
-    period = _PERIOD.search(" ".join(texts))
-    return [part for part in (form, period[1] if period else "") if part]
+    return tidy(NAME_CAPTION.sub("", largest.text)) if largest else ""
 
 
 def first_page(lines: list[Line]) -> list[Line]:
@@ -237,7 +215,7 @@ def is_title(text: str) -> bool:
 def title_text(lines: list[Line], typography: Typography) -> str:
     """The lines as one title, without a form's caption ("(Exact name of registrant …)")."""
     text = join_lines([line.text for line in lines], typography.words)
-    return tidy(_NAME_CAPTION.sub("", text) or text)
+    return tidy(NAME_CAPTION.sub("", text) or text)
 
 
 def front_matter(lines: list[Line], title_end: int) -> list[Line]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
+from trivium.extract.divisions import CONTENTS, CONTINUED, DIVISION, division_levels
 from trivium.extract.pdf.characters import clean
 from trivium.extract.pdf.direction import runs_left
 from trivium.extract.pdf.marks import Block, Line, dominant
@@ -44,26 +45,14 @@ REFERENCES = re.compile(
     r"(?i)(?:(?:\d{1,2}|[IVX]{1,4}|[A-Z])\.? +)?(?:references(?: and notes| cited)?|bibliography"
     r"|works cited|literature cited|literatur(?:verzeichnis)?|quellen(?:verzeichnis)?)[.:]?$"
 )
-CONTINUED = re.compile(r"\W*\b(?:continued|cont[’']?d|fortsetzung)(?:[.)]*$|\).*)", re.I)
-CONTENTS = re.compile(r"(?:table of )?contents|inhalt(?:sverzeichnis)?", re.I)
 _TOP = re.compile(r"(\d{1,2})((?:\.\d+)*) ?\.? +\S")
 _LETTER = re.compile(r"[^\W\d_]")
-# Divisions that name themselves, from the widest: each is inside those before it.
-DIVISION = re.compile(
-    r"(?i)(?P<name>part|book|chapter|exhibit|annex|item|article|note|section)\s+"
-    r"(?P<number>\d{1,3}(?:\.\d{1,3})*[a-c]?|[ivx]{1,5})(?:[.:)—–-]|\s|$)"
-)
 # "Section 5.07. Employee Matters"
 _NAMED_DIVISION = re.compile(
     r"(?:part|book|chapter|exhibit|annex|item|article|note|section)\s+[\d.]*\d[.:—–-]\s+[A-Z]", re.I
 )
 _SUM = re.compile(r"[$€£]\s?-?\d[\d,.]*$")  # "SUBTOTAL $863.91"
 _LISTED = re.compile(r"[;,] (?:and|or)$")  # an item of a list
-_DIVISIONS = (
-    ("part", "book", "exhibit", "annex"),
-    ("chapter", "item", "article"),
-    ("note", "section"),
-)
 # Code that is set in capitals or bold: signs and words that no heading has.
 _CODE = re.compile(
     r"[<>{}=|;]|\w_\w|::"
@@ -357,7 +346,8 @@ def set_levels(
     marked = {(mark.page, bare(mark.title)): mark.level for mark in bookmarks}
     headings = [block for block in blocks if block.role == "heading"]
     contents = [block for block in headings if CONTENTS.fullmatch(block.text)]
-    divisions = _division_levels(headings)
+    levels = division_levels(block.text for block in headings)
+    divisions = {id(headings[at]): level for at, level in levels.items()}
     roman = sum(bool(_ROMAN.match(block.text)) for block in headings) >= 2
     by_type: dict[_Type, int] = {}
     for block in headings:
@@ -397,20 +387,6 @@ def _above(by_type: dict[_Type, int], kind: _Type) -> int:
     least = min([level for other, level in by_type.items() if other[0] <= kind[0] + 0.2], default=1)
     largest = max(other[0] for other in by_type)
     return max(1, least - 1) if largest < kind[0] - 0.5 else least
-
-
-def _division_levels(headings: list[Block]) -> dict[int, int]:
-    """The levels of headings that name what they begin, by their identity: those of the widest
-    kind that the document has are at the top. One alone proves nothing."""
-    names = [(block, match["name"].casefold()) for block in headings
-             if (match := DIVISION.match(block.text))]  # fmt: skip
-    used = [kinds for kinds in _DIVISIONS if any(name in kinds for _, name in names)]
-    if len(names) < 3:
-        return {}
-    return {
-        id(block): next(level for level, kinds in enumerate(used, 1) if name in kinds)
-        for block, name in names
-    }
 
 
 def _numbered_level(text: str, *, roman: bool) -> int:

@@ -13,8 +13,9 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from trivium.extract.divisions import CONTENTS, CONTINUED
 from trivium.extract.pdf.counting import PAGE_NUMBER, page_numbers, same_place, split_numbers
-from trivium.extract.pdf.headings import CONTENTS, CONTINUED, LARGER
+from trivium.extract.pdf.headings import LARGER
 from trivium.extract.pdf.marks import Fragment, Page, Word
 
 MARGIN = 0.16  # of the page's width: where line numbers stand

@@ -1,0 +1,121 @@
+"""Makes columns of the cells of an HTML table, whose own columns may only be white space, signs and
+parts of others. Knows where cells begin and end, nothing of tags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import TypeAlias
+
+from trivium.extract.headers import is_data, is_year
+
+_OPENING = re.compile(r"(?:[$€£¥]|US\$|C\$|R\$|RMB)?\s*\(?")  # belongs to the figure on its right
+_CLOSING = re.compile(r"\)?\s*[%)x]\)?")  # belongs to the figure on its left
+_BEGINS_FIGURE = re.compile(r"\(?[\d.—–-]")
+_ENDS_FIGURE = re.compile(r"[\d)—–-]$")
+_UNIT = re.compile(r"\(.*\)")
+NEAR = 1  # empty columns between a sign and its figure
+
+
+_Placed: TypeAlias = tuple[list[int], str]  # the columns of a cell, and what it says
+
+
+@dataclass(slots=True)
+class Cell:
+    """A text with its range of columns."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(slots=True)
+class Grid:
+    """A table cell by cell, without its empty rows and columns. Figures have their signs. A cell
+    over several columns stands in the first."""
+
+    captions: list[str]  # rows at the top that are one text over several columns
+    rows: list[list[str]]
+    names: list[str]  # of the columns, where names stand over several of them; else empty
+
+
+def aligned(rows: Iterable[Iterable[Cell]]) -> Grid:
+    whole = [row for cells in rows if (row := _with_signs(cells))]
+    columns = _columns({(cell.start, cell.end) for row in whole for cell in row})
+    placed = [[(_covered(cell, columns), cell.text) for cell in row] for row in whole]
+    above = takewhile(lambda row: len(row) == 1 and len(row[0][0]) > 1 and not row[0][0][0], placed)
+    captions = [row[0][1] for row in above]
+    placed = placed[len(captions) :]
+    lines = [_line(row, len(columns)) for row in placed]
+    return Grid(captions, lines, _names(placed, lines))
+
+
+def _covered(cell: Cell, columns: list[tuple[int, int]]) -> list[int]:
+    return [at for at, (start, end) in enumerate(columns) if cell.start < end and start < cell.end]
+
+
+def _line(row: Sequence[_Placed], width: int) -> list[str]:
+    cells = [""] * width
+    for (first, *_), text in row:
+        cells[first] = f"{cells[first]} {text}".strip()
+    return cells
+
+
+def _names(rows: Sequence[Sequence[_Placed]], lines: Sequence[list[str]]) -> list[str]:
+    """A name for each column from the rows at the top: those with a cell over several columns and
+    what stands below it. Empty if there are none."""
+    top = 0
+    for at, (row, line) in enumerate(zip(rows, lines, strict=True)):
+        is_label = len(row) == 1 and 0 in row[0][0]
+        below = at > 0 and _spans(rows[at - 1]) and not is_data(line)
+        years = at > 0 and all(is_year(text) for _, text in row)
+        if is_label or not (_spans(row) or below or years):
+            break
+        top = at + 1
+    if not top or not _spans(rows[0]):
+        return []
+    names: list[list[str]] = [[] for _ in lines[0]]
+    for row in rows[:top]:
+        for over, text in row:
+            if len(over) > 1 and _UNIT.fullmatch(text):
+                continue
+            for at in over:
+                if text not in names[at]:
+                    names[at].append(text)
+    return [" ".join(parts) for parts in names]
+
+
+def _spans(row: Sequence[_Placed]) -> bool:
+    return any(len(over) > 1 for over, _ in row)
+
+
+def _with_signs(row: Iterable[Cell]) -> list[Cell]:
+    """The filled cells, with signs of money, brackets and percent joined to their figures."""
+    kept: list[Cell] = []
+    for cell in row:
+        if not cell.text:
+            continue
+        last = kept[-1] if kept else None
+        if last is None or cell.start - last.end > NEAR:
+            kept.append(cell)
+        elif (_OPENING.fullmatch(last.text) and _BEGINS_FIGURE.match(cell.text)) or (
+            _CLOSING.fullmatch(cell.text) and _ENDS_FIGURE.search(last.text)
+        ):
+            kept[-1] = Cell(last.start, cell.end, last.text + cell.text)
+        else:
+            kept.append(cell)
+    return kept
+
+
+def _columns(ranges: set[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The columns that narrow cells make; a wider one over several of them makes none."""
+    columns: list[tuple[int, int]] = []
+    for start, end in sorted(ranges, key=lambda r: (r[1] - r[0], r[0])):
+        shared = [column for column in columns if start < column[1] and column[0] < end]
+        if len(shared) < 2:
+            columns = [column for column in columns if column not in shared]
+            columns.append((min([start, *(c[0] for c in shared)]),
+                            max([end, *(c[1] for c in shared)])))  # fmt: skip
+    return sorted(columns)

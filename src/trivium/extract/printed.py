@@ -1,0 +1,216 @@
+"""Reads pages that were laid out for paper and saved as HTML, as reports and letters are: headings
+that only look so, page numbers and running heads at page ends, sentences that a page parts.
+
+Knows blocks of text with their look, nothing of tags.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from trivium.core.types import ElementKind
+from trivium.extract.divisions import CONTENTS, CONTINUED, DIVISION, division_levels
+
+MAX_WORDS = 30  # of a heading: a risk of a report may take two lines
+MAX_ITALIC = 12  # words; longer ones are notes
+LARGER = 1.08  # of the body's size
+MAX_HEAD = 120  # characters of a running head
+AROUND = 5  # blocks on each side of a page's end that may be heads, feet and numbers
+REPEATED = 3  # pages that have the same there
+COVERED = 2  # pages behind a first one that may be a cover
+PROSE = 120  # characters of a paragraph
+STACK = 4  # headings without text between them: a cover, or names under a letter
+DEEPEST = 5  # levels below a division
+_NUMBERS = re.compile(r"\d+|\b[ivxl]+\b")
+_END = re.compile(r"[.!?:;…][\"”’)\]]*$")
+_LETTERS = re.compile(r"[^\W\d_]{2}")
+_SIGNED = re.compile(r"/s/|by:|name:|title:|date:", re.I)
+
+
+class Look(NamedTuple):
+    """How letters are set; of two looks the greater stands above."""
+
+    size: float = 0.0  # points; 0: nobody says
+    bold: bool = False
+    capitals: bool = False
+    underlined: bool = False
+    italic: bool = False
+
+    @property
+    def rank(self) -> tuple[float, bool, bool, bool, bool]:
+        return (self.size, self.bold, self.capitals, self.underlined, not self.italic)
+
+
+@dataclass(slots=True)
+class Block:
+    """A piece of a page, as a composer takes it."""
+
+    kind: ElementKind
+    text: str
+    look: Look = Look()
+    level: int = 0
+    ends_page: bool = False  # no text, but the end of a page
+    page: int = 0  # counted from the first
+    linked: bool = False  # all of it leads to another place in the page
+    rows: Sequence[Sequence[str]] = ()
+    names: Sequence[str] = ()  # of the columns, if they are known
+    named: bool | None = None  # whether the first row has names; None: look at it
+
+
+def as_printed(blocks: list[Block], *, bare: bool) -> list[Block]:
+    """The blocks in reading order without what belongs to paper. `bare`: the file has few headings
+    of its own, so those that only look so are headings."""
+    blocks = _joined(_without_heads(blocks))
+    if bare:
+        _find_headings(blocks)
+    return _without_continued(blocks)
+
+
+def _without_heads(blocks: list[Block]) -> list[Block]:
+    """Without numbers, heads and feet of pages; of a head with words the first stays."""
+    ends = [at for at, block in enumerate(blocks) if block.ends_page]
+    near: dict[str, set[int]] = defaultdict(set)
+    for end in [-1, *ends, len(blocks)] if ends else []:
+        for around in (range(end - 1, -1, -1), range(end + 1, len(blocks))):
+            for other in around[:AROUND]:
+                if blocks[other].ends_page or not _may_be_head(blocks[other]):
+                    break
+                near[_key(blocks[other].text)].add(other)
+    dropped: set[int] = set()
+    for key, places in near.items():
+        if len(places) >= REPEATED:
+            keeps = _LETTERS.search(key) and not CONTENTS.fullmatch(key) and "#" not in key
+            dropped |= places - {min(places)} if keeps else places
+    return [block for at, block in enumerate(blocks) if at not in dropped]
+
+
+def _may_be_head(block: Block) -> bool:
+    return block.kind == "paragraph" and len(block.text) <= MAX_HEAD
+
+
+def _key(text: str) -> str:
+    plain = CONTINUED.sub("", text).casefold()
+    return plain if DIVISION.match(plain) else _NUMBERS.sub("#", plain)
+
+
+def _joined(blocks: list[Block]) -> list[Block]:
+    """With sentences whole that the end of a page parts."""
+    kept: list[Block] = []
+    ended, page = False, 0
+    for block in blocks:
+        if block.ends_page:
+            ended, page = True, page + bool(kept)
+            continue
+        block.page = page
+        last = kept[-1] if kept else None
+        if (
+            ended
+            and last is not None
+            and block.kind == "paragraph"
+            and last.kind in ("paragraph", "list_item")
+            and block.text[0].islower()
+            and not _END.search(last.text[-10:])
+        ):
+            last.text = f"{last.text} {block.text}"
+        else:
+            kept.append(block)
+        ended = False
+    return kept
+
+
+def _find_headings(blocks: list[Block]) -> None:
+    weights: Counter[Look] = Counter()
+    for block in blocks:
+        if block.kind in ("paragraph", "list_item"):
+            weights[Look(block.look.size, block.look.bold)] += len(block.text)
+    if not weights:
+        return
+    body = max(weights, key=lambda look: weights[look])
+    found = [at for at in range(len(blocks)) if _is_heading(blocks, at, body)]
+    if blocks[-1].page > COVERED:
+        found = [at for at in found if blocks[at].page or not _is_on_cover(blocks, at)]
+    for at in _without_stacks(blocks, found):
+        blocks[at].kind = "heading"
+    _set_levels([block for block in blocks if block.kind == "heading"])
+
+
+def _is_heading(blocks: list[Block], at: int, body: Look) -> bool:
+    """Whether a paragraph looks different from the text and stands over something."""
+    block, below = blocks[at], blocks[at + 1 : at + 2]
+    text, look = block.text, block.look
+    if block.kind != "paragraph" or block.linked or not below or "\n" in text:
+        return False
+    words = text.count(" ") + 1
+    if (
+        words > MAX_WORDS
+        or not _LETTERS.search(text)
+        or not (text[0].isupper() or text[0].isdigit())
+    ):
+        return False
+    if text[-1] in ",;" or _SIGNED.match(text) or text.islower():
+        return False
+    if (look.bold and not body.bold) or (body.size and look.size > LARGER * body.size):
+        return True
+    if DIVISION.match(text) and words <= MAX_ITALIC:
+        return look != below[0].look or look.capitals
+    distinct = look.italic or look.underlined or (look.capitals and " " in text)
+    return distinct and words <= MAX_ITALIC and text[-1] not in ".:" and below[0].look != look
+
+
+def _is_on_cover(blocks: list[Block], at: int) -> bool:
+    return len(blocks[at + 1].text) < PROSE and not DIVISION.match(blocks[at].text)
+
+
+def _without_stacks(blocks: list[Block], found: list[int]) -> Iterator[int]:
+    """The headings but for many without text between them: those are a cover or an address."""
+    run: list[int] = []
+    for at in [*found, -1]:
+        if run and at != run[-1] + 1:
+            few = len(run) < STACK
+            yield from (n for n in run if few or DIVISION.match(blocks[n].text))
+            run = []
+        run.append(at)
+
+
+def _set_levels(headings: list[Block]) -> None:
+    """Divisions have their level; what looks smaller than the headings above is below them."""
+    divisions = division_levels(block.text for block in headings)
+    base, above = 0, list[Look]()
+    for at, block in enumerate(headings):
+        if at in divisions:
+            base, above = divisions[at], []
+            block.level = base
+            continue
+        if block.look in above:
+            del above[above.index(block.look) :]
+        else:
+            while above and above[-1].rank < block.look.rank:
+                above.pop()
+        above.append(block.look)
+        block.level = base + min(len(above), DEEPEST)
+
+
+def _without_continued(blocks: list[Block]) -> list[Block]:
+    """Without headings that only say that the text goes on: "(Continued)", or the division again
+    on another page."""
+    kept: list[Block] = []
+    known: set[str] = set()
+    divisions: dict[str, str] = {}  # the last of each kind
+    for block in blocks:
+        if block.kind == "heading":
+            text = block.text[:MAX_HEAD].casefold()
+            name = CONTINUED.sub("", text)
+            division = DIVISION.match(text)
+            if (name != text and name in known) or (
+                division and divisions.get(division["name"]) == name
+            ):
+                continue
+            known.add(name)
+            if division:
+                divisions[division["name"]] = name
+        kept.append(block)
+    return kept

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -208,3 +209,11 @@ def test_think_longer_shows_each_step_as_a_line(page: TestClient, chat: Chat) ->
     html = told[-1][1]["html"]
     assert "Searched for “fog”" in unescape(html)
     assert page.post("/ask", data={"q": QUESTION, "depth": "bottomless"}).status_code == 422
+
+
+def test_an_empty_library_says_so_and_asks_nothing(tmp_path: Path, chat: Chat) -> None:
+    with asked(tmp_path, chat, []) as library, client(library, furnish=furnish) as opened:
+        shown = opened.get("/ask", params={"q": "who is it"}).text
+    assert "The library is empty" in shown
+    assert " data-at-once" not in shown
+    assert re.search(r'<form id="ask-form"[^>]* hidden>', shown)

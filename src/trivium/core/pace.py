@@ -25,7 +25,7 @@ _STEADY = 2.0
 # How fast the expected end follows a new estimate, in parts of the time left, or of the time since
 # the beginning if that is shorter: the first estimates have little behind them. Downwards quickly.
 # Upwards slowly, so that a reader sees the number rise only while the estimate is twice as high.
-_DOWN, _UP = 0.25, 1.0
+_DOWN, _UP = 0.1, 1.0
 _FASTEST = 4.0  # seconds: near the end, a quarter of the time left is almost nothing
 # Work is done in jumps, as passages are embedded by the dozen. So the pace is measured when some is
 # done, and holds until the next. After so long without any, in parts of the time since the

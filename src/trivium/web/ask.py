@@ -356,6 +356,7 @@ async def _page(
         "turns": turns,
         "questions": questions,
         "collections": collections,
+        "is_empty": not any(collection.documents for collection in collections),
         "conversations": [(name, conversation) for name, conversation in named if name is not None],
         "has_model": bool(server.settings.generate_url),
         "seconds": round(server.settings.ask_seconds),

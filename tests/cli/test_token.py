@@ -50,5 +50,5 @@ def test_it_says_what_the_token_allows(program: Program) -> None:
     assert "Allows search: public documents in all collections." in told
     made = ("token", "create", "--audience", "dm", "--collection", "rules", "--right", "add")
     told = program(*made).err
-    assert "Allows add: public documents and those labelled dm in the collections rules." in told
+    assert "Allows add: public documents and those labelled dm in the collection rules." in told
     assert "documents with any label" in program("token", "create", "--all-audiences").err

@@ -66,7 +66,8 @@ def _allows(token: AccessToken) -> str:
         labels += f" and those labelled {', '.join(sorted(token.audiences))}"
     where = "all collections"
     if token.collections is not None:
-        where = f"the collections {', '.join(sorted(token.collections))}"
+        many = "s" if len(token.collections) > 1 else ""
+        where = f"the collection{many} {', '.join(sorted(token.collections))}"
     return f"Allows {', '.join(sorted(token.rights))}: {labels} in {where}."
 
 

@@ -17,7 +17,7 @@ from trivium.answer.cells import Found, Read
 from trivium.answer.confidence import Evidence, confidence, is_sure
 from trivium.answer.likeness import Likeness, WordVectors
 from trivium.answer.passages import Passage
-from trivium.answer.question import Bag, Question, Term, bag
+from trivium.answer.question import VAGUE, Bag, Question, Term, bag
 from trivium.answer.question import read as read_question
 from trivium.answer.reading import LANGUAGE, MOST_READ, InText, chances
 from trivium.answer.statements import NOTHING_SAID, Before
@@ -355,11 +355,15 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
     label = bag(_letterhead(passage), language)
     around = _Around(above, near, rest, label, refers, _is_short(passage), dated)
     labelled = is_label(one.text, asked.asks) or (asked.spans and bool(until(one.text, language)))
-    covered = itself = gap = 0.0
+    covered = itself = gap = whole = 0.0
     focus = 1.0
     anchored = any(own.says(term) for term in asked.terms if not term.generic)
     is_contact = any(contact(term.word, one.text) for term in asked.terms)
     for term in asked.terms:
+        if term.word in another and not bag(one.text, language).says(term):
+            return Evidence(0.0, 0.0, 1.0, 0.0)
+        weight = term.weight * (VAGUE if term is asked.category else 1)
+        whole += weight
         costs = (term.word in COSTS and _priced(one.text, language)) or contact(term.word, one.text)
         if (
             costs
@@ -369,8 +373,8 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
             or own.says(term)
             or (labelled and (above.says(term) or label.says(term)))
         ):
-            covered += term.weight
-            itself += term.weight
+            covered += weight
+            itself += weight
             continue
         like = 0.0
         if likeness is not None and not term.firm:
@@ -380,20 +384,19 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
             placed = above.says(term) or (one.record and near.says(term))
             focus = max(like, AROUND if placed and term.word != asked.done else 0.0)
             if like < LEAST_FOCUS and _is_told_otherwise(asked, own, language):
-                covered += OTHERWISE * term.weight
-                itself += OTHERWISE * term.weight
+                covered += OTHERWISE * weight
+                itself += OTHERWISE * weight
                 focus = 1.0
                 continue
         share = around.share(term) if term.word != asked.done else 0.0
-        if term.firm and (not share or term.word in another):
+        if term.firm and not share:
             return Evidence(0.0, 0.0, 1.0, 0.0)
         if is_contact and not share and like < LEAST_FOCUS:  # somebody else's number
             return Evidence(0.0, 0.0, 1.0, 0.0)
-        covered += term.weight * max(share, like)
+        covered += weight * max(share, like)
         lent = share if anchored and share == AROUND else 0.0  # its heading says it for it
-        itself += term.weight * lent
-        gap = max(gap, term.weight * (1 - lent))
-    whole = asked.whole
+        itself += weight * lent
+        gap = max(gap, weight * (1 - lent))
     return Evidence(itself / whole, covered / whole, gap / whole, focus)
 
 

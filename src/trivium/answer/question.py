@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from trivium.text.dictionary import in_dictionary
 from trivium.text.lexicon import measures
 from trivium.text.lexicon.dates import months, numeric
-from trivium.text.lexicon.grammar import WHO_DOES, function_words, is_form
+from trivium.text.lexicon.grammar import AFTER_VERBS, WHO_DOES, function_words, is_form
 from trivium.text.lexicon.measures import HOW
 from trivium.text.lexicon.quantities import figures
 from trivium.text.lexicon.questions import (
@@ -38,6 +38,11 @@ _WITHIN = re.compile(  # a month, which is all that counts
 
 
 _FIGURE = re.compile(r"\d+(?:[.,'’\u00a0\u202f\u2009 ]\d+)*")
+_WHICH = re.compile(
+    r"(?i)^\W*(?:\w+ )?(?:what|which|welche[mnrs]?)\s"
+    r"(?:(?:kind|type|sort|Art|Sorte)s?\s(?:of|von)\s)?"
+)
+LONGEST_NAME = 4  # words: "what South African law"
 _ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b", re.I)
 _NAME = re.compile(r"(?<![.?!]\s)(?<=\s)[A-ZÄÖÜ][\w’'-]*(?<!\bI)\b")
 # Two words with a capital, or one after a preposition without an article: in Wales.
@@ -98,10 +103,28 @@ class Question:
         free = [term for term in free if term.word not in measures.VAGUE] or free
         measure = HOW.get(self.measured)  # how old: the age is said by its unit
         free = [term for term in free if term.word != measure] or free
+        free = [term for term in free if term is not self.category] or free
         last = self.text.rstrip(" ?").rpartition(" ")[2]
         if self.language == "de" and last.islower():  # the verb stands last: wann wurde … gegründet
             after |= set(words(last))
         return next((t for t in free if t.word in after), free[0] if free else None)
+
+    @cached_property
+    def category(self) -> Term | None:
+        """The kind of thing that is asked for, which an answer needn't say: `activity` of "What
+        activity did she enjoy?", where "She went riding" is the answer."""
+        if self.asks in (Asks.LIST, Asks.AMOUNT):
+            return None
+        begun = _WHICH.match(self.text)
+        run = words(self.text[begun.end() :]) if begun else []
+        terms = {term.word: term for term in self.terms}
+        for word, after in zip(run[:LONGEST_NAME], [*run[1:], ""], strict=False):
+            term = terms.get(word)
+            if term is None or after in AFTER_VERBS:  # "what is", "what poisoned the ferryman"
+                return None
+            if not term.firm:
+                return term
+        return None
 
     @cached_property
     def done(self) -> str:

@@ -28,12 +28,13 @@ LONGEST = 400  # characters of a sentence that are compared
 MOST_IN_CONTACT, LONGEST_CONTACT = 10, 80  # lines of a signature, characters of each
 MOST_IN_HEADING = 6  # words: in capitals or each capitalised, they are an unmarked heading
 _BULLET = re.compile(r"^\s*(?:[-*•·◦▪＊]|\(?\d{1,2}[.)]|[a-z][.)])\s+")
-_RUN_IN = re.compile(r"([^\W\d_][\w’'/-]*(?: [\w’'/-]+){0,4}?)[.:] (?=\S)")
+_RUN_IN = re.compile(r"([^\W\d_][\w’'/-]*(?: [\w’'/-]+){0,4}?)(?:(?<!\d)\.|:) (?=\S)")
 _LABELLED = re.compile(r"[^\W\d_][\w .’'/()-]{1,30}:\s+\S")
 _SAID = re.compile(r"^\s*(?:\[\d|\d{1,2}:\d\d|<)")  # a line of a chat, with its time
 _CODE = re.compile(r"[={}]|\(\)|;$")
 _FOOTNOTE = re.compile(r"(?<=\S)(?:\[\d{1,3}\])+(?::\s?\d+(?:[–-]\d+)?)?")
 _CAPTION = re.compile(r"^(?:Table|Tab\.|Tabelle)\b", re.I)
+_INGREDIENT = re.compile(r"\d[\d.,/½¼¾]*\s?(?:[a-zäöü]{1,3}|EL|TL|Liter|Gramm|Prise)\b\.?\s")
 # `2.1 Market Stops`, `Figure 3: Results`
 _NUMBERED = re.compile(
     r"\d+(?:\.\d+)+\.?\s+[A-ZÄÖÜ][^\d.?!]{0,60}$|(?:Table|Tab\.|Figure|Fig\.|Tabelle|Abb(?:ildung|\.))\s*\d+[.:]"
@@ -99,7 +100,8 @@ def tables(passage: Passage) -> Iterator[Table]:
             continue
         above = every[at - 1] if at else []
         below = every[at + 1] if at + 1 < len(every) else []
-        captions = [line for line in (*above[-1:], *below[:1]) if _is_caption(line)]
+        leads = [_last_sentence(line) for line in above[-1:]]
+        captions = [line for line in (*leads, *below[:1]) if _is_caption(line)]
         table = _table(lines, header, " ".join(captions), " ".join((*above, *below)))
         header = ""  # it belongs to the first table
         if table.rows:
@@ -197,12 +199,16 @@ def _run_in(every: Sequence[Sequence[str]], headings: Sequence[str]) -> Iterator
 
 
 def _lead(above: Sequence[str], headings: Sequence[str]) -> str:
-    line = above[-1] if above else ""
-    if len(line) > LONGEST_LEAD:  # the last sentence of a paragraph leads to the list
-        line = line[boundaries.sentences(line)[-1] :].strip() if boundaries.sentences(line) else ""
+    line = _last_sentence(above[-1]) if above else ""
     if line and len(line) <= LONGEST_LEAD and " | " not in line:
         return line
     return headings[-1] if headings else ""
+
+
+def _last_sentence(line: str) -> str:
+    """Of a long paragraph, which leads to the list or table below it."""
+    cuts = boundaries.sentences(line) if len(line) > LONGEST_LEAD else ()
+    return line[cuts[-1] :].strip() if cuts else line
 
 
 def _item(line: str) -> str:
@@ -309,10 +315,12 @@ def _is_record(lines: Sequence[str]) -> bool:
 
 
 def _is_heading(part: str, headings: set[str]) -> bool:
-    """Captions too. But a heading that has a value says something: `TOTAL $821.14`."""
+    """Captions too. But a heading with a value says something: `TOTAL $821.14`, `150 ml Sahne`."""
     if _NUMBERED.match(part):
         return True
-    if not part or (any(map(str.isdigit, part[1:])) and not part[0].isdigit()):
+    if not part or _INGREDIENT.match(part):
+        return False
+    if any(map(str.isdigit, part[1:])) and not part[0].isdigit():
         return False
     named = part[-1] not in ".!?:…" and all(w[0].isupper() for w in part.split() if len(w) > 3)
     return part in headings or (len(part.split()) <= MOST_IN_HEADING and (named or part.isupper()))

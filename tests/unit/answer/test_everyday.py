@@ -59,6 +59,19 @@ WAFFLES = passage(
     title="Waffles",
     headings=("Waffles",),
 )
+SUPPE = passage(
+    11,
+    "Kartoffelsuppe\n\n800 g Kartoffeln\n2 Möhren\n1 Liter Gemüsebrühe\n150 ml Sahne\n"
+    "Zwiebeln kommen vom 1. Juli bis zum Herbst dazu. Dann pürieren.",
+    title="Kartoffelsuppe",
+    language="de",
+)
+PETS = passage(
+    12,
+    "[2026-02-03 09:02] Mateo: We've got a goose and two cats.\n"
+    "[2026-02-03 09:20] Ines: How lovely! I used to go skating with my aunt when I was small.",
+    title="chat",
+)
 VISIT = passage(
     6,
     "Dentist, check-up\n\nWhen: Friday 4 December 2026, 08:30 to 09:15 (2026-12-04)\n"
@@ -109,6 +122,8 @@ OFFER = replace(
         ("Who is the new chair of the garden club?", MINUTES, "elected"),
         ("How much oat milk do I need for the waffles?", WAFFLES, "350"),
         ("How many eggs do the waffles need?", WAFFLES, "3 eggs"),
+        ("What activity did Ines do with her aunt?", PETS, "skating"),
+        ("Wie viel Sahne kommt in die Suppe?", SUPPE, "150 ml"),
         ("When is the dentist?", VISIT, "4 December 2026, 08:30"),
         ("When is my dentist appointment?", VISIT, "4 December 2026, 08:30"),
         ("Where is the dentist?", VISIT, "Marsh Lane 12"),
@@ -136,6 +151,8 @@ def test_an_everyday_question(question: str, source: Passage, answer: str) -> No
         ("How much did we spend at Tesco?", SPENT),
         ("What is Peter's phone number?", OFFER),
         ("What is Anna's fax number?", OFFER),
+        ("What cats does Ines have?", PETS),
+        ("What activity did Mateo do with his aunt?", PETS),
         ("What is the phone number of the landlord?", OFFER),
         ("Who is the new treasurer of the garden club?", MINUTES),
     ],

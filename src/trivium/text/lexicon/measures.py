@@ -41,7 +41,7 @@ DIMENSIONS = {
 # what makes somebody the new chair; by their stems.
 SAME = {
     "cost": ("price",), "price": ("cost",), "kosten": ("preis",), "preis": ("kosten",),
-    "pound": ("lb", "lbs"), "pounds": ("lb", "lbs"), "ounce": ("oz",), "feet": ("ft",),
+    "pound": ("lb", "lbs"), "pounds": ("lb", "lbs"), "ounce": ("oz",), "feet": ("ft", "footag"),
     "foot": ("ft",), "kilogram": ("kg",), "kilograms": ("kg",), "kilometre": ("km",),
     "hours": ("h",), "minutes": ("min",), "euros": ("eur",), "dollars": ("usd",),
     "appointed": ("new", "elect", "becom", "became", "succeed", "hire", "replac", "promot"),
@@ -84,6 +84,7 @@ VAGUE = _listed(
     " document article text chapter page section table note notes according deal deals make makes"
     " give gives use used cover covers require requires required work works live lives"
     " go goes come comes get gets still now currently already jetzt derzeit aktuell"
+    " kommt kommen gehort gehoren mal"
 )
 SUMS = _listed("total totals sum average avg mean gesamt summe durchschnitt")
 NONE = _listed("none no 0 nil keine nein")  # in a cell

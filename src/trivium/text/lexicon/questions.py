@@ -83,7 +83,7 @@ _PATTERNS: dict[str, tuple[tuple[Asks, str], ...]] = {
         (
             Asks.LIST,
             r"^(?:list|name|enumerate)\b|\b(?:what|which) (?:are|were)\b"
-            r"|^(?:which|what) (?!(?:is|was|does|has|this|his|its)\b)"
+            r"|^(?:which|what) (?!(?:is|was|does|did|has|had|will|would|can|could|this|his|its)\b)"
             rf"(?:\w+ ){{0,2}}{_PLURAL}|^what (?:should|must|do) (?:i|we|you|one)\b",
         ),
     ),

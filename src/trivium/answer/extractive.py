@@ -53,7 +53,7 @@ from trivium.text.lexicon.questions import (
     verdict,
 )
 from trivium.text.normalise import fold, words
-from trivium.text.roles import Alike
+from trivium.text.roles import Alike, compare_others
 from trivium.text.stems import stem
 
 MOST_COMPARED = 40  # sentences by meaning, the best by words; 25 tokens each take .3 s on 2 cores
@@ -85,11 +85,11 @@ _CODE = re.compile(  # figures that count nothing: § 3, no. 12, MV-77120-4, 7b,
     r"|(?<![$€£\d.,])\d+[a-f]\b|\b\d+-\d{3,}\b|\b\d{4,}(?: \d{3,})+\b"
 )
 _DIFFERS = {  # how a reason begins that is about what was asked
-    Asks.AMOUNT: ("numbers",),
+    Asks.AMOUNT: ("numbers", "times"),
     Asks.WHEN: ("dates", "times"),
     Asks.WHO: ("names",),
     Asks.WHERE: ("names", "numbers"),
-    Asks.NAME: ("names",),
+    Asks.NAME: ("names", "numbers"),
     Asks.YES_NO: ("one says",),
     Asks.OTHER: ("",),
 }
@@ -150,8 +150,9 @@ class Extractor:
         best = self._sentences(asked, passages, likeness, before)
         lists = _from_lists(asked, passages, likeness) if _may_list(asked) else None
         chosen = _chosen(asked, found, best, lists)
-        if best and len(chosen) == 1 and best[0].text in chosen[0].text:
-            chosen += _other_side(asked, best[0], passages, Nearness(self._embedder).alike)
+        if chosen and not any(one.differs for one in chosen):
+            alike = Nearness(self._embedder).alike
+            chosen = _other_side(asked, chosen, best, found, passages, alike) or chosen
         told = [(one, _not_again(asked, one, before)) for one in chosen]
         whole = [new for old, new in told if new is old]
         return whole or [new for _, new in told if new is not None]
@@ -738,6 +739,8 @@ def _cells(asked: Question, found: Sequence[Found], best: Sequence[_Candidate]) 
     ]
     for passage, fits, text, value, score in others:
         elsewhere = passage.citation.document != first.passage.citation.document
+        if elsewhere and _speak_of_others(first.passage, first.text, passage, text):
+            continue
         figure = value if figures(value) else text
         if elsewhere and fits and differ(figure, first.value) and _same_subject(first.text, text):
             return [*picked, Picked(text, passage.number, score, True, value)]
@@ -787,6 +790,8 @@ def _lead(passage: Passage, text: str) -> str:
 
 def _disagree(asked: Question, one: _Candidate, other: _Candidate) -> bool:
     """Whether two sentences give different answers."""
+    if _speak_of_others(one.passage, one.text, other.passage, other.text):
+        return False
     if asked.asks is Asks.WHEN:
         days, others = (dates(c.text, c.passage.language) for c in (one, other))
         if days or others:  # the year of a budget is no other day
@@ -804,6 +809,12 @@ def _disagree(asked: Question, one: _Candidate, other: _Candidate) -> bool:
     )
 
 
+def _speak_of_others(one: Passage, text: str, other: Passage, others: str) -> bool:
+    """Whether no rule of `trivium contradictions` would compare their values."""
+    pairs = product(_claims(one, text), _claims(other, others))
+    return any(compare_others(a.statement, b.statement) for a, b in pairs)
+
+
 def _measures(claim: Claim) -> bool:
     """Whether its numbers have units: "section 3" and "section 4" are two things."""
     return any(one.unit is not None for one in claim.numbers)
@@ -819,31 +830,62 @@ def _is_of_that_time(asked: Question, passage: Passage) -> bool:
 
 
 def _other_side(
-    asked: Question, first: _Candidate, passages: Sequence[Passage], alike: Alike
+    asked: Question,
+    chosen: Sequence[Picked],
+    best: Sequence[_Candidate],
+    found: Sequence[Found],
+    passages: Sequence[Passage],
+    alike: Alike,
 ) -> list[Picked]:
-    """The first sentence of another document that contradicts the answer in what was asked, by the
-    rules of `trivium contradictions`."""
+    """The answer and the first sentence of another document that contradicts it in what was asked,
+    by the rules of `trivium contradictions`; nothing if there is none."""
     wanted = _DIFFERS.get(asked.asks, ())
-    answer = _claims(first.passage, first.text) if wanted else []
+    if not wanted:
+        return []
+    if chosen[0].cell and found:
+        source = found[0].passage
+        answer = [row for row in _rows(source) if _is_cell(row, found[0])]
+    elif best and best[0].text in chosen[0].text:
+        source = best[0].passage
+        answer = _claims(source, best[0].text)
+    else:
+        return []
     for passage in passages:
-        if not answer or passage.citation.document == first.passage.citation.document:
+        if not answer or passage.citation.document == source.citation.document:
             continue
         if not _is_of_that_time(asked, passage):
             continue
-        certain = are_of_a_series(first.passage.citation.title, passage.citation.title)
-        for sentence in sentences(passage):
-            theirs = _claims(passage, sentence.text)
-            pairs = product(answer, theirs)
-            told = (disagreement(a, b, alike, certain=certain) for a, b in pairs)
+        certain = _are_of_a_series(source, passage)
+        said = [(one.text, _claims(passage, one.text)) for one in sentences(passage)]
+        said += [(row.text, [row]) for row in _rows(passage)]
+        for text, theirs in said:
+            told = (disagreement(a, b, alike, certain=certain) for a, b in product(answer, theirs))
             if any(why.startswith(wanted) for why in told if why):
-                lead = _lead(passage, sentence.text)
-                return [Picked(sentence.text, passage.number, first.score, True, lead=lead)]
+                lead = _lead(passage, text)
+                other = Picked(text, passage.number, chosen[0].score, True, lead=lead)
+                return [chosen[0], other]
     return []
+
+
+def _rows(passage: Passage) -> list[Claim]:
+    return [claim for claim in _claims(passage, passage.citation.text) if claim.statement.row]
+
+
+def _is_cell(row: Claim, found: Found) -> bool:
+    """Whether a claim is the cell that was found."""
+    read = words(found.text)
+    return set(row.statement.row.split()) <= {*read} and found.value in row.text
 
 
 def _claims(passage: Passage, text: str) -> list[Claim]:
     place = passage.citation
-    return claims(text, passage.language, place.title, (place.headings or ("",))[-1])
+    section = (place.headings or ("",))[-1]
+    return claims(text, passage.language, place.title, section, passage.header)
+
+
+def _are_of_a_series(one: Passage, other: Passage) -> bool:
+    mine, theirs = ((p.citation.title, p.citation.text) for p in (one, other))
+    return are_of_a_series(mine, theirs)
 
 
 def _yes_or_no(asked: Question, one: _Candidate) -> str:

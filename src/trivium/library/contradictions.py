@@ -108,7 +108,7 @@ class Contradictions:
             near += self._who_name(name, within)
         for other in {other.id: other for other in near if _may_differ(passage, other)}.values():
             theirs = _claims(other)
-            certain = are_of_a_series(passage.document.title, other.document.title)
+            certain = are_of_a_series(_titled(passage), _titled(other))
             pairs += [
                 Contradiction(passage, first.text, other, second.text, why, judged=False)
                 for first, second, why in self._disagreeing(mine, theirs, certain=certain)
@@ -175,6 +175,10 @@ class Contradictions:
         return Contradiction(pair.one, pair.first, pair.other, pair.second, pair.why, judged=True)
 
 
+def _titled(passage: StoredChunk) -> tuple[str, str]:
+    return passage.document.title, passage.chunk.text
+
+
 def _has(passage: StoredChunk, sentence: str) -> bool:
     return " ".join(sentence.split()) in " ".join(passage.chunk.text.split())
 
@@ -192,4 +196,4 @@ def _claims(passage: StoredChunk) -> list[Claim]:
     if document.media_type in (BIBTEX, CSL):  # two editions of a book have other pages and years
         return []
     section = chunk.headings[-1] if chunk.headings else ""
-    return claims(chunk.text, document.language, document.title, section)
+    return claims(chunk.text, document.language, document.title, section, chunk.header)

@@ -10,13 +10,14 @@ Pure; knows nothing of stores.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from trivium.text import boundaries
+from trivium.text.lexicon.conditions import are_apart
 from trivium.text.lexicon.dates import months
-from trivium.text.lexicon.negation import denies, negation
+from trivium.text.lexicon.negation import ALLOWS, denies, negation
 from trivium.text.lexicon.quantities import Quantity, quantities
 from trivium.text.lexicon.words import lexicon as lexicon_of
 from trivium.text.normalise import fold, words
@@ -52,7 +53,13 @@ _POINTS = re.compile(
     r"(?:The|It|He|She|They|Its|His|Her|Their|Der|Die|Das|Er|Sie|Es|Sein|Seine|Ihr|Ihre"
     r"|Le|La|Les|Il|Elle|El|Los|Las)\b"
 )
+# A form: what it is about, and its other lines.
+_CALLED = re.compile(r"(?:Name|Title|Titel|Project|Projekt|Nom|Nombre|Nome):\s*(?P<name>.+)")
+_LINE = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}: \S")
 _LONGEST = 400  # characters of a sentence: longer ones are tables
+_BAR = " | "  # between the cells of a row
+_LONGEST_CELL = 40
+_IN = re.compile(r"\s*(?:\bin (?P<unit>[^\W\d_]+|[%€$£])|[(\[](?:in )?(?P<also>[^)\]]+)[)\]])$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,28 +74,70 @@ class Claim:
     months: frozenset[str]
     names: frozenset[str]
     negated: bool
+    allows: bool  # says that something is allowed, or with a denial that it isn't
     statement: Statement
 
 
-def claims(text: str, language: str, title: str = "", section: str = "") -> list[Claim]:
-    """The sentences of a passage that state something. `section`: the heading above it."""
+def claims(
+    text: str, language: str, title: str = "", section: str = "", header: str = ""
+) -> list[Claim]:
+    """The sentences of a passage that state something, and the cells of its tables. `section`: the
+    heading above it; `header`: of a table that began in an earlier passage."""
+    found = [_of_row(label, cell, language, title, section) for label, cell in _cells(text, header)]
     cuts = [0, *boundaries.sentences(text), len(text)]
     about = _stems(title, language), _stems(section, language)
-    found = []
-    before = ""
+    before = form = ""
     for start, end in pairwise(cuts):
         sentence = " ".join(text[start:end].split()).replace("’", "'")
-        if len(sentence) > _LONGEST or sentence.endswith("?") or _MACHINE.search(sentence):
+        is_row = _BAR in sentence
+        if len(sentence) > _LONGEST or is_row or sentence[-1:] == "?" or _MACHINE.search(sentence):
             continue
-        known = f"{title}. {section}. {before if _POINTS.match(sentence) else ''}"
+        if called := _CALLED.match(sentence):
+            form = f"of {called['name']}"
+        points = before if _POINTS.match(sentence) else form if _LINE.match(sentence) else ""
+        known = f"{title}. {section}. {points}"
         claim = _claim(sentence, language, *about, known)
         said = claim.statement
         before = sentence if said.names or said.first else before
         named = claim.topic and (said.names or said.first or said.about)
-        enough = named or len(claim.topic) >= _FEWEST_SHARED
+        enough = named or len(claim.topic) >= _FEWEST_SHARED - bool(said.values)
         if enough and len(claim.numbers) <= _MOST_NUMBERS:
             found.append(claim)
     return found
+
+
+def _cells(text: str, header: str) -> Iterator[tuple[str, str]]:
+    """The label of a row, and each cell with the name of its column: "Mill Lane", "rent: 840"."""
+    names = header.split(_BAR) if header else []
+    for line in text.splitlines():
+        label, *cells = line.split(_BAR)
+        if not cells:
+            names = []  # another table may follow
+        elif not names:
+            names = [label, *cells]
+        elif _WORD.search(label):
+            for name, cell in zip(names[1:], cells, strict=False):
+                if name.strip() and any(map(str.isdigit, cell)) and len(cell) <= _LONGEST_CELL:
+                    yield " ".join(label.split()), _measured(name.strip(), cell.strip())
+
+
+def _measured(name: str, cell: str) -> str:
+    """A cell with the unit that its column has: "depth in m", "hours per week"."""
+    unit = _IN.search(name)
+    if not cell.replace(".", "").replace(",", "").isdecimal():
+        return f"{name}: {cell}"
+    if unit:
+        return f"{name[: unit.start()]}: {cell} {unit['unit'] or unit['also']}"
+    counted = next(iter(quantities(f"{cell} {name}")), None)
+    has_unit = counted is not None and counted.unit is not None
+    return f"{cell} {name}" if has_unit else f"{name}: {cell}"
+
+
+def _of_row(label: str, cell: str, language: str, title: str, section: str) -> Claim:
+    about = _stems(title, language), _stems(section, language)
+    claim = _claim(f"{label}, {cell}", language, *about, f"{title}. {section}")
+    row = " ".join(fold(word) for word in words(label))
+    return replace(claim, statement=replace(claim.statement, row=row))
 
 
 def _stems(text: str, language: str) -> frozenset[str]:
@@ -105,7 +154,13 @@ def _claim(
     of_names = {fold(word) for name in names for word in _WORD.findall(name)}
     lexicon = lexicon_of(language)
     apart = {*lexicon.numbers, *lexicon.months, *of_names}
-    plain = [word for word in said if word not in apart and not negation(language).fullmatch(word)]
+    plain = [
+        word
+        for word in said
+        if word not in apart
+        and not negation(language).fullmatch(word)
+        and not ALLOWS.fullmatch(word)
+    ]
     topic = frozenset(stem(content_words(dict.fromkeys(plain), {language}), language))
     return Claim(
         sentence,
@@ -116,6 +171,7 @@ def _claim(
         frozenset(word for word in said if word in lexicon.months),
         names,
         denies(sentence, language),
+        bool(ALLOWS.search(sentence)),
         statement(sentence, language, about),
     )
 
@@ -123,6 +179,8 @@ def _claim(
 def disagreement(one: Claim, other: Claim, alike: Alike = never, *, certain: bool = False) -> str:
     """Why two claims may disagree, in a few words; empty: they don't. `alike`: whether two texts
     mean nearly the same. `certain`: only in what never changes, such as a birth."""
+    if one.statement.row and other.statement.row:
+        return ""  # two sheets of one form, two price lists
     named = shared_names(one.statement, other.statement)
     if (
         one.title != other.title
@@ -133,7 +191,17 @@ def disagreement(one: Claim, other: Claim, alike: Alike = never, *, certain: boo
         return differing(one.statement, other.statement, certain=True) if named else ""
     if named:
         return _of_one_name(one, other, len(named), alike)
-    return _of_one_topic(one, other)
+    return _of_one_topic(one, other) or _of_one_sentence(one, other)
+
+
+def _of_one_sentence(one: Claim, other: Claim) -> str:
+    """Neither names anything, and all words of the shorter are in the longer but for a value."""
+    if one.statement.names or other.statement.names or one.negated != other.negated:
+        return ""
+    shared, fewer = len(one.topic & other.topic), min(len(one.topic), len(other.topic))
+    if shared < max(_FEWEST_SHARED - 1, fewer) or _LINE.match(one.text) or _LINE.match(other.text):
+        return ""
+    return differing(one.statement, other.statement) if _same_subject(one, other) else ""
 
 
 def _of_one_topic(one: Claim, other: Claim) -> str:
@@ -173,8 +241,10 @@ def _of_one_name(one: Claim, other: Claim, named: int, alike: Alike) -> str:
         return ""
     fewer = min(len(one.topic), len(other.topic))
     same = (shared + named) / (every + named) >= NEARLY_THE_SAME or 1 < fewer == shared
+    same = same or (one.allows and (other.allows or other.negated) and fewer == shared)
     if one.negated != other.negated and same and shared:
-        return "one says the opposite of the other"
+        apart = are_apart(one.statement.conditions, other.statement.conditions)
+        return "" if apart else "one says the opposite of the other"
     return differing(one.statement, other.statement, alike)
 
 
@@ -199,11 +269,20 @@ def says(those: Iterable[Claim], one: Claim) -> bool:
     )
 
 
-def are_of_a_series(one: str, other: str) -> bool:
-    """Whether two titles differ in digits and months alone: minutes, budgets, chapters. Each is
-    about its own time, so only what never changes can differ."""
-    mine, theirs = _undated(one), _undated(other)
-    return one != other and bool(mine) and mine == theirs
+def are_of_a_series(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Whether two documents (title and text) differ in digits and months alone: minutes, budgets,
+    chapters; "Invoice 31 to …" and "Invoice 32 to …". Each is about its own time, so only what
+    never changes can differ."""
+    mine, theirs = _undated(one[0]), _undated(other[0])
+    if not mine or mine != theirs:
+        return False
+    numbers, others = (set(_numbers_of(title, text)) for title, text in (one, other))
+    return one[0] != other[0] or bool(numbers and others and not numbers & others)
+
+
+def _numbers_of(title: str, text: str) -> list[str]:
+    named = "|".join(_WORD.findall(title))
+    return re.findall(rf"(?i)\b(?:{named})\s*(?:no|nr|number|#)?[.:]?\s*(\w*\d[\w/-]*)", text)
 
 
 def _undated(title: str) -> list[str]:

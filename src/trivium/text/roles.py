@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from trivium.text.dictionary import in_dictionary
+from trivium.text.lexicon.conditions import are_apart, conditions, intervals
 from trivium.text.lexicon.dates import Date, dates, times
 from trivium.text.lexicon.grammar import function_words
 from trivium.text.lexicon.names import PHONE, names
@@ -48,9 +49,11 @@ _GERMAN = re.compile(r"\b(?:ist|war|heißt|hieß|durch|von) ([A-ZÄÖÜ]\w+ [A-Z
 _LISTED = re.compile(r"\s*(?:,|&|,?\s(?:and|or|und|oder|et|y|e))\s+")
 _TITLES = frozenset(
     ("mr", "mrs", "ms", "miss", "dr", "prof", "professor", "sir", "herr", "frau", "aunt", "uncle",
-     "tante", "onkel", "mme", "m")
+     "tante", "onkel", "mme", "m", "father", "mother", "grandfather", "grandmother", "grandma",
+     "grandpa", "vater", "mutter", "grossvater", "grossmutter", "opa", "oma", "lord", "lady",
+     "duke", "duchess", "prince", "princess", "count", "countess")
 )  # fmt: skip
-_OF_A_FORM = re.compile(r"\W*((?:[A-ZÀ-Þ][a-zß-ÿ]+ ?){1,4})(?=[\d+:(–-])")
+_OF_A_FORM = re.compile(r"\W*([A-ZÀ-Þ][a-zß-ÿ]+(?: [^\W\d_]+){0,3}) ?(?=[\d+:(–-])")
 _LABELLED = re.compile(
     r"\b(?P<noun>[^\W\d_]{3,}) (?P<number>\d{1,4})(?![\w%€$£°]|[.,:/-]\d|\s[%€$£°])"
     r"(?:\s(?P<after>\w+))?"
@@ -58,8 +61,13 @@ _LABELLED = re.compile(
 _NAMED_YEAR = re.compile(r"[^\W\d]\s(\d+)$")  # the year 431
 # After a name: Odile Fontaine (1893–1971), Otto Lind 1911-1986.
 _LIFE = re.compile(
-    r"(?<=[\w.] )(?:\((?P<born>\d{3,4})\s?[-–]\s?(?P<died>\d{3,4})\)"
-    r"|(?<=[a-zß-ÿ] )(?P<b>1\d{3}|20\d\d)\s?[-–]\s?(?P<d>1\d{3}|20\d\d)$)"
+    r"(?<=[\w.,] )(?:\((?P<born>\d{3,4})\s?[-–]\s?(?P<died>\d{3,4})\)"
+    r"|(?<=[a-zß-ÿ,] )(?P<b>1\d{3}|20\d\d)\s?[-–]\s?(?P<d>1\d{3}|20\d\d)\.?$)"
+)
+# What was so at one time only.
+_ONCE = re.compile(
+    r"(?i)\b(?:last (?:week|month|year|night|time|spring|summer|autumn|winter)|yesterday|gestern"
+    r"|letzte[nsr]? (?:Woche|Monat|Jahr|Mal|Sommer|Winter))\b"
 )
 _SPAN = re.compile(r"\d{4}\s*[-–]\s*\d{2,4}|\b(?:from|until|since|von|bis|seit)\b.*\d{4}", re.I)
 # With one of these a role has one holder: somebody is or was it, did it, lives there. Two people
@@ -74,14 +82,30 @@ _ADDED = re.compile(r"\([^)]*\)")
 _KIND = re.compile(r"\b(project|town|city|village|island|river|castle|Projekt|Stadt) (?=[A-ZÀ-Þ])")
 _LABEL = re.compile(r"\w+(?: \w+)?:\s*[^a-zß-ÿ\s]")
 _LAST_WORD = re.compile(r"\b[A-ZÀ-Þ][^\W\d_]+\s$")
+# "needs Python 3" is a version; Invoice 811 is none.
+_NEEDS = re.compile(
+    r"(?i)\b(?:needs?|requires?|uses?|runs?(?: on| with)?|works with|braucht|benötigt"
+    r"|läuft (?:auf|mit|unter)) \w+ $"
+)
+_AGENT = re.compile(r"\b(?:by|von|durch|par|por)\s(?:\w+\.?\s)?$")  # by Duke
 _HOUR = re.compile(r"(\d{1,2})(?::(\d\d))?\s?(am|pm|a\.m\.|p\.m\.)?", re.I)
 _WHEN = ("date", "day", "year")
-_TOLD = {"name": "names", "year": "dates", "date": "dates", "hour": "times", "day": "times"}
+_TOLD = {
+    "name": "names", "year": "dates", "date": "dates", "hour": "times", "day": "times",
+    "interval": "times",
+}  # fmt: skip
 _NO_ROLE = frozenset(
-    ("have", "has", "had", "get", "got", "make", "made", "year", "people", "name", "current",
+    ("spring", "summer", "autumn", "winter", "fruhling", "fruhjahr", "sommer", "herbst",
+     "have", "has", "had", "get", "got", "make", "made", "year", "people", "name", "current",
      "cost", "costs", "amounts", "set", "approved", "haben", "hat", "hatte", "jahr", "neu",
      "betragt", "kostet")
 )  # fmt: skip
+_SIZES = {
+    stem: said.split()[0]
+    for said in ("long length lang lang", "wide width breadth breit breit", "deep depth tief tief",
+                 "high height tall altitude hoch hoh")
+    for stem in said.split()
+}  # fmt: skip
 _FOR = ("for", "per", "für", "fur", "je", "pro")  # 12 euros for adults
 # Function words to others, but what happened in a year, or what something does.
 _ROLES_TOO = frozenset(
@@ -98,6 +122,7 @@ _ONE_VALUE = (
     "deadline due frist fällig abgabe",
     "population inhabitants einwohner einwohnerzahl habitants habitantes",
     "budget budgeted eingeplant veranschlagt bewilligt presupuesto",
+    "weight weigh weighs weighed gewicht wiegt wog", "rent miete kaltmiete loyer alquiler",
     "married wife husband spouse verheiratet ehefrau ehemann gatte gattin",
     "own owned owner owns belongs belonged gehört besitzer besitzerin eigentümer eigentümerin",
     "written wrote author novel geschrieben verfasst autor autorin roman",
@@ -107,9 +132,10 @@ _ONE_VALUE = (
     "chair chairman chairwoman chairperson vorsitzender vorsitzende",
     "captain kapitän kapitänin", "leader leiter leiterin", "warden", "treasurer kassenwart",
     "headmaster headmistress headteacher schulleiter schulleiterin", "landlord landlady vermieter",
-    "editor herausgeber", "publisher verlag", "ruler herrscher herrscherin",
+    "lead leads led leading leitet leitete geleitet leitung", "editor herausgeber",
+    "publisher verlag", "ruler herrscher herrscherin",
 )  # fmt: skip
-_TIMES, _NUMBERS = 4, 2  # of these roles
+_TIMES, _NUMBERS = 4, 4  # of these roles
 
 
 # Whether the meanings of two texts are this near, as the cosine of vectors.
@@ -117,6 +143,11 @@ Alike: TypeAlias = Callable[[str, str, float], bool]
 # Of two sentences without their values: what they speak of is the same. "Sofia was born in" and
 # "Sofia lives in" have .88.
 NUMBERS, NAMES = 0.7, 0.9
+_EXACT = (
+    "name",
+    "day",
+    "interval",
+)  # "Every ___ Ada walks" and "every ___ Ada buys bread" have .75
 
 
 def never(_one: str, _other: str, _least: float) -> bool:
@@ -189,18 +220,33 @@ class Value:
     role: Role
     quantity: Quantity | None = None
     date: Date | None = None
+    days: int = 0  # until something comes again
 
     def same(self, other: Value) -> bool:
         if self.quantity is not None and other.quantity is not None:
             return self.quantity.same(other.quantity) or other.quantity.same(self.quantity)
         if self.date is not None and other.date is not None:
             return self.date.fits(other.date) or other.date.fits(self.date)
+        if self.days:
+            return self.days == other.days
         if self.kind == "hour":
             return _minutes(self.text) == _minutes(other.text)
         if self.kind == "phone":
             mine, theirs = (re.sub(r"\D", "", one.text)[-_OWN_DIGITS:] for one in (self, other))
             return mine == theirs
         return is_one(self.text, other.text) or _is_initial(self.text, other.text)
+
+    @property
+    def size(self) -> str:
+        """What a length measures: `deep` of "9 m deep" and of "depth: 9 m"."""
+        near = (self.role.next, *self.role.before[:1]) if self.kind == "length" else ()
+        return next((_SIZES[word] for word in near if word in _SIZES), "")
+
+    def counts_other(self, other: Value) -> bool:
+        """Whether one counts chairs and the other tables, or one says how long, the other how high
+        something is."""
+        mine, theirs = self.role.next, other.role.next
+        return self.size != other.size or (self.kind == "number" and "" != mine != theirs != "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +264,8 @@ class Statement:
     labels: Mapping[str, str]  # flat 7, sprint 14
     is_span: bool  # from one time to another
     holds: bool  # says who or where somebody is
+    conditions: Mapping[int, frozenset[int]]  # in summer, on Sundays, for children
+    row: str = ""  # of a table: its label, folded
 
     def around(self, value: Value) -> str:
         """Its part of the sentence, between commas."""
@@ -245,8 +293,8 @@ class Statement:
 def statement(sentence: str, language: str, about: str = "") -> Statement:
     """`about`: the title of its document or section, whose names count as named."""
     shown = re.sub(r"[’']s\b", "", sentence)
-    read = (_untitled(one.rstrip(".'’"), language) for one in names(shown, language))
-    own = [one for one in dict.fromkeys(read) if _is_name(one, language) and one in shown]
+    read = [one.rstrip(".'’") for one in names(shown, language)]
+    own = [_untitled(one, language) for one in dict.fromkeys(read) if _is_name(one, language)]
     opening = re.match(r"[A-ZÀ-Þ][\w-]+", shown)
     if opening and opening[0] not in " ".join(own).split() and _is_no_word(opening[0], language):
         own.insert(0, opening[0])  # "Hest has a harbour"
@@ -263,6 +311,9 @@ def statement(sentence: str, language: str, about: str = "") -> Statement:
     ):
         first = ""  # "Total:", "The", "In", or a part of "Project Falcon"
     values = [*_dated(shown, said, language)]
+    for start, end, days in intervals(shown, language):
+        role = _role(shown, start, end, said, language)
+        values.append(Value("interval", shown[start:end], start, end, role, days=days))
     taken = [(value.start, value.end) for value in values]
     values += _counted(shown, said, language, taken)
     for name, at in _alone(shown, own):
@@ -281,6 +332,7 @@ def statement(sentence: str, language: str, about: str = "") -> Statement:
         labels,
         bool(_SPAN.search(_LIFE.sub("", shown))),
         bool(_HOLDS.search(sentence)),
+        {**conditions(about, language), **conditions(shown, language)},
     )
 
 
@@ -368,7 +420,7 @@ def _measured(one: Quantity, before: str, language: str) -> str:
     name = fold(word[0].strip()) if word is not None else ""
     if not name or name in stop_words(language or "en"):
         return "number"
-    return name if _is_no_word(name, language) else ""
+    return name if _is_no_word(name, language) or _NEEDS.search(before) else ""
 
 
 def shared_names(one: Statement, other: Statement) -> tuple[str, ...]:
@@ -376,18 +428,25 @@ def shared_names(one: Statement, other: Statement) -> tuple[str, ...]:
     mine, theirs = (*one.names, one.first), (*other.names, other.first)
     shared = [name for name in mine if any(is_one(name, two) for two in (*theirs, *other.about))]
     shared += [name for name in theirs if any(is_one(name, two) for two in one.about)]
+    shared += [a.row for a, b in ((one, other), (other, one)) if a.row and _says(b, a.row)]
     return tuple(dict.fromkeys(shared))
 
 
 def both_name_it(one: Statement, other: Statement) -> bool:
     """Whether both sentences have a name, which one of them at least uses as such: a first word
-    has a capital anyway."""
+    has a capital anyway. Or one is a row of a table whose label the other says."""
+    if any(a.row and _says(b, a.row) for a, b in ((one, other), (other, one))):
+        return True
     return any(
         is_one(name, word)
         for some, others in ((one, other), (other, one))
         for name in some.names
         for word in (*others.names, others.first)
     )
+
+
+def _says(statement: Statement, label: str) -> bool:
+    return not statement.row and f" {label} " in f" {_folded(statement.text)} "
 
 
 def is_one(one: str, other: str) -> bool:
@@ -414,7 +473,8 @@ def differing(
     subject = shared_names(one, other)
     others = _others(one, subject), _others(other, subject)
     elsewhere = bool(others[0]) and bool(others[1]) and not others[0] & others[1]
-    is_other = _other_thing(one, other)
+    apart |= is_once(one) != is_once(other)
+    is_other = of_other_things(one, other)
     found: dict[str, str] = {}
     told = ""
     for mine, theirs in _that_differ(one, other, subject):
@@ -429,6 +489,8 @@ def differing(
         found.setdefault(mine.kind, said)
         if is_other and mine.text not in one.labels.values():
             return ""
+        if mine.kind != "day" and are_apart(one.conditions, other.conditions):
+            return ""
         # As it was at another time, or other people's day.
         if not (elsewhere if is_time else apart):
             told = told or said
@@ -437,9 +499,25 @@ def differing(
     return "" if certain or len(found) > 1 else told
 
 
-def _other_thing(one: Statement, other: Statement) -> bool:
-    """Whether they speak of flat 7 and of flat 9."""
-    return any(other.labels.get(noun, number) != number for noun, number in one.labels.items())
+def compare_others(one: Statement, other: Statement) -> bool:
+    """Whether their values can't be compared: they are of other things or of other times, or each
+    counts something else."""
+    if of_other_things(one, other) or are_apart(one.conditions, other.conditions):
+        return True
+    if is_once(one) != is_once(other):
+        return True
+    pairs = [(a, b) for a in one.values for b in other.values if a.kind == b.kind != "name"]
+    return bool(pairs) and all(a.counts_other(b) for a, b in pairs)
+
+
+def is_once(statement: Statement) -> bool:
+    return bool(_ONCE.search(statement.text))
+
+
+def of_other_things(one: Statement, other: Statement) -> bool:
+    """Whether they speak of flat 7 and of flat 9, of summer and of winter."""
+    labels = any(other.labels.get(noun, number) != number for noun, number in one.labels.items())
+    return labels or are_apart(one.conditions, other.conditions, week=False)
 
 
 def _that_differ(
@@ -450,10 +528,11 @@ def _that_differ(
         for theirs in other.values:
             if mine.kind != theirs.kind or mine.same(theirs):
                 continue
-            if all(is_one(mine.kind, name) for name in subject):
+            if subject and all(is_one(mine.kind, name) for name in subject):
                 continue  # Python 3 and Python 4, and nothing else
             if mine.kind == "name":
-                holds = one.holds and other.holds
+                holds = (one.holds and other.holds) or _did(one, mine, theirs)
+                holds = holds or _did(other, theirs, mine)
                 if holds and _can_hold(mine, theirs, one, other, subject):
                     yield mine, theirs
             elif not _has(other, mine) and not _has(one, theirs):
@@ -468,10 +547,14 @@ def _one_role(
         return None
     if mine.role.has_one_value(mine.kind) & theirs.role.has_one_value(mine.kind):
         return Same.ALONE
+    if mine.counts_other(theirs):
+        return None
+    if mine.size or _did(one, mine, theirs) or _did(other, theirs, mine):
+        return Same.WORDS
     holds = mine.kind not in _WHEN or (one.holds and other.holds)
     if holds and mine.role.same(theirs.role):
         return Same.WORDS
-    least = NAMES if mine.kind == "name" else NUMBERS
+    least = NAMES if mine.kind in _EXACT else NUMBERS
     return Same.MEANING if alike(one.without(mine), other.without(theirs), least) else None
 
 
@@ -483,6 +566,12 @@ def _others(claim: Statement, subject: Iterable[str]) -> frozenset[str]:
     """The names in a sentence that aren't its subject."""
     named = list(subject)
     return frozenset(n for n in claim.names if not any(is_one(n, name) for name in named))
+
+
+def _did(passive: Statement, by: Value, active: Value) -> bool:
+    """Whether it was burned by the one and the other burned it."""
+    is_agent = _AGENT.search(passive.text[: by.start])
+    return bool(is_agent) and by.role.before[:1] == (active.role.next,)
 
 
 def _can_hold(
@@ -545,7 +634,7 @@ def _folded(name: str) -> str:
 
 def _role(sentence: str, start: int, end: int, said: list[str], language: str) -> Role:
     lexicon = lexicon_of(language)
-    apart = {*lexicon.numbers, *lexicon.months, *lexicon.days, *_NO_ROLE}
+    apart = {*lexicon.numbers, *lexicon.months, *lexicon.days, *_NO_ROLE, *_TITLES}
     apart |= {word for name in said for word in name.split()}
     if sentence[start:end] not in said:  # "project" of "project Falcon" is no role of a number
         apart |= {fold(kind) for kind in _KIND.findall(sentence)}

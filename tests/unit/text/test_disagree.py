@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from bench.contradictions import measure
 
-from trivium.text.disagree import claims, disagreement, says
+from trivium.text.disagree import are_of_a_series, claims, disagreement, says
 
 
 def why(one: str, other: str) -> str:
@@ -203,6 +203,18 @@ def test_other_times_people_and_measures_agree(one: str, other: str) -> None:
         ("The fee of Hest Club is 40 pounds.", "The fee of Hest Club is £45.", "en"),
         ("Tom Brandt, phone 0551 730 2214, is in.", "Tom Brandt: phone 0551 730 2241", "en"),
         ("Hest stores salt.", "Hest never stores salt in the old barn of the fishermen.", "en"),
+        ("The Rook club is open on Mondays only.", "The Rook club is open on Tuesdays only.", "en"),
+        ("The roof of Hest Mill is swept every year.",
+         "The roof of Hest Mill is swept every two years.", "en"),
+        ("The Rook club meets weekly.", "The Rook club meets twice a month.", "en"),
+        ("Dogs are welcome at the Lido in May.", "Dogs are not allowed at the Lido.", "en"),
+        ("The parser Quill needs Python 2.", "The parser Quill needs Python 3.", "en"),
+        ("The gate of Varn was burned by Duke Osric.", "Ymma burned the gate of Varn.", "en"),
+        ("Grandfather Aloys died in the winter of 1961.", "Aloys Perrin, 1884–1958.", "en"),
+        ("The Tarnsee is 9 m deep.", "Depth of the Tarnsee: 14 m", "en"),
+        ("Rex weighs 11 kg.", "Name: Rex. Weight: 14 kg.", "en"),
+        ("Projekt Leuchtturm wird von Frau Ebert geleitet.",
+         "Leitung Projekt Leuchtturm: Herr Krüger", "de"),
         ("Verein Tannbach singt um 19 Uhr.", "Verein Tannbach singt um 20 Uhr.", "de"),
         ("Die Frist für Projekt Sable ist zwei Monate.",
          "Projekt Sable hat eine Frist von drei Monaten.", "de"),
@@ -225,6 +237,13 @@ def test_values_as_people_write_them_may_differ(one: str, other: str, language: 
         ("Tom Brandt was born in 1948, Ada Brandt in 1952.", "Ada Brandt was born in 1952."),
         ("Present: Tom Brandt, Ada Quill, Ines Vale", "Present: Tom Brandt, Ada Quill, Lena Fisk"),
         ("The rent for flat 3 in Hest is 900 euros.", "The rent for flat 4 in Hest is 700 euros."),
+        ("The bus to Hest leaves at 8:15 on weekdays.", "The bus to Hest leaves at 9 on Sundays."),
+        ("Dogs may enter the Lido in winter.", "Dogs must not enter the Lido in summer."),
+        ("The Lark hall has 80 chairs.", "The Lark hall has 12 tables."),
+        ("The Bell cave is 300 m long.", "The Bell cave lies 900 m above the sea."),
+        ("Ivo Brandt works 20 hours a week.", "Ivo Brandt worked 25 hours last week."),
+        ("The pump of Hest is oiled every month.", "The filter of Hest is changed every year."),
+        ("The roof of Hest is swept once a year.", "The roof of Hest is swept annually."),
         ("Sprint 14: Hest closed 31 tickets.", "Sprint 15: Hest closed 19 tickets."),
         (
             "In the year 402 the mayor of Hest was Odo.",
@@ -267,6 +286,56 @@ def test_sentences_that_mean_the_same_but_for_a_value_may_disagree() -> None:
             "To apply to the Hollis Trust we have time until ___.",
         )
     ]
+
+
+TABLE = "house | rent per month\nMill Lane 4 | £840\nMill Lane 6 | £690"
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence", "told"),
+    [
+        (TABLE, "The rent for Mill Lane 4 is 780 pounds.", "numbers differ: £840 and 780 pounds"),
+        (TABLE, "The rent for Mill Lane 4 is 840 pounds.", ""),
+        (TABLE, "The rent for Mill Lane 5 is 780 pounds.", ""),
+        ("lake | depth in m\nTarnsee | 14", "The Tarnsee is 9 m deep.",
+         "numbers differ: 14 m and 9 m"),
+        (TABLE, TABLE.replace("840", "780"), ""),  # two price lists
+    ],
+)  # fmt: skip
+def test_a_cell_and_a_sentence_may_differ(table: str, sentence: str, told: str) -> None:
+    assert titled(("Rents", table), ("Letter", sentence)) == told
+
+
+def test_a_table_that_goes_on_has_the_names_of_its_columns() -> None:
+    names, _, rows = TABLE.partition("\n")
+    assert [one.text for one in claims(rows, "en", header=names)] == [
+        "Mill Lane 4, rent per month: £840",
+        "Mill Lane 6, rent per month: £690",
+    ]
+
+
+def test_sentences_without_names_may_differ_if_they_say_the_same_but_for_a_value() -> None:
+    (one,), (two,) = (
+        claims(f"The boiler must be serviced every {n}year.", "en", "Boiler")
+        for n in ("", "third ")
+    )
+    assert disagreement(one, two) == "times differ: every year and every third year"
+    (three,) = claims("The stove must be serviced every third year.", "en", "Stove")
+    assert disagreement(one, three) == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_one"),
+    [
+        (("Minutes of 4 May", ""), ("Minutes of 1 June", ""), True),
+        (("Invoice", "Invoice 31 to Gull"), ("Invoice", "Invoice no. 32 to Gull"), True),
+        (("Rechnung", "Rechnung Nr. 2024-7"), ("Rechnung", "Rechnung Nr. 2024-8"), True),
+        (("Invoice", "Invoice 31"), ("Invoice", "A copy of invoice 31"), False),
+        (("Falcon", "Falcon has 3 boats"), ("Falcon", "Falcon has 4 boats"), False),
+    ],
+)
+def test_documents_of_a_series(one: tuple[str, str], other: tuple[str, str], is_one: bool) -> None:
+    assert are_of_a_series(one, other) is is_one
 
 
 def test_in_a_series_only_what_never_changes_may_differ() -> None:

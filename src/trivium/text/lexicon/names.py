@@ -51,10 +51,19 @@ _CONTACTS = {  # by the words that ask for them: what one looks like, and lines 
 }  # fmt: skip
 
 
+# What has a name, in German: "Projekt Leuchtturm", "Kita Sonnenhof", "Frau Krüger".
+_KINDS = frozenset(
+    ("projekt", "stadt", "dorf", "gemeinde", "insel", "burg", "schloss", "hotel", "gasthof",
+     "restaurant", "kita", "schule", "verein", "firma", "haus", "villa", "schiff", "team",
+     "frau", "herr", "herrn")
+)  # fmt: skip
+
+
 @cache
 def _no_names(language: str) -> frozenset[str]:
     known = lexicon(language)
-    return frozenset({*known.months, *known.days, *stop_words(language or "en")})
+    days = {*known.days, *(f"{day}s" for day in known.days)}
+    return frozenset({*known.months, *days, *stop_words(language or "en")})
 
 
 def names(text: str, language: str = "", *, placed: bool = True) -> list[str]:
@@ -74,7 +83,11 @@ def names(text: str, language: str = "", *, placed: bool = True) -> list[str]:
         if not placed and _PLACED.search(text[: match.start()]):
             continue
         if language == "de" and all(in_dictionary(fold(part), "de") for part in parts):
-            continue  # every noun has a capital
+            # Every noun has a capital.
+            kinds = [at for at, part in enumerate(parts[:-1]) if fold(part) in _KINDS]
+            if not kinds:
+                continue
+            parts = parts[kinds[-1] :][:2]
         found.append(" ".join(parts))
     return found
 

@@ -26,6 +26,13 @@ _NO_DENIAL = re.compile(
 )
 
 
+# What a rule allows; with a denial, what it forbids.
+ALLOWS = re.compile(
+    r"(?i)\b(?:allow(?:s|ed)?|permit(?:s|ted)?|welcome|may|can|erlaubt|gestattet|zulässig|willkommen"
+    r"|dürfen|darf|permise?s?|autorisée?s?|permitid[oa]s?|consentit[oaie])\b"
+)
+
+
 @cache
 def negation(language: str = "") -> re.Pattern[str]:
     """A word that denies, in a language or in English; in German too if no other is known."""

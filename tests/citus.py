@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from sqlalchemy import Engine, create_engine, make_url, text
+from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from tests import postgres
 
 from trivium.core.places import DatabaseAddress
@@ -25,6 +25,25 @@ needed = pytest.mark.skipif(
 
 def engine() -> Engine:
     return create_engine(make_url(ADDRESS).set(drivername="postgresql+psycopg"))
+
+
+@contextmanager
+def as_owner() -> Iterator[Connection]:
+    """One transaction on the coordinator."""
+    owner = engine()
+    with owner.begin() as connection:
+        yield connection
+    owner.dispose()
+
+
+def end_connections() -> None:
+    """Of the coordinator to its nodes: what they had under way breaks off."""
+    ending = (
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+        " WHERE application_name LIKE 'citus_internal%' AND pid <> pg_backend_pid()"
+    )
+    with as_owner() as connection:
+        connection.execute(text("SELECT run_command_on_workers(:ending)"), {"ending": ending})
 
 
 @contextmanager

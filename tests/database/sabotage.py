@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 from tests import postgres
 
 KILL = "PERFORM pg_terminate_backend(pg_backend_pid());"
@@ -13,9 +13,14 @@ CANCEL = "PERFORM pg_cancel_backend(pg_backend_pid()); PERFORM pg_sleep(5);"
 
 
 @contextmanager
-def sabotage(schema: str, table: str, body: str) -> Iterator[None]:
+def sabotage(
+    schema: str,
+    table: str,
+    body: str,
+    as_owner: Callable[[], AbstractContextManager[Connection]] = postgres.as_owner,
+) -> Iterator[None]:
     """Something that happens inside the server whenever a row comes into a table."""
-    with postgres.as_owner() as connection:
+    with as_owner() as connection:
         connection.execute(
             text(
                 f"CREATE FUNCTION {schema}.sabotage() RETURNS trigger LANGUAGE plpgsql AS"
@@ -31,5 +36,5 @@ def sabotage(schema: str, table: str, body: str) -> Iterator[None]:
     try:
         yield
     finally:
-        with postgres.as_owner() as connection:
+        with as_owner() as connection:
             connection.execute(text(f"DROP FUNCTION {schema}.sabotage() CASCADE"))

@@ -23,7 +23,7 @@ def test_a_chunker_stays_with_its_collection(tmp_path: Path) -> None:
     seen = call("collections", "--audience", "players", *at).json["collections"]
     assert [one["name"] for one in seen] == ["papers"]
     header, *rows = call("collections", "--library", place).out.splitlines()
-    assert header.split() == ["collection", "documents", "chunks", "chunker"]
+    assert header.split() == ["collection", "documents", "passages", "chunker"]
     assert [row.split() for row in rows] == [
         ["default", "1", "2", "auto", "(setting)"],
         ["papers", "2", "2", "abstract"],

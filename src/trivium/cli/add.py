@@ -56,7 +56,7 @@ MOST_NOTES = 20  # likewise
 @click.option(
     "--prune",
     is_flag=True,
-    help="Then remove documents whose files left these folders or are ignored now.",
+    help="Also remove documents whose files are no longer in these folders or are now ignored.",
 )
 @click.option("--force", is_flag=True, help="Prune even if a folder is missing or empty.")
 @with_shell

@@ -46,7 +46,7 @@ def collections_command(shell: Shell, audiences: tuple[str, ...] | None) -> None
     if not collections:
         shell.note("The library is empty; `trivium add PATH` adds documents.")
         return
-    titles = ["collection", ">documents", ">chunks", "chunker"]
+    titles = ["collection", ">documents", ">passages", "chunker"]
     rows = [
         [
             collection.name,

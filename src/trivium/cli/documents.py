@@ -190,7 +190,7 @@ def _show_chunks(shell: Shell, shown: Shown) -> None:
 @click.option(
     "--compact",
     is_flag=True,
-    help="Then rewrite the library, so that no byte of the documents remains.",
+    help="Also rewrite the library, so that no byte of the documents remains.",
 )
 @with_shell
 def remove_command(shell: Shell, names: tuple[str, ...], yes: bool, compact: bool) -> None:

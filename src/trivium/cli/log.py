@@ -12,11 +12,13 @@ MOST = 20  # rows; --json lists all
 
 
 @click.command("log")
-@click.option("--days", type=int, help="Only this many last days.")
+@click.option("--days", type=int, metavar="N", help="Only the last N days.")
 @click.option(
     "--not-found", "empty", is_flag=True, help="Only queries that found nothing relevant."
 )
-@click.option("--slow", is_flag=True, help="Only queries that took half a second or more.")
+@click.option(
+    "--slow", is_flag=True, help="Only queries that took half a second or more, the slowest first."
+)
 @click.option("--delete", is_flag=True, help="Delete the log, or the part --older-than names.")
 @click.option("--older-than", metavar="PERIOD", default="", help="With --delete: 12h, 30d, 8w.")
 @with_shell

@@ -31,7 +31,7 @@ def quote_command(shell: Shell, /, text: tuple[str, ...], limit: int, **filters:
     """Find the document, page and paragraph that a text was quoted from, and what was changed.
 
     Paste a sentence or a paragraph, or send it to standard input. Case, punctuation, hyphens and
-    ligatures make no difference, and up to a third of the words may be others.
+    ligatures make no difference, and up to a third of the words may differ.
 
     \b
     trivium quote "Divers raised the crown from the harbour of Port Amble."

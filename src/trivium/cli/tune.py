@@ -19,11 +19,23 @@ MEASURES = ("ndcg@10", "mrr@10", "success@1", "success@5", "success@10")
 
 @click.command("tune")
 @judged_options
-@click.option("--measure", type=click.Choice(MEASURES), default="ndcg@10", show_default=True)
+@click.option(
+    "--measure",
+    type=click.Choice(MEASURES),
+    default="ndcg@10",
+    show_default=True,
+    help="What to make as high as possible.",
+)
 @click.option(
     "--rerank", is_flag=True, help="Fit reranked results, including the reranker's weight."
 )
-@click.option("--folds", type=click.IntRange(2, 50), default=5, show_default=True)
+@click.option(
+    "--folds",
+    type=click.IntRange(2, 50),
+    default=5,
+    show_default=True,
+    help="Parts for the cross-validation.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed for the folds.")
 @click.option(
     "--write",

@@ -109,7 +109,8 @@ def read(
     if size > max_bytes:
         raise too_many_bytes(blob.name, size, max_bytes)
     if not blob.data.strip():
-        raise FileEmpty(f"{blob.name} is empty.")
+        fix = "Add it again when there is something in it."
+        raise FileEmpty(f"{blob.name} is empty.", fix=fix)
     extractor = choose(blob, extractors)
     extraction = extractor.extract(blob)
     if not isinstance(extraction, Extraction):  # a plugin's word is not its deed

@@ -90,6 +90,7 @@ STILL_IMAGES = frozenset(
     {b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1", b"avif", b"avis"}
 )
 MOST_SLIPS = 0.01  # of the characters
+LETTER_PAIRS = 0.7  # of the characters: Chinese has a tenth, letters read in pairs nearly all
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\v\f\r\b\x1b")
 
 
@@ -105,7 +106,7 @@ def binary_kind(data: bytes) -> str:
     if _CATALOGUE.match(head) and b"\x1e" in head:
         return "a library catalogue (MARC)"
     if data.startswith(BOMS):
-        return ""
+        return "" if _holds_wide_text(data[:SAMPLE_BYTES]) else "a binary file"
     many_nuls = b"\x00" in data and not _is_utf8_with_slips(data)
     is_binary = many_nuls or _control_share(data[:SAMPLE_BYTES]) > MAX_CONTROL_SHARE
     if is_binary and not utf16_without_mark(data):
@@ -115,6 +116,20 @@ def binary_kind(data: bytes) -> str:
             return "an HEIC or AVIF image" if brand in STILL_IMAGES else "a video"
         return next(weak, "a binary file")
     return ""
+
+
+def _holds_wide_text(data: bytes) -> bool:
+    """Whether bytes that begin with the mark of UTF-16 or UTF-32 go on as such a text: without
+    control characters, and not as letters of a byte each."""
+    if data.startswith(BOMS[2]) or data[2:4] == b"\x00\x00":
+        return True
+    text = data[: len(data) // 2 * 2].decode("utf-16", "replace")
+    pairs = [data[at : at + 2] for at in range(2, len(data) - 1, 2)]
+    controls = sum(
+        character < " " and character not in "\t\n\v\f\r\b\x1b\x00" for character in text
+    )
+    letters = sum(pair.isalpha() and pair.isascii() for pair in pairs)
+    return controls <= MAX_CONTROL_SHARE * len(text) and letters < LETTER_PAIRS * max(1, len(pairs))
 
 
 def is_text_with_slips(text: str) -> bool:

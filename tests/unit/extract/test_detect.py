@@ -73,3 +73,19 @@ def test_a_later_format_plugs_in_front() -> None:
             return Extraction("read", (), blob.name, "application/pdf")
 
     assert read(Blob("a.pdf", b"%PDF-1"), extractors=(Pdf(), *BUILT_IN)).text == "read"
+
+
+@pytest.mark.parametrize("name", ["a.pdf", "a.docx", "a.txt", "a"])
+@pytest.mark.parametrize("data", [b"\xff\xfe\0garbage", b"\xfe\xff\x00\x01\x02\x03\x00\x07ab"])
+def test_the_mark_of_utf_16_alone_makes_no_text(name: str, data: bytes) -> None:
+    with pytest.raises(FormatUnknown, match="binary file"):
+        read(Blob(name, data))
+
+
+@pytest.mark.parametrize(
+    "text", ["Ann", "好", "漢字かな交じり文", "Привет, мир", "שלום", "a\tb\r\n1\t2"]
+)
+def test_short_texts_in_utf_16_are_read(text: str) -> None:
+    for encoding in ("utf-16", "utf-16-be", "utf-32"):
+        mark = "\ufeff" if encoding == "utf-16-be" else ""
+        assert read(Blob("a.txt", f"{mark}{text}".encode(encoding))).text.split() == text.split()

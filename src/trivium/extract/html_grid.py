@@ -36,7 +36,7 @@ class Grid:
     """A table cell by cell, without its empty rows and columns. Figures have their signs. A cell
     over several columns stands in the first."""
 
-    captions: list[str]  # rows at the top that are one text over several columns
+    captions: list[str]  # rows at the top that are one text over the table
     rows: list[list[str]]
     names: list[str]  # of the columns, where names stand over several of them; else empty
 
@@ -45,8 +45,9 @@ def aligned(rows: Iterable[Iterable[Cell]]) -> Grid:
     whole = [row for cells in rows if (row := _with_signs(cells))]
     columns = _columns({(cell.start, cell.end) for row in whole for cell in row})
     placed = [[(_covered(cell, columns), cell.text) for cell in row] for row in whole]
-    above = takewhile(lambda row: len(row) == 1 and len(row[0][0]) > 1 and not row[0][0][0], placed)
-    captions = [row[0][1] for row in above]
+    captions = [row[0][1] for row in takewhile(_is_alone, placed)]
+    if len(captions) < len(placed) and not _spans(placed[0]) and not _spans(placed[len(captions)]):
+        captions = []  # the first label of the data
     placed = placed[len(captions) :]
     lines = [_line(row, len(columns)) for row in placed]
     return Grid(captions, lines, _names(placed, lines))
@@ -68,10 +69,9 @@ def _names(rows: Sequence[Sequence[_Placed]], lines: Sequence[list[str]]) -> lis
     what stands below it. Empty if there are none."""
     top = 0
     for at, (row, line) in enumerate(zip(rows, lines, strict=True)):
-        is_label = len(row) == 1 and 0 in row[0][0]
         below = at > 0 and _spans(rows[at - 1]) and not is_data(line)
         years = at > 0 and all(is_year(text) for _, text in row)
-        if is_label or not (_spans(row) or below or years):
+        if _is_alone(row) or not (_spans(row) or below or years):
             break
         top = at + 1
     if not top or not _spans(rows[0]):
@@ -85,6 +85,10 @@ def _names(rows: Sequence[Sequence[_Placed]], lines: Sequence[list[str]]) -> lis
                 if text not in names[at]:
                     names[at].append(text)
     return [" ".join(parts) for parts in names]
+
+
+def _is_alone(row: Sequence[_Placed]) -> bool:
+    return len(row) == 1 and 0 in row[0][0]
 
 
 def _spans(row: Sequence[_Placed]) -> bool:

@@ -114,6 +114,7 @@ class TreeReader:
         self._inline: list[str] = []
         self._runs: Counter[Look] = Counter()  # letters by their look
         self._look = Look()
+        self._opening = ""  # of a block, in the look of its first letter
         self._linked = 0  # letters that lead to another place in the page
         self._in_link = False
         self._lists: list[int] = []  # number of the next item of each open list, 0 for bullets
@@ -237,6 +238,8 @@ class TreeReader:
             return
         self._inline.append(text.replace("\n", " "))
         if letters := len(text.strip()):
+            if len(self._runs) == 0 or (self._look in self._runs and len(self._runs) == 1):
+                self._opening += text
             self._runs[self._look] += letters
             self._linked += letters if self._in_link else 0
 
@@ -244,6 +247,8 @@ class TreeReader:
         if not self._runs:
             self._inline.clear()
             return
+        opening, first = fold(self._opening), next(iter(self._runs))
+        self._opening = ""
         text = fold("".join(self._inline))
         look, linked = _main_look(self._runs, text), self._linked > 0.9 * self._runs.total()
         self._inline.clear()
@@ -262,6 +267,9 @@ class TreeReader:
             text, self._lead = f"{self._lead} {text}".lstrip(), ""
             if bullet := BULLET.match(text):
                 kind, text = "list_item", text[bullet.end() :]
+            elif first != look and opening != text and _opens_division(first, opening):
+                self._blocks.append(Block(kind, opening, first))  # "Note 5. Debt. We owe …"
+                text = text.removeprefix(opening).lstrip()
         self._blocks.append(Block(kind, text, look, linked=linked))
 
     def _table(self, table: _Element) -> None:
@@ -301,6 +309,10 @@ class TreeReader:
             self._blocks.append(
                 Block("table", "", rows=grid.rows, names=grid.names, named=named or None)
             )
+
+
+def _opens_division(look: Look, text: str) -> bool:
+    return look.bold and text.endswith((".", ":", "–", "—")) and DIVISION.match(text) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,3 +231,14 @@ def test_a_report_has_the_name_on_its_cover_not_the_one_of_its_program() -> None
         f" its charter)</p><p>{_TEXT}</p></body></html>"
     )
     assert extract(page).title == "Hill plc, FORM 10-K, May 31, 2023"
+
+
+def test_a_division_in_bold_that_opens_its_paragraph_is_a_heading() -> None:
+    notes = "".join(f"<p><b>Note {n}. Debt {n}.</b> {_TEXT}</p>" for n in (1, 2, 3))
+    result = extract(f"<html><body>{notes}<p><b>Leases.</b> {_TEXT}</p></body></html>")
+    assert [piece for piece in pieces(result) if piece[0] == "heading"] == [
+        ("heading", "Note 1. Debt 1."),
+        ("heading", "Note 2. Debt 2."),
+        ("heading", "Note 3. Debt 3."),
+    ]
+    assert f"Leases. {_TEXT.strip()}" in result.text

@@ -3,6 +3,7 @@ every chunker may ask it."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TypedDict
@@ -13,7 +14,11 @@ from trivium.core.types import Element, Extraction, HeadingStart, PageStart, Pla
 # be 1 GB. No real heading comes near.
 MOST_HEADING = 500  # characters
 MOST_HEADER = 2_000
-MOST_ANNOUNCED = 240  # characters of a line that ends in a colon
+MOST_ANNOUNCED = 400  # characters of a paragraph that leads on to a list or a table
+# "The following table shows sales by region (in millions)."
+_LEADS_ON = re.compile(
+    r"(?i)\b(?:following|below|(?:nach)?folgende[nrms]?|unten|suivant\w*|siguiente\w*)\b"
+)
 TOP_LEVEL = 2  # headings down to this level part a document for good
 
 
@@ -54,26 +59,29 @@ class Outline:
         for position in range(first, bisect_left(self._starts, end)):
             following = self._elements[position]
             if following.start > begin:
-                yield from self._parts(begin, following.start, element)
+                yield from self._parts(begin, following.start, element, following)
                 begin = following.start
             element = following
-        yield from self._parts(begin, end, element)
+        yield from self._parts(begin, end, element, None)
 
     def _parts(
-        self, begin: int, end: int, element: Element | None
+        self, begin: int, end: int, element: Element | None, following: Element | None
     ) -> Iterator[tuple[int, int, bool]]:
         if element is not None and element.kind == "table" and element.header:
             rows = begin + len(element.header) + 1
             if self._text.startswith(f"{element.header}\n", begin) and rows < end:
                 yield begin, rows, True
                 begin = rows
-        yield begin, end, element is not None and self._announces(element)
+        yield begin, end, element is not None and self._announces(element, following)
 
-    def _announces(self, element: Element) -> bool:
+    def _announces(self, element: Element, following: Element | None) -> bool:
         if element.kind != "paragraph":
             return element.kind == "heading"
-        short = element.end - element.start <= MOST_ANNOUNCED
-        return short and self._text[element.start : element.end].rstrip().endswith(":")
+        if element.end - element.start > MOST_ANNOUNCED:
+            return False
+        text = self._text[element.start : element.end].rstrip()
+        over_table = following is not None and following.kind == "table"
+        return text.endswith(":") or (over_table and _LEADS_ON.search(text) is not None)
 
     def touched(self, start: int, end: int) -> Iterator[Element]:
         """The elements that share at least a character with the range, in order."""

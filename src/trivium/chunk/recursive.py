@@ -103,7 +103,7 @@ class RecursiveChunker:
         self._minimum = minimum
         self._apart = apart
         self.fingerprint = (
-            f"RecursiveChunker/3 size={size} overlap={overlap} minimum={minimum}"
+            f"RecursiveChunker/4 size={size} overlap={overlap} minimum={minimum}"
             f" tokens={tokens.name}"
         )
 

@@ -158,6 +158,17 @@ def test_a_line_that_announces_a_table_goes_with_it() -> None:
     assert any("as follows:\n\nName | Price" in chunk.text for chunk in chunks)
 
 
+def test_a_sentence_that_leads_on_to_a_table_goes_with_it() -> None:
+    rows = "\n".join(f"| item {n} | costs {n} gold pieces |" for n in range(40))
+    for sentence in ("The following table shows all prices.", "Die folgenden Preise gelten."):
+        text = f"{'word ' * 310}\n\n{sentence}\n\n| Name | Price |\n|--|--|\n{rows}"
+        chunks = RecursiveChunker(TOKENS).chunk(markdown(text))
+        assert any(f"{sentence}\n\nName | Price" in chunk.text for chunk in chunks)
+        # Over a paragraph it is a sentence as any other.
+        chunks = RecursiveChunker(TOKENS).chunk(markdown(f"{'word ' * 310}\n\n{sentence}\n\nEnd."))
+        assert len(chunks) == 1
+
+
 def test_title_comes_first_and_once() -> None:
     chunker = RecursiveChunker(TOKENS)
     assert chunker.chunk(markdown("# T\n\nx"))[0].headings == ("T",)
@@ -271,7 +282,7 @@ def test_time_is_linear_in_length() -> None:
 
 def test_fingerprint_names_everything_that_decides() -> None:
     assert RecursiveChunker(TOKENS, 300, 60, 30).fingerprint == (
-        "RecursiveChunker/3 size=300 overlap=60 minimum=30 tokens=cl100k_base"
+        "RecursiveChunker/4 size=300 overlap=60 minimum=30 tokens=cl100k_base"
     )
 
 

@@ -1,8 +1,9 @@
-"""Keeps what is slow to start for all tests of one process: the processes that read files, and the
-graph of the model. Otherwise each `add` would start the former (.27 s of processor time) and each
-embedder would load the latter (.1 s).
+"""Keeps what is slow to start for all tests of one process: the processes that read files, the
+graph of the model, and statements of SQL. Otherwise each `add` would start the first (.27 s of
+processor time), each embedder would load the second (.1 s), and each library would compile the
+third again (a fifth of the time of tests that open one each).
 
-Neither remembers anything between two uses. They are kept by their settings, so that a test with
+None remembers anything between two uses. They are kept by their settings, so that a test with
 other settings gets another one.
 """
 
@@ -12,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Engine, create_engine
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.util import LRUCache
 
 from trivium.config import Settings
 from trivium.extract import process
@@ -19,6 +23,7 @@ from trivium.extract.sandbox import Sandbox
 from trivium.library import worker
 from trivium.library.assembly import embeds_by_processor, readers_for, reading
 from trivium.models import local
+from trivium.store.embedded import database
 
 
 @contextmanager
@@ -26,6 +31,10 @@ def kept() -> Iterator[None]:
     with ExitStack() as open_, pytest.MonkeyPatch.context() as patch:
         patch.setattr(worker, "sandbox_for", _sandboxes(worker.sandbox_for, open_))
         patch.setattr(local, "open_session", _sessions(local.open_session))
+        patch.setattr(database, "create_engine", _engines())
+        # A compiled statement is kept for its dialect, and every engine has a dialect of its own.
+        patch.setattr(SQLiteDialect_pysqlite, "__eq__", lambda one, other: type(one) is type(other))
+        patch.setattr(SQLiteDialect_pysqlite, "__hash__", lambda one: hash(type(one)))
         yield
 
 
@@ -62,3 +71,14 @@ def _sessions(load: Callable[[Path, int], Any]) -> Callable[[Path, int], Any]:
         return made[name]
 
     return open_session
+
+
+def _engines() -> Callable[..., Engine]:
+    statements: LRUCache[Any, Any] = LRUCache(5_000)
+
+    def create(*address: Any, **options: Any) -> Engine:
+        engine = create_engine(*address, **options)
+        engine.update_execution_options(compiled_cache=statements)
+        return engine
+
+    return create

@@ -39,7 +39,7 @@ class PostgresMachine(BackendMachine):
 
 
 _SETTINGS = settings(
-    max_examples=25,
+    max_examples=15,
     stateful_step_count=15,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],

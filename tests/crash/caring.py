@@ -89,9 +89,9 @@ def rounds(name: str, place: Path, act: Callable[[Path], None], *, first: bool) 
     for where, number in met:
         was_killed = killed(partial(act, place), where, number, WRITING)
         if act is not recover_it and act is not restore:  # these may be between two states
-            assert fork(partial(opened, place)) == 0, f"{name}, killed {where}"
-        assert fork(lambda: act(place)) == 0, f"{name} again, killed {where}"
-        assert fork(partial(check, place, first)) == 0, f"{name}, killed {where}"
+            assert fork(partial(opened, place)) == 0, f"{name}, killed {where}, {number}"
+        assert fork(lambda: act(place)) == 0, f"{name} again, killed {where}, {number}"
+        assert fork(partial(check, place, first)) == 0, f"{name}, killed {where}, {number}"
         if was_killed:
             print(name, where, flush=True)
 

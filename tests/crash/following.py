@@ -129,7 +129,7 @@ def main(place: Path, folder: Path) -> None:
     print("to the end", flush=True)
     for mark, (where, number) in enumerate(met, 2):
         prepare(folder, mark)
-        assert fork(partial(finish, place, folder)) == 0, f"after {where}"
+        assert fork(partial(finish, place, folder)) == 0, f"after {where}, {number}"
         stir(folder, "before", mark)
         if killed(partial(follow, place, folder, mark), where, number, FOLLOWING):
             print(where, flush=True)

@@ -159,7 +159,7 @@ def rounds(place: Path, act: Callable[[Path, str], None]) -> str:
     for where, number in met:
         name = another(name)
         was_killed = killed(partial(act, place, name), where, number, WRITING)
-        assert fork(partial(finish, place, name)) == 0, f"killed {where}"
+        assert fork(partial(finish, place, name)) == 0, f"killed {where}, {number}"
         if was_killed:
             print(where, flush=True)
     return name

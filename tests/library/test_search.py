@@ -183,7 +183,7 @@ def test_senseless_options_name_the_field(
         filled.search("crown", options=SearchOptions(**options))
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(query=st.text(max_size=60))
 def test_any_text_is_a_query_or_a_typed_error(filled: Library, query: str) -> None:
     try:

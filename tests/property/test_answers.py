@@ -17,7 +17,7 @@ _DOCUMENTS = st.lists(st.sampled_from(AUDIENCES), min_size=1, max_size=5)
 _CALLERS = st.lists(st.frozensets(st.sampled_from(AUDIENCES)), min_size=1, max_size=4)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(audiences=_DOCUMENTS, callers=_CALLERS, model=st.booleans())
 def test_nothing_outside_the_callers_audience(
     audiences: list[str], callers: list[frozenset[str]], model: bool

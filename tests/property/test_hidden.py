@@ -209,7 +209,7 @@ GIVEN: dict[str, Any] = {
 }
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(**GIVEN)
 def test_hidden_documents_change_nothing(steps: list[Step], asked: Asked, start: str) -> None:
     compare("embedded", steps, asked, start)

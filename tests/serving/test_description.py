@@ -61,7 +61,7 @@ def test_every_route_keeps_its_word(api: Any) -> None:
     for found in api.get_all_operations():
 
         @settings(
-            max_examples=12,
+            max_examples=6,
             deadline=None,
             phases=[Phase.explicit, Phase.generate],
             suppress_health_check=list(HealthCheck),

@@ -312,7 +312,7 @@ def requests(word: str, id_: int) -> list[tuple[str, str, Any]]:
 
 
 @settings(
-    max_examples=25,
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

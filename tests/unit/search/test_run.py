@@ -59,7 +59,7 @@ REQUEST = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(DOCUMENT, min_size=1, max_size=6), REQUEST)
 def test_every_answer_keeps_the_laws(
     documents: list[tuple[list[str], str]], request: SearchRequest
@@ -72,6 +72,8 @@ def test_every_answer_keeps_the_laws(
         found = Searcher(store, TOY, reranker=Longest()).search(request)
     except EmptyQuery:
         return
+    finally:
+        store.close()
     assert len(found) <= request.limit
     assert [result.rank for result in found] == list(range(1, len(found) + 1))
     assert [r.score for r in found] == sorted((r.score for r in found), reverse=True)

@@ -30,8 +30,7 @@ from trivium.http.asked import COOKIE
 from trivium.library import Library
 from trivium.ports import Backend, Blobs
 from trivium.store.blobs import FolderBlobs
-from trivium.store.object_blobs import ObjectBlobs
-from trivium.store.object_spool import ObjectSpool
+from trivium.store.objects import ObjectBlobs, ObjectSpool
 from trivium.store.opening import BackendOptions, open_backend
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres

@@ -28,10 +28,8 @@ from trivium.ingest.outcomes import Fate
 from trivium.ingest.summarising import RULES as SUMMARISE
 from trivium.library import Library
 from trivium.models.endpoint import Endpoint
-from trivium.models.generator import RemoteGenerator
 from trivium.models.http import Client
-from trivium.models.remote_embedder import RemoteEmbedder
-from trivium.models.remote_reranker import RemoteReranker, scaled
+from trivium.models.remote import RemoteEmbedder, RemoteGenerator, RemoteReranker, scaled
 from trivium.operations.searching import SearchOptions
 from trivium.ports import Generated, Message
 from trivium.search.hyde import PROMPT as HYDE

@@ -24,7 +24,7 @@ from trivium.library import Library, embedder_for, generator_for, remote_reranke
 from trivium.library.jobs import Report
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
-from trivium.models.remote_embedder import RemoteEmbedder
+from trivium.models.remote import RemoteEmbedder
 from trivium.models.retrying import Clock
 from trivium.operations.searching import SearchOptions
 from trivium.ports import SourceItem

@@ -14,7 +14,7 @@ from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
-from trivium.models.remote_embedder import RemoteEmbedder
+from trivium.models.remote import RemoteEmbedder
 from trivium.models.retrying import Clock
 from trivium.operations.searching import SearchOptions
 from trivium.ports import SourceItem

@@ -69,10 +69,8 @@ def kind_of(endpoint: Endpoint) -> ModelKind:
 
 def compatible() -> ModelKind:
     """OpenAI's and Cohere's ways of asking, which most servers know."""
-    from trivium.models.generator import RemoteGenerator
     from trivium.models.http import Client
-    from trivium.models.remote_embedder import RemoteEmbedder
-    from trivium.models.remote_reranker import RemoteReranker
+    from trivium.models.remote import RemoteEmbedder, RemoteGenerator, RemoteReranker
 
     return ModelKind(
         embedder=lambda there, calls: RemoteEmbedder(Client(there), **calls),

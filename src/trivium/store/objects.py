@@ -1,20 +1,39 @@
-"""An object store (S3, Azure Blob, Google) by its address: put, get, list, delete, sign.
+"""An object store (S3, Azure Blob, Google) by its address, and what Trivium keeps in one:
+originals, each once, under the hash of what they are, and files that were sent in and wait, where
+any server or worker finds them.
 
-Keys come from the environment, as each store's own tools read them (AWS_ACCESS_KEY_ID,
-AWS_ENDPOINT, AZURE_STORAGE_ACCOUNT_NAME, GOOGLE_SERVICE_ACCOUNT and so on). Refusals come as errors
-of ours, what is not there as None. Knows nothing of what the bytes are.
+    s3://bucket/folder/ab/ab34…            the bytes whose SHA-256 is ab34…
+    s3://bucket/folder/incoming/NAME       a file that waits
+
+An address names no bucket, so an archive can be moved. Keys come from the environment, as each
+store's own tools read them (AWS_ACCESS_KEY_ID, AWS_ENDPOINT, AZURE_STORAGE_ACCOUNT_NAME,
+GOOGLE_SERVICE_ACCOUNT and so on). Refusals come as errors of ours, what is not there as None. Knows
+nothing of documents and jobs.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 from uuid import uuid4
 
-from trivium.core.errors import ArchiveAway, ArchiveRefused, BadSetting, ExtraMissing, install
+from trivium.core.errors import (
+    ArchiveAway,
+    ArchiveRefused,
+    BadSetting,
+    ExtraMissing,
+    FileUnreadable,
+    OriginalDamaged,
+    OriginalMissing,
+    ServerBusy,
+    install,
+)
+from trivium.store.blobs import check_room
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -187,3 +206,131 @@ def _may_be_plain() -> bool:
     """Whether the environment allows plain HTTP, as for a server on this machine."""
     said = (os.environ.get(f"{kind}_ALLOW_HTTP", "") for kind in ("AWS", "AZURE", "GOOGLE"))
     return any(one.lower() in ("1", "true") for one in said)
+
+
+_SCHEME = "sha256:"
+_HASH = re.compile(r"[0-9a-f]{64}")
+_RENEWED = 1800.0  # seconds; older ones are written again, so that nobody takes them for left
+
+
+class ObjectBlobs:
+    def __init__(self, place: str, seconds: float = SECONDS) -> None:
+        """`seconds`: for one request. Raises BadSetting for a place that names no store."""
+        self._objects = Objects(place, seconds)
+
+    def check(self) -> None:
+        """Raises ArchiveAway, ArchiveRefused."""
+        self._objects.check()
+
+    def address(self, data: bytes) -> str:
+        return _SCHEME + hashlib.sha256(data).hexdigest()
+
+    def put(self, data: bytes) -> str:
+        address = self.address(data)
+        head = self._objects.head(_hashed(address))
+        if head is None or head.size != len(data) or head.age > _RENEWED:
+            self._objects.put(_hashed(address), data)
+        return address
+
+    def get(self, address: str) -> bytes:
+        data = self._objects.get(_hashed(address)) if _hashed(address) else None
+        if data is None:
+            raise OriginalMissing(f"The archive {self._objects.place} doesn't have {address}.")
+        if self.address(data) != address:
+            raise OriginalDamaged(f"The file {address} in the archive has changed.")
+        return data
+
+    def part(self, address: str, start: int, end: int) -> bytes:
+        data = self._objects.part(_hashed(address), start, end) if _hashed(address) else None
+        if data is None:
+            raise OriginalMissing(f"The archive {self._objects.place} doesn't have {address}.")
+        return data
+
+    def size(self, address: str) -> int | None:
+        found = self._objects.head(_hashed(address)) if _hashed(address) else None
+        return None if found is None else found.size
+
+    def link(self, address: str, seconds: int) -> str | None:
+        return self._objects.link(_hashed(address), seconds) if _hashed(address) else None
+
+    def place(self, address: str) -> str:
+        return f"{self._objects.place.rstrip('/')}/{_hashed(address)}"
+
+    def delete(self, address: str) -> None:
+        if _hashed(address):
+            self._objects.delete(_hashed(address))
+
+    def addresses(self) -> Iterator[tuple[str, float]]:
+        for object_ in self._objects.all():
+            name = object_.path.rpartition("/")[2]
+            if _HASH.fullmatch(name):
+                yield _SCHEME + name, object_.age
+
+
+def _hashed(address: str) -> str:
+    """Nothing for an address that is not of this kind."""
+    digest = address.removeprefix(_SCHEME)
+    if not address.startswith(_SCHEME) or not _HASH.fullmatch(digest):
+        return ""
+    return f"{digest[:2]}/{digest}"
+
+
+_FOLDER = "incoming"
+_NAME = re.compile(r"[0-9a-f]{32}")
+
+
+class ObjectSpool:
+    def __init__(self, place: str, most: int | None = None) -> None:
+        """`most`: bytes that all files together may have. Raises BadSetting, ArchiveAway and
+        ArchiveRefused: now, not at the first upload."""
+        self._objects = Objects(place)
+        self._most = most
+        self._objects.check()
+
+    def keep(self, file: BinaryIO, *, limited: bool = True) -> str:
+        name = uuid4().hex
+        self._objects.put(_waiting(name), file)
+        # Afterwards: two that come at once may both be too much, never one too many kept.
+        if limited and self._most is not None:
+            try:
+                check_room(sum(self.sizes().values()), self._most)
+            except ServerBusy:
+                self._objects.delete(_waiting(name))
+                raise
+        return name
+
+    def sizes(self) -> dict[str, int]:
+        return {name: found.size for name, found in self._all()}
+
+    def put_back(self, name: str, data: bytes) -> None:
+        self._objects.put_new(_waiting(name), data)
+
+    def size(self, name: str) -> int:
+        head = self._objects.head(_waiting(name))
+        return head.size if head else 0
+
+    def read(self, name: str) -> bytes:
+        data = self._objects.get(_waiting(name))
+        if data is None:
+            raise FileUnreadable("The upload is gone.", fix="Send it again.")
+        return data
+
+    def drop(self, name: str) -> None:
+        self._objects.delete(_waiting(name))
+
+    def sweep(self, needed: Collection[str], older: float) -> int:
+        kept = set(needed)
+        gone = [name for name, found in self._all() if name not in kept and found.age > older]
+        for name in gone:
+            self._objects.delete(_waiting(name))
+        return len(gone)
+
+    def _all(self) -> Iterator[tuple[str, StoredObject]]:
+        for object_ in self._objects.all(_FOLDER):
+            name = object_.path.rpartition("/")[2]
+            if _NAME.fullmatch(name):
+                yield name, object_
+
+
+def _waiting(name: str) -> str:
+    return f"{_FOLDER}/{name}"

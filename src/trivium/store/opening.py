@@ -35,7 +35,7 @@ class BackendOptions:
     def blobs(self) -> Blobs | None:
         """Raises ArchiveAway, ArchiveRefused and BadSetting: now, not at the hundredth file."""
         if isinstance(self.archive, str):
-            from trivium.store.object_blobs import ObjectBlobs
+            from trivium.store.objects import ObjectBlobs
 
             blobs = ObjectBlobs(self.archive)
             blobs.check()
@@ -47,7 +47,7 @@ class BackendOptions:
         """Raises what `blobs` does."""
         if not self.incoming_folder:
             return None
-        from trivium.store.object_spool import ObjectSpool
+        from trivium.store.objects import ObjectSpool
 
         return ObjectSpool(self.incoming_folder, self.incoming)
 

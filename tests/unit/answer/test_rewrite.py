@@ -8,8 +8,8 @@ from tests.endpoint import HANG, Reply, ScriptedEndpoint, Seen, events
 from trivium.answer.rewrite import Rewritten, stand_alone
 from trivium.core.answers import Turn, Usage
 from trivium.models.endpoint import Endpoint
-from trivium.models.generator import RemoteGenerator
 from trivium.models.http import Client
+from trivium.models.remote import RemoteGenerator
 from trivium.models.retrying import Clock
 
 SAID = (

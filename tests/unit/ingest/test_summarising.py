@@ -14,8 +14,8 @@ from trivium.ingest.outcomes import Fate
 from trivium.ingest.summarising import PATIENCE, ModelSummariser
 from trivium.library import Library
 from trivium.models.endpoint import Endpoint
-from trivium.models.generator import RemoteGenerator
 from trivium.models.http import Client
+from trivium.models.remote import RemoteGenerator
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 from trivium.text.summary import LONGEST

@@ -41,9 +41,12 @@ from trivium.core.errors import (
 )
 from trivium.core.types import OWNER, StoredChunk
 from trivium.models.bedrock.client import BedrockClient, BedrockEndpoint
-from trivium.models.bedrock.embedder import LONGEST_V3, BedrockEmbedder
-from trivium.models.bedrock.generator import BedrockGenerator
-from trivium.models.bedrock.reranker import BedrockReranker
+from trivium.models.bedrock.models import (
+    LONGEST_V3,
+    BedrockEmbedder,
+    BedrockGenerator,
+    BedrockReranker,
+)
 from trivium.models.retrying import ATTEMPTS, Clock
 from trivium.ports import Generated, Message
 from trivium.testing.samples import TOY, sample

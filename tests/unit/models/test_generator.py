@@ -14,8 +14,8 @@ from trivium.core.errors import (
     ModelUnreachable,
 )
 from trivium.models.endpoint import Endpoint
-from trivium.models.generator import RemoteGenerator
 from trivium.models.http import Client
+from trivium.models.remote import RemoteGenerator
 from trivium.models.retrying import Clock
 from trivium.ports import Generated, Message
 

@@ -21,7 +21,7 @@ from trivium.core.errors import (
 )
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
-from trivium.models.remote_embedder import RemoteEmbedder
+from trivium.models.remote import RemoteEmbedder
 from trivium.models.retrying import HURRIED, Clock
 
 

@@ -11,7 +11,7 @@ from trivium.core.errors import ModelNonsense, ModelRefused
 from trivium.core.types import OWNER, StoredChunk
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
-from trivium.models.remote_reranker import RemoteReranker, scaled
+from trivium.models.remote import RemoteReranker, scaled
 from trivium.models.retrying import Clock
 from trivium.testing.samples import TOY, sample
 

@@ -8,8 +8,8 @@ from tests.endpoint import HANG, Reply, ScriptedEndpoint, closed_port, events
 from tests.language_model import KEY, NAME
 
 from trivium.models.endpoint import Endpoint
-from trivium.models.generator import RemoteGenerator
 from trivium.models.http import Client
+from trivium.models.remote import RemoteGenerator
 from trivium.models.retrying import Clock
 from trivium.ports import Generated, Message
 from trivium.search.hyde import MOST_TOKENS, hypothesise

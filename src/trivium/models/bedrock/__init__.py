@@ -1,6 +1,6 @@
 """Models of Amazon Bedrock: who turns text into vectors, judges passages and writes, at Amazon's.
 
-`client` asks; `embedder`, `reranker` and `generator` are thin over it. boto3 comes with the extra.
+`client` asks; `models` are thin over it. boto3 comes with the extra.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ from trivium.models.kinds import ModelKind
 
 def amazon() -> ModelKind:
     from trivium.models.bedrock.client import BedrockClient, BedrockEndpoint
-    from trivium.models.bedrock.embedder import BedrockEmbedder
-    from trivium.models.bedrock.generator import BedrockGenerator
-    from trivium.models.bedrock.reranker import BedrockReranker
+    from trivium.models.bedrock.models import BedrockEmbedder, BedrockGenerator, BedrockReranker
 
     def client(there: Endpoint) -> BedrockClient:
         t = there  # boto3 finds the key, not we

@@ -29,6 +29,7 @@ from uvicorn.supervisors.multiprocess import Multiprocess
 
 from trivium.config import Settings
 from trivium.core.errors import BadSetting, LibraryNotFound, UnsafeServing
+from trivium.core.machine import memory
 from trivium.http.app import create_app
 from trivium.http.logs import log_to_stderr
 from trivium.http.metrics import shared
@@ -105,7 +106,7 @@ def plan(
     On this machine's own address and name nobody needs a token until the first one is created, or
     people sign in; everywhere else everyone does. Creates an empty library if there is none.
     """
-    workers = settings.serve_workers or workers_for(_processors(), _memory())
+    workers = settings.serve_workers or workers_for(_processors(), memory())
     s = replace(settings, log_queries=settings.log_queries or "counts", serve_workers=workers)
     if not 0 <= s.serve_port <= 65535:
         raise BadSetting(f"`serve.port` can't be {s.serve_port}.", fix="Give 1 to 65535.")
@@ -153,13 +154,6 @@ def _processors() -> float:
         limit, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
         allowed = min(allowed, int(limit) / int(period))
     return allowed
-
-
-def _memory() -> int:
-    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    with suppress(OSError, ValueError):
-        return min(machine, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return machine
 
 
 def _tokens(settings: Settings) -> bool | None:

@@ -94,9 +94,20 @@ def _of_cells(table: Table, passage: Passage) -> Iterator[Suggested]:
             continue
         if _COLUMN.fullmatch(column):
             asked = "Who" if re.fullmatch(_PEOPLE, column, re.IGNORECASE) else "What"
-            yield Suggested(f"{asked} is the {column.lower()} of {row.cell(0)}?", cell, passage)
+            yield Suggested(
+                f"{asked} is the {column.lower()} of {_named(row.cell(0))}?", cell, passage
+            )
         elif column.isalpha() and column.endswith("s") and _COUNT.fullmatch(cell):
-            yield Suggested(f"How many {column.lower()} does {row.cell(0)} have?", cell, passage)
+            yield Suggested(
+                f"How many {column.lower()} does {_named(row.cell(0))} have?", cell, passage
+            )
+
+
+def _named(label: str) -> str:
+    """A row's name within a question: the scale hauberk, but Lisbon and Ada Quill."""
+    first, *others = label.split()
+    is_thing = others and first.istitle() and " ".join(others).islower()
+    return f"the {first.lower()} {' '.join(others)}" if is_thing else label
 
 
 def _is_name(text: str) -> bool:

@@ -22,6 +22,10 @@ from trivium.answer.suggest import candidates
             "office | employees | manager\nAarhus | 14 | Freja Holm\nLisbon | 22 | Rui Tavares",
             ("How many employees does Lisbon have?", "22"),
         ),
+        (
+            "armour | price\nRing shirt | 40\nScale hauberk | 160",
+            ("What is the price of the scale hauberk?", "160"),
+        ),
     ],
 )
 def test_a_sentence_or_a_cell_makes_a_question(text: str, asked: tuple[str, str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -167,7 +168,9 @@ def cold_start(at: Place, query: str, *, dropped: bool) -> dict[str, Any]:
         drop_from_page_cache(at.library)
     started = perf_counter()
     command = [sys.executable, "-m", "bench.cold", str(at.library), query]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    # With it, every start compiles all modules: a quarter more processor time than users wait for.
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
         took = perf_counter() - started

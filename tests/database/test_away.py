@@ -46,7 +46,7 @@ def test_a_server_that_goes_away_during_an_add(notes: Path) -> None:
 
 
 @citus.needed
-def test_a_node_that_goes_away_during_an_add(notes: Path) -> None:
+def test_citus_loses_a_node_during_an_add(notes: Path) -> None:
     name = f"test_{uuid4().hex[:12]}"
     with citus.schema(name) as address:
         with stopping_at(name, citus.as_owner) as release:

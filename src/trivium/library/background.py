@@ -49,11 +49,17 @@ class Background:
         self._hearing = ExitStack()
         self._followers: dict[str, _Following] = {}
         self._swept = monotonic() - _SWEEP_SECONDS
-        work, change, follow = self._work, self._change_model, self._follow
-        duties = (work, change, follow, self._sync, self._tell, self._attend)
+        duties: dict[str, Callable[[], bool]] = {
+            "Running jobs": self._work,
+            "Changing the model": self._change_model,
+            "Following folders": self._follow,
+            "Syncing sources": self._sync,
+            "Checking alerts": self._tell,
+            "Counting this process": self._attend,
+        }
         self._threads = [
-            Thread(target=self._keep_at, args=(duty,), name=f"trivium-tend{duty.__name__}")
-            for duty in duties
+            Thread(target=self._keep_at, args=(what, duty), name=f"trivium-tend{duty.__name__}")
+            for what, duty in duties.items()
         ]
 
     def __enter__(self) -> Background:
@@ -88,7 +94,7 @@ class Background:
         follower = self._followers.get(folder)
         return (follower.state, follower.message) if follower else ("", "")
 
-    def _keep_at(self, duty: Callable[[], bool]) -> None:
+    def _keep_at(self, what: str, duty: Callable[[], bool]) -> None:
         """Whatever goes wrong is said, and tried again later."""
         while not self._stop.is_set():
             pause = LOOK_SECONDS
@@ -96,10 +102,10 @@ class Background:
                 if duty():
                     continue
             except TriviumError as error:
-                log.warning("%s: %s", duty.__name__, error)
+                log.warning("%s failed; trying again in %.0f s. %s", what, _AGAIN_SECONDS, error)
                 pause = _AGAIN_SECONDS
             except Exception:
-                log.exception("%s failed", duty.__name__)
+                log.exception("%s failed", what)
                 pause = _AGAIN_SECONDS
             if duty == self._work:
                 self._woken.wait(pause)

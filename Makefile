@@ -31,10 +31,19 @@ run: .venv/run.stamp
 	@echo; echo "== The same in a browser, until you press Ctrl-C"
 	@trap : INT; $(TRIVIUM) serve --port $(PORT) || { [ $$? = 2 ] && $(TRIVIUM) serve --port 0; } || true
 
+# Bytecode is kept, whatever the environment says: otherwise each of five processes compiles all tests, 12 s.
+unexport PYTHONDONTWRITEBYTECODE
+
 # In the order of the files: by default those with few tests come last, which are the longest
-# (processes that are killed at every step), and one worker waits for the other.
-test: .venv/test.stamp programs azurite check
+# (processes that are killed at every step), and one worker waits for the other. mypy takes one core, so
+# the tests are compiled meanwhile.
+test: .venv/test.stamp programs azurite
+	@$(MAKE) --no-print-directory -j2 check compiled
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+.PHONY: compiled
+compiled: .venv/test.stamp
+	@$(BIN)/python -m pytest -n 0 --collect-only > /dev/null || true
 
 # Every change: the checks and the tests that start no process, server or browser. One minute.
 .PHONY: test-quick

@@ -1,5 +1,6 @@
 """Databases with pages that can't be read: documents are named, and all that can be is saved."""
 
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -23,19 +24,26 @@ def opened(place: Path) -> Library:
     return Library(open_embedded(place), TOY, Settings())
 
 
-@pytest.fixture
-def place(tmp_path: Path, files: Path) -> Path:
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Thirty notes of three passages, on some 150 pages."""
+    files = tmp_path_factory.mktemp("files")
     for n in range(30):
         (files / f"{n:02}.md").write_text(
             f"# Note {n}\n\n" + f"The lantern of port {n} burns. " * 120
         )
-    where = tmp_path / "built"
+    where = tmp_path_factory.mktemp("salvage") / "built"
     with opened(where) as library:
         library.add(files, category="notes", audience="crew", metadata={"by": "Ann"})
     with closing(sqlite3.connect(where / "library.db")) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return where
+
+
+@pytest.fixture
+def place(built: Path, tmp_path: Path) -> Path:
+    """A copy, to damage."""
+    return Path(shutil.copytree(built, tmp_path / "built"))
 
 
 def zero(place: Path, holding: bytes, which: int = 0) -> None:

@@ -5,9 +5,10 @@ them, with none, a tenth, a fifth and three tenths of their words edited.
 
 The sentences are read from the pages by pdfium, not by Trivium's own reader, so line breaks,
 hyphens and ligatures are in them as in a paste. Every fifth paper is left out of the library: its
-sentences are foreign, and a source claimed for one is false. A right answer has the right document
-and the page; where a paragraph runs over two pages, both may be named. An edit replaces a word by
-one of another paper (six in ten), leaves it out, or adds one.
+sentences are foreign, and a source claimed for one is false. Boilerplate isn't foreign: a paper of
+the library has it too, perhaps with a few words changed (six tenths of its runs of four words). A
+right answer has the right document and the page; where a paragraph runs over two pages, both may be
+named. An edit replaces a word by one of another paper (six in ten), leaves it out, or adds one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -36,6 +37,7 @@ SHARES = (0.0, 0.1, 0.2, 0.3)
 GOALS = (0.99, 0.98, 0.95, 0.90)
 FEWEST, MOST = 8, 45  # words of a sentence
 LEFT_OUT = 5  # every fifth paper
+RUN, BOILERPLATE = 4, 0.6  # words of a run; share of a sentence's runs that another paper has
 _REFERENCES = re.compile(r"^\s*(?:references|bibliography)\s*$", re.I | re.M)
 _PROSE = re.compile(r"[A-Z][^|{}\\=<>]+[.!?]$", re.S)
 
@@ -68,6 +70,17 @@ def sentences(path: Path) -> Iterator[Pasted]:
             return
 
 
+def _runs(text: str) -> set[tuple[str, ...]]:
+    words = re.findall(r"\w+", re.sub(r"-\n", "", text).casefold())
+    return set(zip(*(words[at:] for at in range(RUN)), strict=False))
+
+
+def stands_in(one: Pasted, papers: Mapping[str, set[tuple[str, ...]]]) -> bool:
+    """Whether one of these papers has a sentence, with few words changed."""
+    runs = _runs(one.text)
+    return any(len(runs & others) >= BOILERPLATE * len(runs) for others in papers.values())
+
+
 def edited(text: str, share: float, random: Random, others: list[str]) -> str:
     words = text.split(" ") if share == 0 else text.split()
     count = round(share * len(words))
@@ -96,6 +109,13 @@ def main() -> None:
     read = {path: list(sentences(path)) for path in papers}
     foreign = [one for at, path in enumerate(papers) if at % LEFT_OUT == 0 for one in read[path]]
     own = [one for at, path in enumerate(papers) if at % LEFT_OUT for one in read[path]]
+    known = {
+        path.name: set().union(*(_runs(one.text) for one in read[path]))
+        for at, path in enumerate(papers)
+        if at % LEFT_OUT
+    }
+    boilerplate = [one for one in foreign if stands_in(one, known)]
+    foreign = [one for one in foreign if one not in boilerplate]
     often = Counter(" ".join(one.text.split()) for one in own)
     own = [one for one in own if often[" ".join(one.text.split())] == 1]
     random = Random(SEED)
@@ -113,6 +133,7 @@ def main() -> None:
             chunks = sum(one.chunks for one in library.documents.all())
             print(f"{len(papers)} papers, {chunks} passages")
             print(f"{len(own)} sentences, {len(foreign)} foreign ones")
+            print(f"{len(boilerplate)} sentences of papers left out stand in another one too")
             report(library, own, foreign, others, failures=given.failures)
 
 

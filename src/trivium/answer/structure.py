@@ -14,6 +14,7 @@ from itertools import pairwise
 from trivium.answer.passages import MESSAGE, Passage
 from trivium.extract.headers import names_of
 from trivium.text import boundaries
+from trivium.text.lexicon.grammar import function_words
 from trivium.text.lexicon.names import EMAIL, PHONE
 from trivium.text.normalise import words
 
@@ -50,6 +51,7 @@ _MEASURED = re.compile(  # "Prices are in euros", "All figures are in million eu
 )
 # "(dollars in millions)" above a table, "(in millions)" in its first cell
 _SCALE = re.compile(r"\bin (?P<scale>thousand|million|billion)s\b", re.I)
+_NO_UNITS = function_words("en") | function_words("de")
 _EVERY = frozenset(("figure", "value", "amount", "number", "sum", "angabe", "wert"))
 _LIKE = {"price": "cost", "cost": "price"}
 
@@ -115,7 +117,8 @@ def _is_caption(line: str) -> bool:
 def _units(names: Sequence[str], around: str) -> tuple[str, ...]:
     """The unit of each column's figures, from the lines around a table: a unit of prices goes to
     the column with prices, a unit of figures to every column."""
-    said = [(m["what"].lower(), " ".join(m["unit"].split())) for m in _MEASURED.finditer(around)]
+    told = [(m["what"].lower(), " ".join(m["unit"].split())) for m in _MEASURED.finditer(around)]
+    said = [(what, unit) for what, unit in told if _is_unit(unit)]
     own = []
     for name in names:
         parts = {word.rstrip("s") for word in words(name)}
@@ -123,9 +126,17 @@ def _units(names: Sequence[str], around: str) -> tuple[str, ...]:
             rf"\b{re.escape(name)}s?\s+(?:is|are)(?:\s\w+)?{_UNIT}", around, re.I
         )
         fits = (unit for what, unit in said if {what, _LIKE.get(what, what)} & parts)
-        own.append(" ".join(given["unit"].split()) if given else next(fits, ""))
+        if given and _is_unit(given["unit"]):
+            own.append(" ".join(given["unit"].split()))
+        else:
+            own.append(next(fits, ""))
     every = next((unit for what, unit in said if what in _EVERY or unit not in own), "")
     return tuple(one or every for one in own)
+
+
+def _is_unit(said: str) -> bool:
+    """Whether a word can be one: "used in the valuation" has none."""
+    return _NO_UNITS.isdisjoint(words(said)[-1:])  # of a sign such as €, no words
 
 
 def _table(lines: Sequence[str], header: str, caption: str, around: str) -> Table:

@@ -337,3 +337,14 @@ def test_a_strong_verb_in_another_form() -> None:
     text = "Vor Manning wurde der Rekord von John Elway gehalten."
     (told,) = texts("Wer hielt den Rekord vor Manning?", passage(1, text, language="de"))
     assert "Elway" in told
+
+
+def test_a_word_such_as_the_is_no_unit() -> None:
+    hedges = passage(
+        1,
+        "The table shows fair values and the amounts that were recognised in the statements.\n\n"
+        "Hedge | 2013 | 2014\nSwaps | 118 | 123\nForwards | 40 | 52",
+        title="Hedges",
+    )
+    (told,) = pick("What was the amount of swaps in 2014?", [hedges])
+    assert told.text == "Swaps, 2014: 123"

@@ -120,7 +120,8 @@ class Question:
         terms = {term.word: term for term in self.terms}
         for word, after in zip(run[:LONGEST_NAME], [*run[1:], ""], strict=False):
             term = terms.get(word)
-            if term is None or after in AFTER_VERBS:  # "what is", "what poisoned the ferryman"
+            # "What is", "what poisoned the ferryman"; "what kind of forest is" is told by "forest".
+            if term is None or after in AFTER_VERBS:
                 return None
             if not term.firm:
                 return term

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from trivium.text.dictionary import in_dictionary
 from trivium.text.lexicon import measures
 from trivium.text.lexicon.dates import months, numeric
-from trivium.text.lexicon.grammar import AFTER_VERBS, WHO_DOES, function_words, is_form
+from trivium.text.lexicon.grammar import NOT_AFTER_KIND, WHO_DOES, function_words, is_form
 from trivium.text.lexicon.measures import HOW
 from trivium.text.lexicon.quantities import figures
 from trivium.text.lexicon.questions import (
@@ -121,7 +121,7 @@ class Question:
         for word, after in zip(run[:LONGEST_NAME], [*run[1:], ""], strict=False):
             term = terms.get(word)
             # "What is", "what poisoned the ferryman"; "what kind of forest is" is told by "forest".
-            if term is None or after in AFTER_VERBS:
+            if term is None or after in NOT_AFTER_KIND:
                 return None
             if not term.firm:
                 return term

@@ -33,7 +33,7 @@ _OF_PHRASES = (
     "to of in on for from by with at into about her his its their my our your this that these"
     " those es ihn sie von zu fur mit auf is are was were ist sind war waren"
 )
-AFTER_VERBS = DETERMINERS | frozenset(_OF_PHRASES.split())  # not behind the noun of "what law did"
+NOT_AFTER_KIND = DETERMINERS | frozenset(_OF_PHRASES.split())  # the noun of "what law did"
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth"
 ORDINALS = tuple(_ORDINALS.split())
 ORDINAL = re.compile(rf"\b(?:{'|'.join(ORDINALS)}|last|\d+(?:st|nd|rd|th))\b", re.I)

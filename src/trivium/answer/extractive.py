@@ -84,6 +84,7 @@ _CODE = re.compile(  # figures that count nothing: § 3, no. 12, MV-77120-4, 7b,
     r"(?i)(?:§§?|\bno\.|\bnr\.|#)\s?[\w-]*\d[\w-]*|\b[a-z]+-\d[\w-]*|\b[a-z]{1,2}\d+\b"
     r"|(?<![$€£\d.,])\d+[a-f]\b|\b\d+-\d{3,}\b|\b\d{4,}(?: \d{3,})+\b"
 )
+_EVENTS = (Asks.WHEN, Asks.WHERE, Asks.WHO)
 _DIFFERS = {  # how a reason begins that is about what was asked
     Asks.AMOUNT: ("numbers", "times"),
     Asks.WHEN: ("dates", "times"),
@@ -215,7 +216,8 @@ class Extractor:
         reads = isinstance(self._embedder, ReadingEmbedder) and asked.language == LANGUAGE
         for one in best:
             evidence = _said(asked, one.sentence, one.passage, likeness)
-            kind, value = _answers(asked, one) if evidence.said >= LEAST_SAID else (0.0, "")
+            may = evidence.said >= LEAST_SAID and not _has_none(asked, one.text)
+            kind, value = _answers(asked, one) if may else (0.0, "")
             if kind:
                 told = replace(one, said=evidence.said, kind=kind, value=value)
                 able.append((told, replace(evidence, near=evidence.said)))
@@ -348,7 +350,8 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
     own = bag(f"{speaker.author} {speaker.time}: {said} {we}" if speaker else said, language)
     near = bag(one.paragraph, language)
     place = passage.citation
-    above = bag("\n".join((place.title, _name(place.uri), *place.headings)), language)
+    folder = PurePosixPath(place.uri).parent.name  # choir/rehearsals.md is about a choir
+    above = bag("\n".join((place.title, _name(place.uri), folder, *place.headings)), language)
     rest = bag(passage.text, language)
     begins = " ".join(one.text.split()[:FIRST])
     dated = bool(times(one.text, language))
@@ -499,6 +502,15 @@ def _answers(asked: Question, one: _Candidate) -> tuple[float, str]:
         case Asks.NAME:
             return (1.0 if _new_names(asked, text, language) else 0.0), ""
     return 1.0, ""
+
+
+def _has_none(asked: Question, text: str) -> bool:
+    """Whether a text says that there is none of what was asked about: "no rehearsal on Monday"
+    doesn't say when there is one."""
+    if asked.asks not in _EVENTS or grammar.DENIED.search(asked.text):
+        return False
+    denied = [bag(word, asked.language) for word in grammar.DENIED.findall(text)]
+    return any(word.says(term) for word in denied for term in asked.terms)
 
 
 def _new_names(asked: Question, text: str, language: str, *, placed: bool = True) -> list[str]:

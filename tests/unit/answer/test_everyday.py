@@ -72,6 +72,12 @@ PETS = passage(
     "[2026-02-03 09:20] Ines: How lovely! I used to go skating with my aunt when I was small.",
     title="chat",
 )
+BAND = passage(
+    13,
+    "The band meets on Tuesdays at 19:15. No rehearsal of the band takes place on 27 October,"
+    " because the school is closed.",
+    title="Autumn",
+)
 VISIT = passage(
     6,
     "Dentist, check-up\n\nWhen: Friday 4 December 2026, 08:30 to 09:15 (2026-12-04)\n"
@@ -152,6 +158,7 @@ def test_an_everyday_question(question: str, source: Passage, answer: str) -> No
         ("What is Peter's phone number?", OFFER),
         ("What is Anna's fax number?", OFFER),
         ("What cats does Ines have?", PETS),
+        ("When is the rehearsal of the band?", BAND),
         ("What activity did Mateo do with his aunt?", PETS),
         ("What is the phone number of the landlord?", OFFER),
         ("Who is the new treasurer of the garden club?", MINUTES),
@@ -170,6 +177,15 @@ def test_the_file_name_says_what_a_document_is() -> None:
     lone = replace(VISIT, citation=replace(VISIT.citation, uri="dentist.ics", title="Root canal"))
     (told,) = pick("When is the dentist?", [lone])
     assert "4 December 2026, 08:30" in told.text
+
+
+def test_the_folder_says_what_a_file_is_about() -> None:
+    text = "We meet on Tuesdays at 19:15."
+    lone = passage(1, text, title="Autumn")
+    assert pick("When does the choir meet?", [lone]) == []
+    filed = replace(lone, citation=replace(lone.citation, uri="/home/choir/autumn.md"))
+    (told,) = pick("When does the choir meet?", [filed])
+    assert told.text == text
 
 
 def test_a_signed_bonus_is_not_the_number_asked_for() -> None:

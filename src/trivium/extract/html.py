@@ -15,7 +15,7 @@ from trivium.core.types import Extraction, Metadata
 from trivium.extract.charsets import named
 from trivium.extract.composer import Composer, describe
 from trivium.extract.cover import cover_title
-from trivium.extract.html_tree import TreeReader, main_part, parse_html
+from trivium.extract.html_tree import TreeReader, inline_text, main_part, parse_html
 from trivium.extract.properties import iso
 from trivium.extract.sniff import BOMS, binary_kind
 from trivium.extract.text import decode
@@ -35,6 +35,7 @@ _BEGINNING = re.compile(
 _CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
 _COVER = 6000  # characters
 _PROGRAM = re.compile(r"\S*\d{4}\S*|(?:form )?(?:10-?[kq]|8-?k)", re.IGNORECASE)  # "abc-20231231"
+_TAGGED = ("dei:EntityRegistrantName", "dei:DocumentType", "dei:DocumentPeriodEndDate")
 _AUTHORS = ("citation_author", "author", "article:author", "dc.creator", "dcterms.creator")
 _DATES = (
     "citation_publication_date",
@@ -64,7 +65,9 @@ def read_html(blob: Blob) -> Extraction:
     TreeReader(out, printed=True).read(main_part(root))
     metadata = dict(meta_tags(root))
     declared = str(metadata.pop("title", ""))
-    cover = cover_title([line for line in out.text[:_COVER].splitlines() if line])
+    cover = _tagged_title(root) or cover_title(
+        [line for line in out.text[:_COVER].splitlines() if line]
+    )
     return out.finish(
         blob,
         titles=("" if _PROGRAM.fullmatch(declared) else declared, cover, out.first_heading),
@@ -72,6 +75,18 @@ def read_html(blob: Blob) -> Extraction:
         language=root.get("lang") or "",
         metadata=metadata,
     )
+
+
+def _tagged_title(root: _Element) -> str:
+    """What a report with inline XBRL says of itself: company, form and end of the period."""
+    found = dict.fromkeys(_TAGGED, "")
+    for tag in root.iter("ix:nonnumeric"):
+        name = tag.get("name") or ""
+        if name in found and not found[name]:
+            found[name] = inline_text(tag)
+    company, form, period = found.values()
+    named = [company, f"Form {form}" if form else "", period]
+    return ", ".join(filter(None, named)) if company else ""
 
 
 def decode_html(blob: Blob) -> str:

@@ -112,14 +112,19 @@ def _joined(blocks: list[Block]) -> list[Block]:
             and last is not None
             and block.kind == "paragraph"
             and last.kind in ("paragraph", "list_item")
-            and block.text[0].islower()
             and not _END.search(last.text[-10:])
+            and (block.text[0].islower() or _goes_on(last, block))
         ):
             last.text = f"{last.text} {block.text}"
         else:
             kept.append(block)
         ended = False
     return kept
+
+
+def _goes_on(above: Block, below: Block) -> bool:
+    """Whether a long paragraph that stops without a stop goes on with a capital."""
+    return min(len(above.text), len(below.text)) > PROSE / 2 and above.look == below.look
 
 
 def _find_headings(blocks: list[Block]) -> None:

@@ -242,3 +242,10 @@ def test_a_division_in_bold_that_opens_its_paragraph_is_a_heading() -> None:
         ("heading", "Note 3. Debt 3."),
     ]
     assert f"Leases. {_TEXT.strip()}" in result.text
+
+
+def test_a_report_with_inline_xbrl_says_what_it_is() -> None:
+    tag = "<ix:nonNumeric name='dei:{}'>{}</ix:nonNumeric>"
+    facts = tag.format("EntityRegistrantName", "Hill plc") + tag.format("DocumentType", "10-Q")
+    page = f"<html><head><title>hill-20230630</title></head><body><p>{facts}</p><p>{_TEXT}</p>"
+    assert extract(page).title == "Hill plc, Form 10-Q"

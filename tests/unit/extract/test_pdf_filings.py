@@ -273,3 +273,33 @@ def test_half_a_name_over_the_column_in_the_middle_is_only_its() -> None:
         sheet.put_right(end, 86, name)
     rows(sheet, 100, ("Losses", "6,973", "348", "13"), ("Credits", "398", "209", "39"), ends=ends)
     assert header_of(read(sheet)).split(" | ")[1:] == ["Federal", "State and Province", "Expires"]
+
+
+def test_an_indented_item_goes_on_with_a_capital_where_its_line_was_full() -> None:
+    """ "4. … the Company or the" and "Committee may" were two paragraphs of a plan."""
+    sheet = Sheet()
+    y = prose(sheet, 60) + 24
+    sheet.put(95, y, "4. If the harbour master cannot come, the board of the quay or the")
+    sheet.put(72, y + 12, "Committee may act for him.")
+    sheet.put(95, y + 36, "5. Small boats")
+    sheet.put(72, y + 48, "They pay nothing at all.")
+    prose(sheet, y + 72)
+    text = read(sheet).text
+    assert "or the Committee may act for him." in text
+    assert "5. Small boats\n\nThey pay" in text
+
+
+def test_a_unit_over_the_middle_column_is_no_name_of_it() -> None:
+    """ "December 26, 2020 (In millions)" between 2021 and 2019 was a column of AMD's taxes."""
+    sheet = Sheet()
+    y = prose(sheet, 60) + 10
+    for end, year in ((330, "2021"), (400, "2020"), (470, "2019")):
+        sheet.put_right(end, y, year, "Times-Bold")
+    sheet.put_right(420, y + 12, "(In millions)", "Times-Bold")
+    given = [
+        ("Ships", "3,528", "1,280", "372"),
+        ("Quays", "147", "67", "38"),
+        ("All", "1", "2", "3"),
+    ]
+    rows(sheet, y + 26, *given, ends=(330, 400, 470))
+    assert header_of(read(sheet)) == "– | 2021 | 2020 | 2019"

@@ -204,6 +204,8 @@ def _names(grid: list[_Cells], spans: list[Span]) -> list[str]:
     that began on the page before."""
     names = [""] * len(spans)
     for line in grid:
+        if len(spans) > 2 and len(line.cells) == 1 and line.cells[0][0] and _is_unit(line):
+            continue  # "(In millions)" in the middle is no name of the column below it
         shared = _shared(line, spans)
         for at, cell in line.cells:
             over = shared.get(id(cell)) or [

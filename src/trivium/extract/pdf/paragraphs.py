@@ -196,8 +196,10 @@ def _indents(lines: list[Line], start: int, at: int) -> bool:
         return True  # an entry of one line above another
     if at - start == 1 and _hangs(above, line, ended=ended):
         return False
+    far = above.right < line.column.right - 0.25 * (line.column.right - line.column.left)
     if (
         ended
+        and (far or _END.search(above.text))  # else the next word had no room
         and shift < -0.5 * em
         and line.left < lines[start].left
         and BULLET.match(lines[start].text)
@@ -207,7 +209,6 @@ def _indents(lines: list[Line], start: int, at: int) -> bool:
         nxt = lines[at + 1] if at + 1 < len(lines) else None
         back = nxt is None or nxt.column is not line.column or nxt.left < line.left - 0.4 * em
         return (back or ended) and shift < 5 * em and not is_formula(line)
-    far = above.right < line.column.right - 0.25 * (line.column.right - line.column.left)
     capital = line.text[:1].isupper() or not line.text[:1].isalnum()
     return far and bool(_END.search(above.text)) and capital and abs(shift) < 0.4 * em
 

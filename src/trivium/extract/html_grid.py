@@ -69,8 +69,11 @@ def _names(rows: Sequence[Sequence[_Placed]], lines: Sequence[list[str]]) -> lis
     what stands below it. Empty if there are none."""
     top = 0
     for at, (row, line) in enumerate(zip(rows, lines, strict=True)):
-        below = at > 0 and _spans(rows[at - 1]) and not is_data(line)
-        years = at > 0 and all(is_year(text) for _, text in row)
+        last = rows[at - 1] if at else []
+        is_unit = len(last) == 1 and _UNIT.fullmatch(last[0][1]) is not None
+        below = _spans(last) and not is_unit and not is_data(line)
+        named = [text for over, text in row if over != [0]]  # the label column has the unit
+        years = at > 0 and bool(named) and all(map(is_year, named))
         if _is_alone(row) or not (_spans(row) or below or years):
             break
         top = at + 1

@@ -156,7 +156,7 @@ def _is_heading(blocks: list[Block], at: int, body: Look) -> bool:
         or not (text[0].isupper() or text[0].isdigit())
     ):
         return False
-    if text[-1] in ",;" or _SIGNED.match(text) or text.islower():
+    if text[-1] in ",;" or _SIGNED.match(text) or CONTENTS.fullmatch(text):
         return False
     if (look.bold and not body.bold) or (body.size and look.size > LARGER * body.size):
         return True

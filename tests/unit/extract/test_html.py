@@ -249,3 +249,17 @@ def test_a_report_with_inline_xbrl_says_what_it_is() -> None:
     facts = tag.format("EntityRegistrantName", "Hill plc") + tag.format("DocumentType", "10-Q")
     page = f"<html><head><title>hill-20230630</title></head><body><p>{facts}</p><p>{_TEXT}</p>"
     assert extract(page).title == "Hill plc, Form 10-Q"
+
+
+def test_names_over_three_rows_end_before_the_figures() -> None:
+    cell, row = "<td colspan={}>{}</td>", "<tr>{}</tr>"
+    rows = (
+        row.format(cell.format(1, "") + cell.format(2, "Six months ended"))
+        + row.format("<td></td><td>July 1,</td><td>July 2,</td>")
+        + row.format("<td>(in millions)</td><td>2023</td><td>2022</td>")
+        + row.format("<td></td>" + cell.format(2, "(unaudited)"))
+        + row.format("<td>Sales</td><td>$(3)</td><td>$(4)</td>")
+    )
+    (table,) = extract(f"<table>{rows}</table>", "a.html").elements
+    ends = "Six months ended July 1, 2023 | Six months ended July 2, 2022"
+    assert table.header == f"(in millions) | {ends}"

@@ -184,6 +184,24 @@ def test_any_bytes_as_query(trivium: Program) -> None:
     assert answer.json["query"] == "crown \udcff 🜁"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="every user of Windows has a home")
+def test_a_user_without_a_home(library: Path) -> None:
+    """Services and containers run as users that no table of users has."""
+    code = (
+        "import os, pwd, sys\n"
+        "def unknown(number): raise KeyError(number)\n"
+        "pwd.getpwuid = unknown\n"
+        "os.environ.pop('HOME', None)\n"
+        "from trivium.extract.box import readable\n"
+        "from trivium.cli.main import run\n"
+        "readable()\n"
+        "sys.exit(run(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", code, "list", "--library", str(library)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_module_runs_as_a_program(library: Path) -> None:
     program = [sys.executable, "-m", "trivium.cli.main", "list", "--json"]
     done = subprocess.run(

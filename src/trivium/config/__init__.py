@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache
 from pathlib import Path
@@ -35,6 +35,14 @@ def _setting(default: Any, help_: str) -> Any:
     return field(default=default, metadata={"help": help_})
 
 
+def _own_folder(find: Callable[[str], str]) -> Path:
+    """Of this user's data, cache or settings."""
+    try:
+        return Path(find(APP))
+    except RuntimeError:  # a user without a home, as some services and containers have
+        return Path("/nonexistent", APP)
+
+
 @dataclass(frozen=True, slots=True)
 class Settings(AskSettings):
     """Every setting of Trivium. Add one here and it exists in file, environment and docs. Settings
@@ -44,11 +52,11 @@ class Settings(AskSettings):
         "", "use the parameters of a known system: rulebook, codex, papers, team or palace"
     )
     library: LibraryPlace = _setting(
-        Path(platformdirs.user_data_dir(APP)) / "library",
+        _own_folder(platformdirs.user_data_dir) / "library",
         "folder of the library, or postgresql://user@host/database",
     )
     cache: Path = _setting(
-        Path(platformdirs.user_cache_dir(APP)), "folder for model files and judged sets"
+        _own_folder(platformdirs.user_cache_dir), "folder for model files and judged sets"
     )
     models_hub: str = _setting("https://huggingface.co", "address to download models from")
     embed_folder: Path | None = _setting(
@@ -555,7 +563,7 @@ def variable(name: str) -> str:
 
 def config_file() -> Path:
     chosen = os.environ.get(f"{_PREFIX}CONFIG")
-    return Path(chosen) if chosen else Path(platformdirs.user_config_dir(APP)) / "config.toml"
+    return Path(chosen) if chosen else _own_folder(platformdirs.user_config_dir) / "config.toml"
 
 
 def _from_file(path: Path) -> dict[str, str]:

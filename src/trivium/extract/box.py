@@ -17,7 +17,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 # Where programs, libraries, fonts and OCR data are on a Linux machine. Not /etc, which may hold
 # secrets, nor /proc, which shows other processes.
@@ -75,7 +74,7 @@ def available() -> Box:
 def readable(more: Sequence[str] = ()) -> list[str]:
     """What a reader needs to see: Python, installed packages, programs, and `more`. Not the folder
     that someone works in, though Python looks for modules there."""
-    never = {"/", os.path.realpath(os.getcwd()), os.path.realpath(Path.home())}
+    never = {"/", os.path.realpath(os.getcwd()), os.path.realpath(os.path.expanduser("~"))}
     modules = [os.path.realpath(path) for path in sys.path if path]
     python = [sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(sys.executable)]
     wanted = [*python, *modules, *_PROGRAMS, *_FILES, *more]

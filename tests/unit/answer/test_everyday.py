@@ -188,6 +188,12 @@ def test_the_folder_says_what_a_file_is_about() -> None:
     assert told.text == text
 
 
+def test_a_heading_does_not_say_which_one() -> None:
+    text = "Divers raised it from the harbour of Tarn, out of a layer of silt."
+    crown = passage(1, text, title="The sunken crown", headings=("The sunken crown",))
+    assert pick("What stone does the sunken crown have?", [crown]) == []
+
+
 def test_a_signed_bonus_is_not_the_number_asked_for() -> None:
     rogue = passage(
         1,

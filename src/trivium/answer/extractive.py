@@ -385,7 +385,7 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
             like = likeness.between(term.word, own.words)
         if term is asked.focus and likeness is not None:
             # A heading says of what, not who does it or which; and so do other lines of a record.
-            placed = not asked.category and above.says(term) or (one.record and near.says(term))
+            placed = (not asked.category and above.says(term)) or (one.record and near.says(term))
             focus = max(like, AROUND if placed and term.word != asked.done else 0.0)
             if like < LEAST_FOCUS and _is_told_otherwise(asked, own, language):
                 covered += OTHERWISE * weight

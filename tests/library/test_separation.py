@@ -136,6 +136,20 @@ def test_other_collections_change_nothing_for_a_caller_limited_to_some(tmp_path:
     assert found[0][1] != found[1][1], "the owner sees both"
 
 
+def test_a_library_that_shrinks_is_small_again(tmp_path: Path) -> None:
+    """Its matches went on as in a large one until something was added."""
+    files = tmp_path / "files"
+    files.mkdir()
+    for n in range(LEAST + 5):
+        (files / f"{n}.md").write_text(f"The {_PLACES[n % 7]} number {n} of rule {n * 31}.")
+    with Library(open_embedded(tmp_path / "library"), NamedToy(), Settings()) as library:
+        library.add(files)
+        fingerprint = library.embedder.fingerprint
+        assert stored_separation(library.backend, fingerprint) is not None
+        library.remove([document.id for document in library.documents.all()[:10]])
+        assert stored_separation(library.backend, fingerprint) is None
+
+
 class Narrow:
     """The built-in model with cosines in a narrower band: .55 c + .45."""
 

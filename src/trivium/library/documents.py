@@ -232,6 +232,7 @@ class Documents:
         stored = {d.id: d for document in documents for d in (self.get(document, within),)}
         with self._backend.writer.writing(on_wait):
             self._backend.writer.remove(stored)
+        self._model.renew_separation()
         return list(stored.values())
 
     def duplicates(

@@ -207,7 +207,7 @@ class CurrentModel:
             observer(milliseconds)
 
     def renew_separation(self) -> None:
-        """After documents were added."""
+        """After documents were added or removed."""
         self._separations.renew()
 
     def _separation(self, where: Where) -> float | None:

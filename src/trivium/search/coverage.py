@@ -14,6 +14,7 @@ from trivium.core.types import ChunkId, Figure, Part, Query, StoredChunk, Term
 from trivium.text.dictionary import in_dictionary
 from trivium.text.figures import is_in
 from trivium.text.known import known_text
+from trivium.text.lexicon.conditions import are_apart, conditions
 from trivium.text.lexicon.questions import measuring
 from trivium.text.normalise import LONGEST_WORD, spaced_passage, split
 from trivium.text.stems import DEFAULT_LANGUAGE, beginning, content_words, stem
@@ -31,6 +32,7 @@ _LABEL = 0.5
 # Words of a passage are cut at LONGEST_WORD characters. A query's word up to this long can't equal
 # one that was cut.
 _SHORT = 40
+_YEAR = re.compile(r"(?<![\d.,])(?:1[5-9]|20)\d\d(?![\d%]|[.,]\d)")
 
 
 def coverage(
@@ -69,6 +71,25 @@ def lacking_codes(
             if not passage.has(code):
                 typed = re.search(r"\W*".join(code.words), query.text, re.I)
                 found[chunk.id] = typed[0] if typed else "-".join(code.words)
+    return found
+
+
+def of_others(
+    query: Query, chunks: Sequence[StoredChunk], others: Sequence[str] = ()
+) -> dict[ChunkId, str]:
+    """The passages that speak of another year than the query, or of winter instead of summer; and
+    how people are told."""
+    years = {*_YEAR.findall(query.text)}
+    asked = conditions(query.text, DEFAULT_LANGUAGE)
+    found: dict[ChunkId, str] = {}
+    for chunk in chunks if years or asked else ():
+        document = chunk.document
+        text = "\n".join((known_text(document, others), *chunk.chunk.headings, chunk.chunk.text))
+        said = {*_YEAR.findall(text)}
+        if years and said and not years & said:
+            found[chunk.id] = f"It doesn't say {' or '.join(sorted(years))}, but another year."
+        elif are_apart(asked, conditions(text, document.language)):
+            found[chunk.id] = "It is about another season, day or kind than the query."
     return found
 
 

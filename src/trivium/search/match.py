@@ -50,6 +50,10 @@ _LEAD, _USUAL_LEAD = 8.0, 0.15
 # Who types the number of an order means that one: another number, however near, is no good match.
 # Below every usual floor (`search.floor`). Of 7,683 judged queries one has a code (rs647161).
 LACKING = 0.08
+# A passage about another year than the query's, or about winter instead of summer, is no good match
+# either, but may be the one that is meant. Of 489 relevant documents for judged queries with a year
+# 446 have it, and 27 have only others.
+OF_OTHERS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ class Signs:
     known: float = 0.0  # at least this likely, as a known item
     reason: str = ""  # why it is one, for people
     lacks: str = ""  # a code of the query that is neither in it nor known of its document
+    of_others: str = ""  # that it is about another year or season than the query, for people
     lead: float | None = None  # how much more similar it is than the usual passage; None: unknown
 
 
@@ -100,6 +105,8 @@ class Candidate:
 
 def explained(signs: Signs) -> str:
     """Where a match comes from, for people."""
+    if signs.of_others:
+        return signs.of_others
     if signs.reason:
         return signs.reason
     if signs.lacks:
@@ -178,7 +185,8 @@ class Fits:
                 fit = self.judged
         if signs.lacks:
             return min(LACKING, fit.probability(signs))
-        return max(signs.known, fit.probability(signs))
+        match = max(signs.known, fit.probability(signs))
+        return min(OF_OTHERS, match) if signs.of_others else match
 
 
 # Fitted to eleven whole judged sets (bench.calibration).

@@ -14,7 +14,7 @@ import numpy as np
 from trivium.core.errors import ModelUnavailable
 from trivium.core.types import ChunkId, Signal
 from trivium.ports import Backend, Embedder
-from trivium.search.coverage import coverage, lacking_codes
+from trivium.search.coverage import coverage, lacking_codes, of_others
 from trivium.search.fuse import Fusion
 from trivium.search.known import UNKNOWN, known_items
 from trivium.search.match import Candidate, Fits, Signs, behind, falling
@@ -49,6 +49,7 @@ class Matching:
         shares = coverage(asked.words, chunks, rarities, asked.missing, self._request.fields)
         where = self._request.where
         lacking = lacking_codes(asked.words, chunks, self._request.fields)
+        other = of_others(asked.words, chunks, self._request.fields)
         known = known_items(self._backend, asked.words, chunks, shares, where, self._request.fields)
         similar = self._similar(asked, candidates)
         by_ranks = self._request.fusion is Fusion.RANKS
@@ -67,6 +68,7 @@ class Matching:
                     known=item.probability,
                     reason=item.reason,
                     lacks=lacking.get(id_, ""),
+                    of_others=other.get(id_, ""),
                 )
             )
         matches = falling(map(self._fits.probability, signs))

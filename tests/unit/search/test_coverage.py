@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from trivium.core.types import Chunk, Document, Metadata, StoredChunk
-from trivium.search.coverage import coverage
+from trivium.search.coverage import coverage, of_others
 from trivium.text.query import parse
 
 RARE = {"harbour": 3.0, "crown": 1.0, "drowned": 2.0, "shortsord": 4.0}
@@ -65,3 +65,22 @@ def test_a_word_that_no_document_holds_counts_by_its_spelling() -> None:
     (found,) = coverage(query, [chunk], rarities, ["shortsord"])
     assert found == pytest.approx((8 / 13) ** 0.5)
     assert coverage(query, [passage("a frame")], rarities, ["shortsord"]) == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "title", "is_of_others"),
+    [
+        ("tax return 2022", "Handed in on 28 May 2024.", "Tax return 2023", True),
+        ("tax return 2023", "Handed in on 28 May 2024.", "Tax return 2023", False),
+        ("tax return 2022", "Handed in late.", "Tax return", False),  # it may be the one
+        ("tax return 2022", "Refund of 2023.50 euros.", "Tax return", False),
+        ("summer tyres", "Winter tyres are stored in rack 88.", "Car", True),
+        ("summer tyres", "Winter and summer tyres are in rack 88.", "Car", False),
+        ("bus on Sundays", "The bus leaves at 8 on weekdays.", "Bus", True),
+        ("bus on Mondays", "The bus leaves at 8 on weekdays.", "Bus", False),
+        ("tyres", "Winter tyres are stored in rack 88.", "Car", False),
+    ],
+)
+def test_another_year_or_season(query: str, text: str, title: str, is_of_others: bool) -> None:
+    found = passage(text, title)
+    assert (found.id in of_others(parse(query), [found])) is is_of_others

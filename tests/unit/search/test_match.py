@@ -1,8 +1,20 @@
+from dataclasses import replace
+
 import pytest
 
 from trivium.core.results import SignalPart
 from trivium.core.types import Document, Metadata, Signal
-from trivium.search.match import MINILM, OTHER, Fit, Signs, behind, falling, match_score
+from trivium.search.match import (
+    MINILM,
+    OF_OTHERS,
+    OTHER,
+    Fit,
+    Signs,
+    behind,
+    explained,
+    falling,
+    match_score,
+)
 from trivium.search.separation import Passages, usual_likeness
 from trivium.text.query import parse
 
@@ -120,3 +132,11 @@ def test_how_far_behind() -> None:
         [0, 0.19, 0.301, 0.38], abs=0.001
     )
     assert behind([]) == []
+
+
+def test_another_year_is_no_good_match_whatever_else_speaks_for_it() -> None:
+    said = "It doesn't say 2022, but another year."
+    signs = Signs(0.9, 0.0, 0.8, known=0.91, reason="alone", of_others=said)
+    assert MINILM.probability(replace(signs, of_others="")) > 0.9
+    assert MINILM.probability(signs) == OF_OTHERS
+    assert explained(signs) == said

@@ -4,6 +4,7 @@ parts of others. Knows where cells begin and end, nothing of tags."""
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -54,7 +55,9 @@ def aligned(rows: Iterable[Iterable[Cell]]) -> Grid:
 
 
 def _covered(cell: Cell, columns: list[tuple[int, int]]) -> list[int]:
-    return [at for at, (start, end) in enumerate(columns) if cell.start < end and start < cell.end]
+    first = bisect_right(columns, cell.start, key=lambda column: column[1])
+    after = bisect_left(columns, cell.end, key=lambda column: column[0])
+    return list(range(first, after))
 
 
 def _line(row: Sequence[_Placed], width: int) -> list[str]:
@@ -118,11 +121,11 @@ def _with_signs(row: Iterable[Cell]) -> list[Cell]:
 
 def _columns(ranges: set[tuple[int, int]]) -> list[tuple[int, int]]:
     """The columns that narrow cells make; a wider one over several of them makes none."""
-    columns: list[tuple[int, int]] = []
+    owners: dict[int, tuple[int, int]] = {}  # which column a place belongs to
     for start, end in sorted(ranges, key=lambda r: (r[1] - r[0], r[0])):
-        shared = [column for column in columns if start < column[1] and column[0] < end]
+        shared = {owners[at] for at in range(start, end) if at in owners}
         if len(shared) < 2:
-            columns = [column for column in columns if column not in shared]
-            columns.append((min([start, *(c[0] for c in shared)]),
-                            max([end, *(c[1] for c in shared)])))  # fmt: skip
-    return sorted(columns)
+            low, high = next(iter(shared), (start, end))
+            column = (min(start, low), max(end, high))
+            owners.update(dict.fromkeys(range(*column), column))
+    return sorted(set(owners.values()))

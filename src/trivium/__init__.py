@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
+
+# Before anything loads ONNX Runtime: its packages keep an identifier of the machine in the home
+# folder and send what they do to Microsoft, and only this keeps them from it from the beginning.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 __version__ = "0.2.0"
 __all__ = [

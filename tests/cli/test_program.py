@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -200,6 +201,17 @@ def test_a_user_without_a_home(library: Path) -> None:
     command = [sys.executable, "-c", code, "list", "--library", str(library)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_nothing_but_our_own_files_appears_in_the_home(library: Path, tmp_path: Path) -> None:
+    """ONNX Runtime would leave an identifier of the machine there, and send events to its maker."""
+    surroundings = {**os.environ, "HOME": str(tmp_path)}
+    surroundings.pop("ORT_DISABLE_TELEMETRY", None)
+    surroundings.pop("XDG_CACHE_HOME", None)
+    program = [sys.executable, "-m", "trivium.cli.main", "--library", str(library)]
+    subprocess.run([*program, "search", "battleaxe"], env=surroundings, check=True)
+    left = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}
+    assert not [path for path in left if "trivium" not in path.parts], left
 
 
 def test_the_module_runs_as_a_program(library: Path) -> None:

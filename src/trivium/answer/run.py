@@ -17,10 +17,11 @@ from time import perf_counter
 
 from trivium.answer import accounts
 from trivium.answer.agent import Limits, explore
+from trivium.answer.candidates import Picked
 from trivium.answer.check import Cell, Checker
 from trivium.answer.cite import MARK
 from trivium.answer.decompose import Join, Plan, decompose, joined
-from trivium.answer.extractive import Extractor, Picked
+from trivium.answer.extractive import Extractor
 from trivium.answer.likeness import WordVectors
 from trivium.answer.metrics import Metric
 from trivium.answer.metrics import read as read_metric

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from trivium.core.errors import ModelDamaged, ModelUnavailable, ModelUnsupported
 from trivium.core.types import StoredChunk
 from trivium.models.layout import CONFIG, MODULES, PROMPTS, TOKENIZER, WEIGHTS, Layout, read_bare
-from trivium.models.local import GRAPH, GRAPH_VERSION, open_session
+from trivium.models.sessions import GRAPH, GRAPH_VERSION, open_session
 from trivium.models.tokenising import batches, encodable, open_tokenizer
 from trivium.models.weights import sha256
 from trivium.ports import LONGEST_PASSAGE

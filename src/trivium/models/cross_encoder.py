@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from trivium.core.errors import ModelUnavailable, ModelUnsupported
 from trivium.core.types import StoredChunk
 from trivium.models.layout import TOKENIZER, WEIGHTS, encoder_folder, given_graph, read_reranker
-from trivium.models.local import GRAPH, GRAPH_VERSION, open_session, run_session
+from trivium.models.sessions import GRAPH, GRAPH_VERSION, open_session, run_session
 from trivium.models.tokenising import batches, encodable, open_tokenizer
 from trivium.models.weights import sha256
 from trivium.ports import LONGEST_PASSAGE

@@ -17,12 +17,13 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from trivium.core.errors import BadSetting, ModelDamaged, ModelUnavailable, ModelUnsupported
+from trivium.core.errors import BadSetting, ModelUnavailable, ModelUnsupported
 from trivium.models import cuda, weights
 from trivium.models.late import pack
 from trivium.models.layout import CONFIG, TOKENIZER, WEIGHTS, Layout, given_graph
+from trivium.models.sessions import GRAPH, GRAPH_VERSION, open_session, run_session
 from trivium.models.token_processes import TokenProcesses, usual_count
 from trivium.models.tokenising import LocalTokens, Tokeniser, WordTokens, batches, check_vocabulary
 
@@ -33,10 +34,7 @@ if TYPE_CHECKING:
     from trivium.models.reader import AnswerReader
     from trivium.ports import Reading
 
-GRAPH = "model.onnx"
-# Of what graph.py builds: bump the first when its output changes, the second too when vectors do.
-GRAPH_VERSION = 4
-VECTORS_VERSION = 1
+VECTORS_VERSION = 1  # bump it when vectors change
 # For one text at a time. A query of 12 tokens takes 5.0 ms of processor time with one thread, 5.3
 # with two, and 13.5 instead of 7.4 on a machine where sixteen shared it (docs/log.md).
 QUERY_THREADS = 2
@@ -401,34 +399,3 @@ class _Engine:
         feed = {name: values for name, values in feed.items() if name in self._inputs}
         result = run_session(self._session, [output], feed, self._graph)[0]
         return result.astype(np.float32, copy=False), mask.astype(np.float32)
-
-
-def open_session(graph: Path, threads: int) -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    # Waiting threads sleep. Measured on 2 cores beside other work (load 6): spinning ones made the
-    # median query 13 ms instead of 4 and took a tenth off the documents.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.log_severity_level = 3  # errors: its warnings are about hardware we do not ask for
-    try:
-        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-    except Exception as reason:  # onnxruntime has a dozen kinds, without a common root
-        raise ModelDamaged(
-            f"Couldn't load the model {graph}: {str(reason).rstrip('.')}.",
-            fix="Copy the model there again. If Trivium downloaded it, delete the folder, and"
-            " Trivium downloads it again.",
-        ) from reason
-
-
-def run_session(session: Any, outputs: list[str] | None, feed: Any, graph: Path) -> Any:
-    """What a session returns. Raises ModelDamaged if it can't read these tokens."""
-    try:
-        return session.run(outputs, feed)
-    except Exception as reason:  # onnxruntime has a dozen kinds, without a common root
-        raise ModelDamaged(
-            f"The model {graph} can't read the tokens that {TOKENIZER} beside it makes: {reason}.",
-            fix=f"Put the model's own {TOKENIZER} into its folder.",
-            on_page="Ask the person who runs this server to install the model again.",
-        ) from reason

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trivium.models.layout import TOKENIZER, Layout
+from trivium.models.sessions import GRAPH, GRAPH_VERSION, open_session, run_session
 from trivium.models.tokenising import batches, encodable, open_tokenizer
 from trivium.ports import Reading
 
@@ -60,8 +61,6 @@ class AnswerReader:
         return [readings[passage] for passage in passages]
 
     def _run(self, pairs: Sequence[Encoding]) -> NDArray[Any]:
-        from trivium.models.local import run_session
-
         longest = max(len(pair.ids) for pair in pairs)
         feed = {}
         for name, kind in _INPUTS.items():
@@ -81,7 +80,6 @@ class AnswerReader:
     @cached_property
     def _graph(self) -> Path:
         from trivium.models import graph, weights
-        from trivium.models.local import GRAPH, GRAPH_VERSION
 
         parts = f"{weights.builtin().digest}{weights.sha256(DIFFERENCES)}"
         digest = hashlib.sha256(parts.encode()).hexdigest()[:12]
@@ -96,8 +94,6 @@ class AnswerReader:
 
     @cached_property
     def _session(self) -> Any:
-        from trivium.models.local import open_session
-
         return open_session(self._graph, self._threads)
 
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 import pytest
 from tests.unit.answer.making import passage
 
-from trivium.answer.extractive import Extractor, Picked
+from trivium.answer.candidates import Picked
+from trivium.answer.extractive import Extractor
 from trivium.answer.likeness import WordVectors
 from trivium.answer.passages import Passage
 from trivium.answer.statements import Before

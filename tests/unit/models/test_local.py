@@ -17,7 +17,8 @@ from tokenizers import AddedToken, Tokenizer
 
 from trivium.core.errors import BadSetting, ModelDamaged, ModelUnavailable
 from trivium.models import graph, layout, tokenising, weights
-from trivium.models.local import LocalEmbedder, open_session
+from trivium.models.local import LocalEmbedder
+from trivium.models.sessions import open_session
 from trivium.models.tokenising import WordTokens, encodable
 from trivium.ports import Embedder, Tokens
 

@@ -1,0 +1,208 @@
+"""Whether a sentence holds the kind of answer that a question asks for: an amount, a day, a person,
+a place, a reason.
+
+Knows nothing of whether it speaks of what was asked about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from trivium.answer.candidates import Candidate
+from trivium.answer.question import Question, Term, bag
+from trivium.text.lexicon import grammar
+from trivium.text.lexicon.dates import recurring, times, until
+from trivium.text.lexicon.grammar import DETERMINERS, function_words
+from trivium.text.lexicon.measures import CHANGED, COSTS, DIMENSIONS, FEES, HOW, PRICE
+from trivium.text.lexicon.names import agent, contact, is_first_person, names, subject
+from trivium.text.lexicon.quantities import figures, money, quantities
+from trivium.text.lexicon.questions import Asks, begins_with_pronoun, gives_reason
+from trivium.text.normalise import fold, words
+from trivium.text.stems import stem
+
+_CODE = re.compile(  # figures that count nothing: § 3, no. 12, MV-77120-4, 7b, 8841 2207
+    r"(?i)(?:§§?|\bno\.|\bnr\.|#)\s?[\w-]*\d[\w-]*|\b[a-z]+-\d[\w-]*|\b[a-z]{1,2}\d+\b"
+    r"|(?<![$€£\d.,])\d+[a-f]\b|\b\d+-\d{3,}\b|\b\d{4,}(?: \d{3,})+\b"
+)
+_EVENTS = (Asks.WHEN, Asks.WHERE, Asks.WHO)
+
+
+def answers(asked: Question, one: Candidate) -> tuple[float, str]:
+    """How well a sentence contains what was asked for, 0 to 1, and the figure or date that does."""
+    text, language = one.text, one.passage.language
+    match asked.asks:
+        case Asks.AMOUNT:
+            return _amount(asked, one)
+        case Asks.WHEN if asked.spans:
+            end = until(text, language)
+            return (1.0, end) if end else (0.0, "")
+        case Asks.WHEN:
+            told = (*times(text, language), *recurring(text))
+            dates = [said for said in told if said not in asked.text]
+            ordinal = grammar.ORDINAL.search(text) if "day" in asked.text.lower() else None
+            if ordinal and not dates:
+                dates.append(ordinal[0])
+            return (1.0, " ".join(dates)) if dates else (0.0, "")
+        case Asks.WHERE:
+            places = grammar.PLACE.findall(text)
+            known = set(words(asked.text))
+            return (1.0, "") if any(fold(place) not in known for place in places) else (0.5, "")
+        case Asks.WHY:
+            return (1.0, "") if gives_reason(text, language) else (0.7, "")
+        case Asks.WHO:
+            return _names_someone(asked, one), ""
+        case Asks.OTHER:
+            wanted = [contact(term.word, text) for term in asked.terms]
+            return (0.0, "") if "" in wanted else (1.0, next(filter(None, wanted), ""))
+        case Asks.NAME:
+            return (1.0 if _new_names(asked, text, language) else 0.0), ""
+    return 1.0, ""
+
+
+def has_none(asked: Question, text: str) -> bool:
+    """Whether a text says that there is none of what was asked about: "no rehearsal on Monday"
+    doesn't say when there is one."""
+    if asked.asks not in _EVENTS or grammar.DENIED.search(asked.text):
+        return False
+    denied = [bag(word, asked.language) for word in grammar.DENIED.findall(text)]
+    return any(word.says(term) for word in denied for term in asked.terms)
+
+
+def _new_names(asked: Question, text: str, language: str, *, placed: bool = True) -> list[str]:
+    """Names of a text that the question doesn't have."""
+    known = set(words(asked.text))
+    return [n for n in names(text, language, placed=placed) if not set(words(n)) <= known]
+
+
+def _names_someone(asked: Question, one: Candidate) -> float:
+    """Whether a sentence says who: by name, by role ("The captain"), or as its speaker. What the
+    question names itself, such as its poison, is nobody new."""
+    text, language = one.text, one.passage.language
+    speaker = one.passage.speaker(text)
+    if speaker is not None and is_first_person(text):
+        known_already = set(words(speaker.author)) <= set(words(asked.text))
+        return 0.0 if known_already and not _new_names(asked, text, language) else 1.0
+    if _is_about_another(asked, text, language):
+        return 0.0
+    if _new_names(asked, text, language, placed=False):
+        return 1.0
+    if begins_with_pronoun(text):
+        named = _new_names(asked, one.sentence.before, language, placed=False)
+        return 0.9 if named else 0.0
+    role = agent(text) or subject(text)
+    known = bag(asked.text, asked.language)
+    is_new = bool(role) and not any(
+        known.says(Term(word, 1.0)) or word in function_words(language) for word in words(role)
+    )
+    return 0.9 if is_new else 0.0
+
+
+def _is_about_another(asked: Question, text: str, language: str) -> bool:
+    """Whether a sentence uses the verb of a who-question as a noun ("the poison takes six hours"),
+    or says it of somebody else: "poisoned the ferryman" isn't who poisoned the inspector."""
+    found = grammar.WHO_DID.match(asked.text.strip())
+    if found is None:
+        return False
+    said, empty = words(text), function_words(language)
+    (verb,) = stem([fold(found["verb"])], language or "en")
+    places = [at for at, one in enumerate(stem(said, language or "en")) if one == verb]
+    if places and all(at and said[at - 1] in DETERMINERS for at in places):
+        return True
+    if not found["what"] or bag(text, language).says(Term(fold(found["what"]), 1.0)):
+        return False
+    return any(
+        said[at + 1] in DETERMINERS and said[at + 2] not in empty
+        for at in places
+        if at + 2 < len(said)
+    )
+
+
+def _amount(asked: Question, one: Candidate) -> tuple[float, str]:
+    """A year or another date is no amount, nor is by how much something changed, unless that was
+    asked; and what is counted has no unit."""
+    text, language = one.text, one.passage.language
+    if asked.spans:
+        end = until(text, language)
+        return (1.0, end) if end or _measures_time(text, language) else (0.0, "")
+    known = {term.word for term in asked.terms if term.figure}
+    near = _counted(text, asked.counted, language) if asked.counted else ""
+    if near and near not in known:
+        return 1.0, near
+    changed = CHANGED.search(text)
+    if changed and not CHANGED.search(asked.text):
+        text = text[: changed.start()]
+    if asked.counted and bag(text, language).says(Term(asked.counted[0], 1.0)):
+        return 0.0, ""  # it speaks of them and doesn't count them
+    dates = {figure for said in times(text, language) for figure in figures(said, language)}
+    plain = _CODE.sub(" ", text)
+    found = [figure for figure in figures(plain, language) if figure not in known | dates]
+    if not found or not _measures_as_asked(asked, text, language):
+        return 0.0, ""
+    if asked.focus and not asked.counted and _is_multiple(text, asked.focus, language):
+        return 0.0, ""
+    costs = [term for term in asked.terms if term.word in COSTS and not term.generic]
+    if costs and not is_priced(plain, language) and not bag(text, language).says(costs[0]):
+        return 0.0, ""
+    return (0.85 if asked.counted else 1.0), found[0]
+
+
+def _is_multiple(text: str, term: Term, language: str) -> bool:
+    """Whether a text speaks only of several of what was asked for: a deposit of "three rents"."""
+    said = words(text)
+    places = [at for at, word in enumerate(said) if bag(word, language).says(term)]
+    return bool(places) and all(at and figures(said[at - 1], language) for at in places)
+
+
+def is_priced(text: str, language: str) -> bool:
+    """Whether a text has an amount of money, one that is written as such (35.00), or a fee."""
+    return (
+        money(text, language)
+        or bool(PRICE.search(text))
+        or bool(FEES.search(text) and figures(text, language))
+    )
+
+
+def _measures_time(text: str, language: str) -> bool:
+    kinds = {one.unit.dimension for one in quantities(text, language) if one.unit is not None}
+    return bool(kinds & {"time", "months"})
+
+
+def _measures_as_asked(asked: Question, text: str, language: str) -> bool:
+    """Whether a text has what "how old" or "how heavy" asks for: years, or a weight."""
+    wanted = DIMENSIONS.get(asked.measured)
+    if wanted is None or any(_own(asked, text, language)):
+        return True
+    if wanted == "money":
+        return is_priced(text, language)
+    kinds = {one.unit.dimension for one in quantities(text, language) if one.unit is not None}
+    return not kinds.isdisjoint(wanted.split())
+
+
+def _own(asked: Question, text: str, language: str) -> list[Term]:
+    """Terms that name the measure itself: "weight" for "how heavy"."""
+    said = bag(text, language)
+    return [term for term in asked.terms if term.word == HOW[asked.measured] and said.says(term)]
+
+
+def _counted(text: str, counted: Sequence[str], language: str) -> str:
+    """The figure shortly before what is counted, or right after it."""
+    said = words(text)
+    for run in (tuple(counted), tuple(counted[:1])):
+        for at in range(len(said) - len(run) + 1):
+            if all(_same_noun(a, b) for a, b in zip(said[at:], run, strict=False)):
+                near = figures(" ".join(said[max(0, at - 3) : at]), language)
+                behind = figures(" ".join(said[at + len(run) : at + len(run) + 1]), language)
+                if near or behind:
+                    return near[-1] if near else behind[0]
+    unit = next((one.unit for one in quantities(f"2 {counted[0]}", language)), None)
+    like = [one.figure for one in quantities(text, language) if unit and one.unit == unit]
+    if like:  # how many kilograms: 23 kg
+        return like[0]
+    head, _, tail = text.rpartition(":")  # "Eggs this week: seven."
+    alone = figures(tail, language) if len(words(tail)) == 1 else []
+    return alone[0] if alone and bag(head, language).says(Term(counted[0], 1.0)) else ""
+
+
+def _same_noun(one: str, other: str) -> bool:
+    return one.rstrip("s") == other.rstrip("s")

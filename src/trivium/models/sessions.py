@@ -1,0 +1,46 @@
+"""Opens and runs the graphs that onnxruntime computes, whichever model they are of.
+
+onnxruntime is imported with the first one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from trivium.core.errors import ModelDamaged
+from trivium.models.layout import TOKENIZER
+
+GRAPH = "model.onnx"
+GRAPH_VERSION = 4  # of what graph.py builds: bump it when its output changes
+
+
+def open_session(graph: Path, threads: int) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    # Waiting threads sleep. Measured on 2 cores beside other work (load 6): spinning ones made the
+    # median query 13 ms instead of 4 and took a tenth off the documents.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.log_severity_level = 3  # errors: its warnings are about hardware we do not ask for
+    try:
+        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    except Exception as reason:  # onnxruntime has a dozen kinds, without a common root
+        raise ModelDamaged(
+            f"Couldn't load the model {graph}: {str(reason).rstrip('.')}.",
+            fix="Copy the model there again. If Trivium downloaded it, delete the folder, and"
+            " Trivium downloads it again.",
+        ) from reason
+
+
+def run_session(session: Any, outputs: list[str] | None, feed: Any, graph: Path) -> Any:
+    """What a session returns. Raises ModelDamaged if it can't read these tokens."""
+    try:
+        return session.run(outputs, feed)
+    except Exception as reason:  # onnxruntime has a dozen kinds, without a common root
+        raise ModelDamaged(
+            f"The model {graph} can't read the tokens that {TOKENIZER} beside it makes: {reason}.",
+            fix=f"Put the model's own {TOKENIZER} into its folder.",
+            on_page="Ask the person who runs this server to install the model again.",
+        ) from reason

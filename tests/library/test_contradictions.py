@@ -99,6 +99,17 @@ def test_the_same_in_other_words_and_numbers_of_a_series(tmp_path: Path, files: 
     assert "23 November" in answer
 
 
+def test_fields_of_a_form_are_about_their_own_document(library: Library, files: Path) -> None:
+    """Every monster has skills of its own, but nobody is born twice."""
+    for number, name in enumerate(["Ettin", "Gnoll", "Harpy", "Kraken", "Lamia"]):
+        sheet = f"Skills Perception +{number + 2}, Stealth +4"
+        (files / f"{name}.md").write_text(f"# {name}\n\n{sheet}")
+    for name, title, text in NOTES[:2]:
+        (files / name).write_text(f"# {title}\n\n{text}")
+    library.add([files])
+    assert [one.why for one in library.contradictions.find()] == ["dates differ: 1815 and 1817"]
+
+
 FEED = """<?xml version="1.0"?><rss version="2.0"><channel><title>Harbour news</title>
 <item><title>Fish</title><description>Cod at Ness costs 8 pounds a kilo.</description></item>
 <item><title>Fish</title><description>Cod at Ness costs 11 pounds a kilo.</description></item>

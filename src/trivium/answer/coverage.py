@@ -13,7 +13,6 @@ from pathlib import PurePosixPath
 from trivium.answer.candidates import Candidate, name_of_file, with_antecedent
 from trivium.answer.confidence import Evidence
 from trivium.answer.expected import is_priced
-from trivium.answer.extractive import LEAST_FOCUS
 from trivium.answer.likeness import Likeness
 from trivium.answer.passages import Passage
 from trivium.answer.question import VAGUE, Bag, Question, Term, bag
@@ -24,6 +23,7 @@ from trivium.text.lexicon.names import contact, is_first_person
 from trivium.text.lexicon.questions import Asks, has_pronoun, is_label
 from trivium.text.normalise import words
 
+LEAST_FOCUS = 0.6  # likeness of a sentence's word to what was asked about
 AROUND = 0.9  # weight of a term that a heading says
 IN_PARAGRAPH = 0.6  # and of one that another sentence of its paragraph says
 BESIDE = 0.4  # and of one that only the rest of the passage says

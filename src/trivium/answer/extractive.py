@@ -14,7 +14,14 @@ from dataclasses import replace
 from trivium.answer.candidates import Candidate, Picked, above_it, in_place, lead_of, spoken
 from trivium.answer.cells import Found, Read
 from trivium.answer.confidence import Evidence, confidence, is_sure
-from trivium.answer.coverage import AROUND, coverage_of, is_labelled, says_all, says_more
+from trivium.answer.coverage import (
+    AROUND,
+    LEAST_FOCUS,
+    coverage_of,
+    is_labelled,
+    says_all,
+    says_more,
+)
 from trivium.answer.differing import disagree, other_side, speak_of_others
 from trivium.answer.expected import answers, has_none
 from trivium.answer.likeness import Likeness, WordVectors
@@ -38,7 +45,6 @@ MOST_COMPARED = 40  # sentences by meaning, the best by words; 25 tokens each ta
 MOST_LIKE = 10  # of these, sentences whose words are compared one by one
 WORDS, RANK = 0.4, 0.1  # the weight of each for the choice of the sentences to compare
 LEAST_SAID = 0.6  # share of a question's terms, by weight, in a sentence and its headings
-LEAST_FOCUS = 0.6  # likeness of a sentence's word to what was asked about
 AGAIN = 0.9  # factor for a sentence of which a part was said before
 NEAR = 0.9  # of the best sentence's score: anything lower is about something else
 MOST = 2  # sentences, if the question asks for more than one sentence can hold

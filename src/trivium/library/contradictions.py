@@ -22,10 +22,13 @@ from trivium.library.searching import Searching
 from trivium.operations.searching import SearchOptions
 from trivium.ports import Message
 from trivium.text.disagree import Claim, are_of_a_series, claims, disagreement, says
+from trivium.text.normalise import words
 
 NEIGHBOURS = 5  # similar passages that each one is compared with
 _MOST_NAMES = 3  # of a passage, whose other passages are compared with it
 _READ = 2  # similar passages that the language model reads beside each one
+_FIELD = 3  # other documents, each with a value of its own
+_ENDS = (".", "!", "?")
 _MOST_PASSAGES = 20_000  # of one run: each asks for its neighbours, some ms
 _JUDGING = (
     "Do these two statements contradict each other? Answer with one word, yes or no.\n\n"
@@ -60,6 +63,7 @@ class Contradictions:
     _searching: Searching
     _documents: Documents
     _naming: dict[str, list[StoredChunk]] = field(default_factory=dict)  # of one run
+    _fields: set[str] = field(default_factory=set)  # first words of lines of forms, of one run
     _nearness: Nearness = field(default_factory=lambda: Nearness(None))  # of one document
 
     def find(
@@ -76,13 +80,14 @@ class Contradictions:
         between: list[Contradiction] = []
         inside: list[Contradiction] = []
         met: set[tuple[str, str]] = set()
-        self._naming = {}
+        self._naming, self._fields = {}, set()
         done = 0
         for document in documents:
             self._nearness = Nearness(self._model.embedder)
             for passage in self._documents.passages(document.id, within):
                 done += 1
                 on_progress(min(done, total), total)
+                between = [pair for pair in between if not self._is_field(pair)]
                 if done > total or len(between) >= limit:
                     return [*between, *inside][:limit]
                 for pair in self._against(passage, within):
@@ -94,6 +99,7 @@ class Contradictions:
                             continue
                         if (judged := self._judged(pair)) is not None:
                             (inside if is_inside else between).append(judged)
+        between = [pair for pair in between if not self._is_field(pair)]
         return [*between, *inside][:limit]
 
     def _against(self, passage: StoredChunk, within: Where) -> list[Contradiction]:
@@ -115,7 +121,26 @@ class Contradictions:
                 # A sentence with both means two things: 7th-level and 8th-level slots, say.
                 if not says(theirs, first) and not says(mine, second)
             ]
-        return pairs
+        return self._without_fields(pairs)
+
+    def _without_fields(self, pairs: list[Contradiction]) -> list[Contradiction]:
+        """Without lines that several other documents have with a value of their own each: a field
+        of a form, such as the skills of a monster, is about its own document."""
+        values: dict[str, dict[int, str]] = {}
+        for pair in pairs:
+            if pair.one.document.id != pair.other.document.id:
+                values.setdefault(pair.first, {})[pair.other.document.id] = pair.why
+        self._fields |= {
+            words(first)[0] for first, why in values.items() if len({*why.values()}) >= _FIELD
+        }
+        return [pair for pair in pairs if not self._is_field(pair)]
+
+    def _is_field(self, pair: Contradiction) -> bool:
+        """Whether both are lines, not sentences, that begin with the name of a field."""
+        mine, theirs = pair.first.rstrip(), pair.second.rstrip()
+        if pair.judged or mine.endswith(_ENDS) or theirs.endswith(_ENDS):
+            return False
+        return words(mine)[0] == words(theirs)[0] and words(mine)[0] in self._fields
 
     def _disagreeing(
         self, mine: list[Claim], theirs: list[Claim], *, certain: bool

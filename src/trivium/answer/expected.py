@@ -26,6 +26,7 @@ _CODE = re.compile(  # figures that count nothing: § 3, no. 12, MV-77120-4, 7b,
     r"|(?<![$€£\d.,])\d+[a-f]\b|\b\d+-\d{3,}\b|\b\d{4,}(?: \d{3,})+\b"
 )
 _EVENTS = (Asks.WHEN, Asks.WHERE, Asks.WHO)
+_FACTS = (*_EVENTS, Asks.WHY, Asks.AMOUNT, Asks.NAME)
 
 
 def answers(asked: Question, one: Candidate) -> tuple[float, str]:
@@ -61,8 +62,10 @@ def answers(asked: Question, one: Candidate) -> tuple[float, str]:
 
 
 def has_none(asked: Question, text: str) -> bool:
-    """Whether a text says that there is none of what was asked about: "no rehearsal on Monday"
-    doesn't say when there is one."""
+    """Whether a text says that there is none of what was asked about, or that nobody knows: "no
+    rehearsal on Monday" doesn't say when there is one."""
+    if asked.asks in _FACTS and grammar.UNKNOWN.search(text):
+        return True
     if asked.asks not in _EVENTS or grammar.DENIED.search(asked.text):
         return False
     denied = [bag(word, asked.language) for word in grammar.DENIED.findall(text)]

@@ -175,3 +175,24 @@ def test_a_sentence_with_a_pronoun_is_about_the_one_before() -> None:
 @pytest.mark.parametrize("question", ["", "?", "x" * 50_000, "何ですか"])
 def test_strange_questions_get_no_answer(question: str, passages: Sequence[Passage]) -> None:
     assert pick(question, passages) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We still don't know who poisoned the ferryman.",
+        "Nobody remembers who poisoned the ferryman.",
+        "Ines asked who poisoned the ferryman.",
+        "It is unclear who poisoned the ferryman.",
+    ],
+)
+def test_that_somebody_asks_or_does_not_know_is_no_answer(text: str) -> None:
+    assert not pick("Who poisoned the ferryman?", [passage(1, text)])
+    known = passage(1, f"{text} Odmar Crale poisoned the ferryman.")
+    (picked,) = pick("Who poisoned the ferryman?", [known])
+    assert picked.text == "Odmar Crale poisoned the ferryman."
+
+
+def test_nor_is_it_one_in_german() -> None:
+    text = "Wir wissen noch nicht, wer den Fährmann Emil vergiftet hat."
+    assert not pick("Wer hat den Fährmann vergiftet?", [passage(1, text, language="de")])

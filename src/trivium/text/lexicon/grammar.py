@@ -50,6 +50,16 @@ WHO_DID = re.compile(  # "who poisoned the ferryman"; of more words, only the ve
     r"(?:(?P<what>\w+)\??$)?"
 )
 WHO_DOES = re.compile(r"(?i)(?:and )?who\s+(?:(?:is|are|was|were|has|had)\s+)?(?P<verb>\w{3,})\b")
+# That somebody asks or doesn't know is no answer: "we still don't know who poisoned him".
+UNKNOWN = re.compile(
+    r"(?i)(?:(?:\bnot|n't|\bnever|\bnobody|\bno one)\b[^.;:!?]{0,20}"
+    r"\b(?:know|knows|knew|sure|clear|certain|remember|remembers|say|said)"
+    r"|\b(?:wonder\w*|unclear|unknown|uncertain|unsure|asks?|asked|(?:find|figure) out)),?\s"
+    r"(?:\w+ )?(?:who|whom|what|when|where|why|how|which)\b"
+    r"|(?:\b(?:wei(?:ß|ss)|wissen|wusste[nt]?) (?:\w+ ){0,3}?(?:nicht|nie)"
+    r"|\b(?:niemand|keiner) (?:wei(?:ß|ss)|wusste)|\bunklar|\bfrag(?:t|te|en|ten) (?:sich)?),?\s+"
+    r"(?:wer|wen|wem|was|wann|wo|warum|wie|welche[rs]?)\b"
+)
 DENIED = re.compile(r"\b(?:no|without|kein\w*|ohne)\s+([\w-]+)", re.I)
 PLACE = re.compile(
     r"\b(?:in|at|on|near|beside|behind|below|beneath|under|above|between|off|from|inside|outside|to"

@@ -22,6 +22,7 @@ from trivium.library.searching import Searching
 from trivium.operations.searching import SearchOptions
 from trivium.ports import Message
 from trivium.text.disagree import Claim, are_of_a_series, claims, disagreement, says
+from trivium.text.lexicon.grammar import function_words
 from trivium.text.normalise import words
 
 NEIGHBOURS = 5  # similar passages that each one is compared with
@@ -128,7 +129,7 @@ class Contradictions:
         of a form, such as the skills of a monster, is about its own document."""
         values: dict[str, dict[int, str]] = {}
         for pair in pairs:
-            if pair.one.document.id != pair.other.document.id:
+            if _label(pair) and pair.one.document.id != pair.other.document.id:
                 values.setdefault(pair.first, {})[pair.other.document.id] = pair.why
         self._fields |= {
             words(first)[0] for first, why in values.items() if len({*why.values()}) >= _FIELD
@@ -136,11 +137,7 @@ class Contradictions:
         return [pair for pair in pairs if not self._is_field(pair)]
 
     def _is_field(self, pair: Contradiction) -> bool:
-        """Whether both are lines, not sentences, that begin with the name of a field."""
-        mine, theirs = pair.first.rstrip(), pair.second.rstrip()
-        if pair.judged or mine.endswith(_ENDS) or theirs.endswith(_ENDS):
-            return False
-        return words(mine)[0] == words(theirs)[0] and words(mine)[0] in self._fields
+        return not pair.judged and _label(pair) in self._fields
 
     def _disagreeing(
         self, mine: list[Claim], theirs: list[Claim], *, certain: bool
@@ -214,6 +211,15 @@ def _may_differ(first: StoredChunk, second: StoredChunk) -> bool:
         return False
     of_entries = first.document.media_type.endswith(_OF_ENTRIES)
     return first.id != second.id and not (of_entries and first.document.id == second.document.id)
+
+
+def _label(pair: Contradiction) -> str:
+    """The word that both begin with, if they are lines and not sentences: `Skills`, not `we`."""
+    mine, theirs = pair.first.rstrip(), pair.second.rstrip()
+    if mine.endswith(_ENDS) or theirs.endswith(_ENDS) or words(mine)[:1] != words(theirs)[:1]:
+        return ""
+    label = next(iter(words(mine)), "")
+    return "" if label in function_words(pair.one.document.language) else label
 
 
 def _claims(passage: StoredChunk) -> list[Claim]:

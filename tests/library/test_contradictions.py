@@ -110,6 +110,14 @@ def test_fields_of_a_form_are_about_their_own_document(library: Library, files: 
     assert [one.why for one in library.contradictions.find()] == ["dates differ: 1815 and 1817"]
 
 
+def test_lines_of_a_chat_are_no_fields(library: Library, files: Path) -> None:
+    for number in range(4):
+        note = f"the budget of project Falcon is {number + 4}0,000 euros"
+        (files / f"note {number}.md").write_text(f"# {'abcd'[number] * 5}\n\n{note}")
+    library.add([files])
+    assert len(library.contradictions.find()) == 6
+
+
 FEED = """<?xml version="1.0"?><rss version="2.0"><channel><title>Harbour news</title>
 <item><title>Fish</title><description>Cod at Ness costs 8 pounds a kilo.</description></item>
 <item><title>Fish</title><description>Cod at Ness costs 11 pounds a kilo.</description></item>

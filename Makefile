@@ -45,7 +45,7 @@ test: .venv/test.stamp programs azurite
 compiled: .venv/test.stamp
 	@$(BIN)/python -m pytest -n 0 --collect-only > /dev/null || true
 
-# Every change: the checks and the tests that start no process, server or browser. One minute.
+# Every change: the checks and the tests that start no process, server or browser. Four minutes on two slow cores.
 .PHONY: test-quick
 test-quick: .venv/test.stamp check
 	$(BIN)/python -m pytest -n auto --dist loadfile -x tests/unit tests/architecture tests/contract

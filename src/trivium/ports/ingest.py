@@ -44,11 +44,9 @@ class LastingSource(Source, Protocol):
 
     def options(self) -> Mapping[str, Any]:
         """What another process needs to make it again, as JSON."""
-        ...
 
     def again(self, key: bytes) -> SourceItem:
         """The item with this key. If it is gone, reading it raises ReadError."""
-        ...
 
 
 HEARD = "\x00heard"  # no file has such a name
@@ -82,7 +80,6 @@ class FileChunker(Protocol):
 
     def chunk(self, name: str, extraction: Extraction) -> Chunked:
         """`name`: the file's, for errors. Raises ReadError when there are too many chunks."""
-        ...
 
 
 class Extractor(Protocol):
@@ -94,7 +91,6 @@ class Extractor(Protocol):
 
     def extract(self, blob: Blob) -> Extraction:
         """Raises ReadError when the bytes cannot be read."""
-        ...
 
 
 def reads(
@@ -134,7 +130,6 @@ class Chunker(Protocol):
     def note(self, extraction: Extraction, chunks: Sequence[Chunk]) -> str:
         """What people should know about this chunking, such as what was left out; otherwise
         empty."""
-        ...
 
 
 class Summariser(Protocol):
@@ -144,4 +139,3 @@ class Summariser(Protocol):
 
     def summarise(self, extraction: Extraction) -> str:
         """One paragraph, or nothing if there is nothing to say. May raise ModelError."""
-        ...

@@ -57,7 +57,6 @@ class CountingEmbedder(Embedder, Protocol):
 
     def tokenizer_file(self) -> Path:
         """For another process that counts in the same way. Raises ModelUnavailable."""
-        ...
 
 
 @runtime_checkable
@@ -74,12 +73,10 @@ class TokenEmbedder(Embedder, Protocol):
     def embed_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[TokenVectors]]:
         """What `embed_documents` returns, and each text's token vectors, packed; empty bytes if the
         model has none."""
-        ...
 
     def embed_query_tokens(self, text: str) -> tuple[Vectors, Sequence[str]]:
         """A unit vector for each token of a query, and the word it belongs to; empty for marks.
         Raises ModelUnavailable if the model only returns vectors of whole texts."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +101,6 @@ class ReadingEmbedder(Embedder, Protocol):
 
     def read(self, question: str, passages: Sequence[str]) -> Sequence[Reading]:
         """One for each passage; none if this model has no reader. Raises ModelError."""
-        ...
 
 
 LONGEST_PASSAGE = 4_000  # characters of a passage that a reranker reads
@@ -117,7 +113,6 @@ class Reranker(Protocol):
 
     def scores(self, query: str, passages: Sequence[StoredChunk]) -> Sequence[float]:
         """One for each passage, in order, higher is better, 0..1. Raises ModelError."""
-        ...
 
 
 @runtime_checkable
@@ -126,7 +121,6 @@ class WeighingReranker(Reranker, Protocol):
 
     def within(self, where: Where) -> Reranker:
         """The same reranker, with weights from what this caller may see."""
-        ...
 
 
 @runtime_checkable
@@ -145,7 +139,6 @@ class TimedReranker(Reranker, Protocol):
     ) -> Sequence[float]:
         """Like `scores`, of as many of the first passages as it is done with at `deadline`
         (`time.monotonic`)."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,12 +189,10 @@ class Generator(Protocol):
 
     def generate(self, messages: Sequence[Message], most_tokens: int) -> Generated:
         """Raises ModelError."""
-        ...
 
     def stream(self, messages: Sequence[Message], most_tokens: int) -> Pieces[str, None, Generated]:
         """Piece by piece; the return value is the whole, with its tokens. Raises ModelError,
         perhaps in the middle; close it to stop early."""
-        ...
 
 
 @runtime_checkable
@@ -213,4 +204,3 @@ class ToolGenerator(Generator, Protocol):
     ) -> Pieces[str, None, Generated]:
         """Like `stream`, but the return value may hold calls instead of text, and a piece may be
         empty while the model writes one. Raises ModelRefused if the model can't call tools."""
-        ...

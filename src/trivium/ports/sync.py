@@ -114,12 +114,10 @@ class SyncSource(Protocol):
     def changes(self, cursor: str) -> Iterator[Change]:
         """What changed since the cursor of a Checkpoint; empty: everything. The last change of an
         item counts; the same item may come twice."""
-        ...
 
     def ids(self) -> Iterator[str | Wait | Failed]:
         """The id of every item that exists now. The library removes all others, so where a part
         can't be listed say so with Failed, and what it `hides`."""
-        ...
 
 
 @runtime_checkable
@@ -128,7 +126,6 @@ class RetryingSource(SyncSource, Protocol):
 
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
         """These items as they are now, each as Put, Gone or Failed."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

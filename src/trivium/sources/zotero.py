@@ -65,13 +65,11 @@ class Reading(Protocol):
 
     def unchanged(self, mark: str) -> Generator[Wait, None, bool]:
         """Whether nothing happened since this mark."""
-        ...
 
     def mark(self) -> str: ...
 
     def file(self, attachment: Json) -> tuple[Callable[[], bytes], str] | None:
         """How to read an attached file, and a mark that changes when it does."""
-        ...
 
 
 class ZoteroSource:

@@ -48,25 +48,20 @@ class Postings(Protocol):
     @property
     def vocabulary(self) -> WordList:
         """The distinct words of the chunks that the caller may see."""
-        ...
 
     @property
     def languages(self) -> Sequence[str]:
         """Of the documents that the caller may see."""
-        ...
 
     @property
     def plans(self) -> dict[str, PlannedWord]:
         """Of single words, kept for as long as their rarities hold."""
-        ...
 
     def rarity(self, run: Run) -> float:
         """BM25's idf of a run of words, among the chunks that the caller may see."""
-        ...
 
     def rarity_of(self, holding: int) -> float:
         """The same for a word that this many chunks have."""
-        ...
 
     def keyword(self, plan: KeywordPlan, k: int) -> list[Hit]: ...
 
@@ -76,15 +71,12 @@ class Postings(Protocol):
 
     def holding(self, run: Run, most: int) -> int:
         """How many chunks that pass the filter hold a run of words, counted up to `most`."""
-        ...
 
     def held(self, words: Sequence[str]) -> Mapping[str, int]:
         """About how many chunks hold each word: an order of words to look at, never shown."""
-        ...
 
     def expect(self, words: Sequence[str]) -> None:
         """These words are about to be asked for, one by one."""
-        ...
 
 
 class PlannedSignals:

@@ -50,15 +50,12 @@ class Occurrences(Protocol):
 
     def of(self, field: str, run: Run) -> tuple[Ids, Counts]:
         """The chunks that hold a run, rising, and how often each does."""
-        ...
 
     def lengths(self) -> Counts:
         """Words of every chunk, by its id."""
-        ...
 
     def held(self, words: Sequence[str], seen: Allowed) -> set[str]:
         """The words that occur in a visible chunk."""
-        ...
 
 
 @dataclass

@@ -94,19 +94,15 @@ class World(Protocol):
 
     def open(self) -> SyncSource:
         """As a new process does."""
-        ...
 
     def change(self) -> None:
         """Something new, an edit, a deletion, ..."""
-        ...
 
     def calm(self) -> None:
         """Everything can be read again, and time has passed."""
-        ...
 
     def expected(self) -> Mapping[str, str | None]:
         """The word of each existing item, and its audience as the source reports it."""
-        ...
 
 
 class CalledWorld(World, Protocol):
@@ -115,11 +111,9 @@ class CalledWorld(World, Protocol):
     def spoil(self, call: int, trouble: Trouble) -> None:
         """From now on one of the different calls fails, however often it is made. They are counted
         from 0; a call that nobody makes (-1) spoils nothing."""
-        ...
 
     def called(self) -> int:
         """How many different calls were made since then."""
-        ...
 
 
 # --- a process that may be killed

@@ -237,31 +237,24 @@ class VectorIndex(Protocol):
 
     def holds_all(self) -> bool:
         """Whether every active chunk is in the index of the model that serves."""
-        ...
 
     def held(self) -> int:
         """How many active chunks it has."""
-        ...
 
     def catch_up(self) -> None:
         """Index vectors that were made after their chunks."""
-        ...
 
     def prepare(self, model: str, dimensions: int) -> None:
         """Index the vectors of a model that isn't in use yet."""
-        ...
 
     def finish(self, model: str, dimensions: int) -> ChunkId:
         """The same, to the last vector, while nobody else writes; returns the highest id in it."""
-        ...
 
     def switched(self) -> None:
         """Another model's vectors serve from now on."""
-        ...
 
     def drop_others(self) -> None:
         """Delete what belongs to models that neither serve nor are to."""
-        ...
 
 
 class SqlModels:

@@ -46,7 +46,6 @@ class Changes(Protocol):
 
     def together(self) -> AbstractContextManager[None]:
         """Around changes that follow each other in one call."""
-        ...
 
     def change(self, act: Callable[[], T]) -> T: ...
 
@@ -54,17 +53,14 @@ class Changes(Protocol):
 
     def put_first(self, batch: Sequence[Processed], model: str) -> list[Document]:
         """As many of the batch as fit in one put."""
-        ...
 
     def restore(self, document: DocumentId, number: int) -> Document: ...
 
     def undo(self) -> None:
         """After a put that failed."""
-        ...
 
     def tidy_removed(self) -> None:
         """After a removal, once its originals are deleted."""
-        ...
 
 
 class SqlWriter:

@@ -13,7 +13,8 @@ import json
 from pathlib import Path
 
 from bench.harness import arguments
-from trivium.text.disagree import claims, disagreement
+from trivium.text.disagreement.claims import claims
+from trivium.text.disagreement.compare import disagreement
 
 PAIRS = Path(__file__).parent / "asked" / "contradictions.jsonl"
 

@@ -10,12 +10,13 @@ from trivium.answer.cells import Found
 from trivium.answer.passages import Passage
 from trivium.answer.question import Question, bag
 from trivium.answer.structure import sentences
-from trivium.text.disagree import Claim, are_of_a_series, claims, disagreement
+from trivium.text.disagreement.claims import Claim, claims
+from trivium.text.disagreement.compare import are_of_a_series, disagreement
+from trivium.text.disagreement.differing import Alike, compare_others
 from trivium.text.lexicon.dates import dates, months
 from trivium.text.lexicon.quantities import differ, figures, shared
 from trivium.text.lexicon.questions import Asks
 from trivium.text.normalise import words
-from trivium.text.roles import Alike, compare_others
 
 _DIFFERS = {  # how a reason begins that is about what was asked
     Asks.AMOUNT: ("numbers", "times"),

@@ -1,9 +1,9 @@
 """Pairs of passages about the same thing that may disagree: hints for a person to check.
 
-Rules (`text.disagree`) compare passages that are near in meaning or have a name in common, sentence
-by sentence; the embedding model says whether two sentences mean the same but for their values. If a
-language model is set up, it judges each pair that the rules found, and pairs it rejects are left
-out; it also reads the nearest passages itself and reports what the rules miss.
+Rules (`text.disagreement`) compare passages that are near in meaning or have a name in common,
+sentence by sentence; the embedding model says whether two sentences mean the same but for their
+values. If a language model is set up, it judges each pair that the rules found, and pairs it
+rejects are left out; it also reads the nearest passages itself and reports what the rules miss.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from trivium.library.model import CurrentModel
 from trivium.library.searching import Searching
 from trivium.operations.searching import SearchOptions
 from trivium.ports import Message
-from trivium.text.disagree import Claim, are_of_a_series, claims, disagreement, says
+from trivium.text.disagreement.claims import Claim, claims
+from trivium.text.disagreement.compare import are_of_a_series, disagreement, says
 from trivium.text.lexicon.grammar import function_words
 from trivium.text.normalise import words
 

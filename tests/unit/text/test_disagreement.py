@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from bench.contradictions import measure
 
-from trivium.text.disagree import are_of_a_series, claims, disagreement, says
+from trivium.text.disagreement.claims import claims
+from trivium.text.disagreement.compare import are_of_a_series, disagreement, says
 
 
 def why(one: str, other: str) -> str:

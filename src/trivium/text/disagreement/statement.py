@@ -277,8 +277,10 @@ def _counted(
             yield Value("year", counted.text, start, end, role)
         elif kind := _measured(counted, sentence[:start], language):
             if fold(counted.text).endswith(("pound", "pounds")):  # of money, mostly
-                kind, counted = "money", replace(counted, unit=money("GBP"))
-            yield Value(kind, counted.text, start, end, role, counted)
+                pounds = replace(counted, unit=money("GBP"))
+                yield Value("money", counted.text, start, end, role, pounds)
+            else:
+                yield Value(kind, counted.text, start, end, role, counted)
 
 
 def _measured(number: Quantity, before: str, language: str) -> str:

@@ -37,6 +37,9 @@ def test_a_pasted_sentence_finds_its_document(trivium: Program) -> None:
     assert "sugar → salt" in shown
     (place,) = trivium("quote", "needs flour, water, salt and 3 hours", "--json").json["places"]
     assert (place["paragraph"], place["kept"], place["changes"]) == (1, 1.0, [])
+    other = trivium("quote", "The baker needs flour, water, salt and 5 hours.").out
+    assert other.startswith("Not in your documents. Nearly the same words, with other figures")
+    assert "5 → 3" in other
     assert trivium("quote", "Nothing here was ever written by anybody.").out == (
         "Not in your documents.\n"
     )

@@ -24,10 +24,17 @@ SECRET = sample(
     audience="dm-only",
 )
 
+SALES = sample(
+    "sales.md",
+    "Sales rose 4.2 percent to $3.1 billion in the second quarter.\n\nThe keeper of the"
+    " books paid a dividend in June for all of his readers.",
+    title="Sales",
+)
+
 
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
-    with asked(tmp_path, Chat(), [LAMPS, SECRET]) as opened:
+    with asked(tmp_path, Chat(), [LAMPS, SECRET, SALES]) as opened:
         yield opened
 
 
@@ -42,6 +49,29 @@ def test_a_quote_finds_its_place_and_what_was_changed(library: Library) -> None:
         ("mist", "fog"),
         ("another", "a second"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_there"),
+    [
+        ("Sales rose 4.2 percent to $3.1 billion in the second quarter.", True),
+        ("Sales climbed 4.2 per cent to $3.1 billion in the second quarter", True),
+        ("Sales rose to $3.1 billion in the second quarter.", True),  # left out isn't another one
+        ("Sales rose 4,2 percent to $3,100 million in the second quarter.", True),
+        ("Sales rose 4.2 percent to $2.9 billion in the second quarter.", False),
+        ("Sales rose 4.2 percent to $3.1 billion in the third quarter.", False),
+        ("Sales rose nearly 5 percent to $3.1 billion in the second quarter.", False),
+        ("The keeper of the books paid a dividend in June for all of his readers.", True),
+        ("The keeper of the books paid a dividend in March for all of his readers.", False),
+    ],
+)
+def test_other_figures_and_dates_are_another_text(
+    library: Library, text: str, is_there: bool
+) -> None:
+    found = library.quote(text)
+    shown, hidden = (found.places, found.similar) if is_there else (found.similar, found.places)
+    assert [place.title for place in shown] == ["Sales"]
+    assert hidden == ()
 
 
 def test_what_is_not_there_is_not_claimed(library: Library) -> None:

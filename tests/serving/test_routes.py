@@ -80,7 +80,7 @@ def test_a_pasted_sentence_finds_its_document(owner: TestClient) -> None:
     assert (place["title"], place["index"]) == ("Weapons", 1)
     assert place["changes"] == [{"quoted": "made", "source": ""}]
     nothing = owner.post("/v1/quote", json={"text": "Words that no document has in this order."})
-    assert nothing.json() == {"places": []}
+    assert nothing.json() == {"places": [], "similar": []}
     assert owner.post("/v1/quote", json={"text": "two words"}).status_code == 422
 
 

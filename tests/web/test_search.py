@@ -138,6 +138,9 @@ def test_a_pasted_sentence_finds_its_document(owner: TestClient) -> None:
     assert "Weapons" in shown
     assert "(added)" in shown
     assert "<b>" not in shown
+    shown = owner.post("/quote", data={"text": "A battle axe needs three hands."}).text
+    assert "This passage has nearly the same words, but other figures or dates" in shown
+    assert "Weapons" in shown
     shown = owner.post("/quote", data={"text": "Words that no document has in this order."}).text
     assert "Not in your documents" in shown
     assert "too few" in owner.post("/quote", data={"text": "two words"}).text

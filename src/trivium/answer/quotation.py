@@ -14,10 +14,13 @@ from difflib import SequenceMatcher
 import numpy as np
 
 from trivium.core.answers import QuoteChange
+from trivium.text.lexicon.dates import months
+from trivium.text.lexicon.grammar import ORDINALS
+from trivium.text.lexicon.quantities import quantities
 from trivium.text.normalise import fold
 
 _UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+_WORD = re.compile(rf"[{_UNSPACED}]|\d+(?:[.,]\d+)+(?![^\W_])|[^\W_{_UNSPACED}]+")
 _BROKEN = re.compile(r"(?<=[^\W\d_])(?:[\u00ad\x02\ufffe]|[-\u2010\u2011]\s*\n)\s*(?=[^\W\d_])")
 MOST_WORDS = 1_500  # of a quotation: three pages; of a longer one, the beginning
 
@@ -39,6 +42,12 @@ class Alignment:
     kept: float
     changes: tuple[QuoteChange, ...]
 
+    @property
+    def has_other_figures(self) -> bool:
+        """Whether a figure or a date stands there instead of another: next quarter's report says
+        the same words, and something else."""
+        return any(_is_other(change.quoted, change.source) for change in self.changes)
+
 
 def quoted_words(text: str) -> tuple[list[Word], str]:
     """The words of a pasted text, and the text with words joined that a line break cut."""
@@ -47,7 +56,10 @@ def quoted_words(text: str) -> tuple[list[Word], str]:
 
 
 def words_of(text: str) -> list[Word]:
-    return [Word(fold(m[0]), m.start(), m.end()) for m in _WORD.finditer(text)]
+    """A figure is one word, whatever its sign for decimals."""
+    return [
+        Word(fold(m[0]).replace(",", "."), m.start(), m.end()) for m in _WORD.finditer(text)
+    ]
 
 
 def align(quoted: Sequence[Word], whole: str, text: str) -> Alignment | None:
@@ -131,3 +143,21 @@ def _changes(
 
 def _between(some: Sequence[Word], start: int, end: int, text: str) -> str:
     return " ".join(text[some[start].start : some[end - 1].end].split()) if end > start else ""
+
+
+def _is_other(quoted: str, source: str) -> bool:
+    mine, theirs = _ordered(quoted), _ordered(source)
+    if mine and theirs and mine.isdisjoint(theirs):
+        return True
+    amounts, others = quantities(quoted), quantities(source)
+    return bool(amounts and others) and not any(a.agrees(b) for a in amounts for b in others)
+
+
+def _ordered(text: str) -> set[str]:
+    """The months and ordinals of a text: `April`, `second`."""
+    every = months(None)
+    return {
+        fold(word)
+        for word in text.split()
+        if fold(word) in ORDINALS or (word[0].isupper() and fold(word) in every)
+    }

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from trivium.core.answers import QuotedPlace
 
 NOT_THERE = "Not in your documents."
+OTHER_FIGURES = "Not in your documents. Nearly the same words, with other figures or dates:"
 
 
 @click.command("quote", cls=QueryCommand)
@@ -48,8 +49,8 @@ def quote_command(shell: Shell, /, text: tuple[str, ...], limit: int, **filters:
         shell.emit(quotation)
         return
     if not quotation.places:
-        shell.say(NOT_THERE)
-    for place in quotation.places:
+        shell.say(OTHER_FIGURES if quotation.similar else NOT_THERE)
+    for place in quotation.places or quotation.similar:
         _show(shell, place)
 
 

@@ -136,6 +136,10 @@ class Quotation(Told):
     """The places that a pasted text comes from; none if it is not in the documents."""
 
     places: tuple[QuotedPlace, ...]
+    similar: tuple[QuotedPlace, ...] = field(
+        default=(),
+        metadata=says("If there are no places: nearly the same words with other figures or dates."),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,8 @@ class Quoting:
         self, text: str, limit: int = 3, *, filters: Filters = Filters(), within: Where = OWNER
     ) -> Quotation:
         """Find the document, page and paragraph that a pasted sentence or paragraph comes from, and
-        the words that were changed; the nearest first. No places: it isn't in the documents."""
+        the words that were changed; the nearest first. No places: it isn't in the documents, but
+        nearly the same words with other figures or dates may be."""
         words, whole = quoted_words(text[:LONGEST_QUOTE])
         if len(words) < FEWEST_WORDS:
             raise BadValue(
@@ -48,17 +49,27 @@ class Quoting:
                 fix=f"Paste a sentence of {FEWEST_WORDS} words or more.",
             )
         seen = self._scope.within(within, filters)
+        near = [
+            (alignment, chunk)
+            for alignment, chunk in self._nearest(words, whole, seen)
+            if alignment.kept >= _least(len(words))
+        ]
+        same = [pair for pair in near if not pair[0].has_other_figures]
+        places = self._best(same or near, max(1, limit), seen)
+        return Quotation(places) if same else Quotation((), places)
+
+    def _best(
+        self, near: Sequence[tuple[Alignment, StoredChunk]], limit: int, within: Where
+    ) -> tuple[QuotedPlace, ...]:
+        """The nearest place of each document."""
         places: dict[int, QuotedPlace] = {}
-        for near, chunk in self._nearest(words, whole, seen):
+        for alignment, chunk in near:
             document = chunk.document.id
-            if near.kept < _least(len(words)):
-                continue
-            if document not in places or near.kept > places[document].kept:
-                places[document] = self._place(near, chunk, seen)
+            if document not in places or alignment.kept > places[document].kept:
+                places[document] = self._place(alignment, chunk, within)
         best = sorted(places.values(), key=lambda place: (-place.kept, place.document))
         # Another document that has clearly less of it is about the same, not the source.
-        best = [place for place in best if place.kept >= best[0].kept - 0.1]
-        return Quotation(tuple(best[: max(1, limit)]))
+        return tuple(place for place in best if place.kept >= best[0].kept - 0.1)[:limit]
 
     def _nearest(
         self, words: Sequence[Word], whole: str, within: Where

@@ -231,16 +231,19 @@ def similar(library: Library, caller: Caller, asked: shapes.SimilarInput) -> sha
 @_tool(
     "Find the source of a quote",
     "Find the document, page and paragraph that a sentence or paragraph comes from, and the words"
-    " that were changed. No places: it is not in the documents.",
+    " that were changed. No places: it is not in the documents; `similar` has nearly the same words"
+    " with other figures or dates.",
 )
 def quote(library: Library, caller: Caller, asked: shapes.QuoteInput) -> Quotation:
     quotation = library.quote(asked.text, asked.limit, filters=asked, within=caller.within())
-    return Quotation(
+    places, similar = (
         tuple(
             replace(place, text=place.text[:MOST_PASSAGE], changes=place.changes[:_MOST_CHANGES])
-            for place in quotation.places
+            for place in some
         )
+        for some in (quotation.places, quotation.similar)
     )
+    return Quotation(places, similar)
 
 
 @_tool(

@@ -43,6 +43,11 @@ def test_changed_words_are_named() -> None:
     assert 0.75 < kept < 0.9
 
 
+def test_a_figure_is_one_word() -> None:
+    _, _, changes = found("rose 8,1 % to 53.44", "Sales rose 1.9 % to 53.44.")
+    assert changes == [("8,1", "1.9")]
+
+
 def test_a_word_that_a_line_break_cut_in_the_source() -> None:
     text, kept, _ = found("raised the golden crown", "They raised the gol-\nden crown at noon.")
     assert (text, kept) == ("raised the gol-\nden crown", 1.0)

@@ -57,9 +57,7 @@ def quoted_words(text: str) -> tuple[list[Word], str]:
 
 def words_of(text: str) -> list[Word]:
     """A figure is one word, whatever its sign for decimals."""
-    return [
-        Word(fold(m[0]).replace(",", "."), m.start(), m.end()) for m in _WORD.finditer(text)
-    ]
+    return [Word(fold(m[0]).replace(",", "."), m.start(), m.end()) for m in _WORD.finditer(text)]
 
 
 def align(quoted: Sequence[Word], whole: str, text: str) -> Alignment | None:

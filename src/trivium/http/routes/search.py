@@ -35,8 +35,8 @@ def answer(results: Results, *, explain: bool) -> SearchAnswer:
 @router.post("/quote")
 async def quote(server: Here, caller: Searcher, body: Quote) -> Quotation:
     """Find the document, page and paragraph that a pasted text comes from, and what was changed in
-    it. No places: it is not in the documents; `similar` has nearly the same words with other figures
-    or dates."""
+    it. No places: it is not in the documents; `similar` has nearly the same words with other
+    figures or dates."""
     call = partial(
         server.library.quote, body.text, body.limit, filters=body, within=caller.within()
     )

@@ -32,16 +32,16 @@ def complete(
     counts = common(begun)
     words = [(counts.get(word, 0), word) for word in begun]
     words.sort(key=lambda one: (-one[0], one[1]))
-    found: list[Spelled] = []
+    completions: list[Spelled] = []
     for total, word in words[:looked_at]:
-        if len(found) >= most:
-            last = found[most - 1]
+        if len(completions) >= most:
+            last = completions[most - 1]
             if total < last.chunks:
                 break  # nobody sees more of a word than there is
             if (-min(total, MOST_COUNTED), (word,)) > (-last.chunks, last.words):
                 continue  # it would come behind even if all of it were seen: 50 ms became 12
         chunks = holding((word,), MOST_COUNTED)
         if chunks:
-            found.append(Spelled((word,), chunks))
-            found.sort(key=lambda one: (-one.chunks, one.words))
-    return tuple(found[:most])
+            completions.append(Spelled((word,), chunks))
+            completions.sort(key=lambda one: (-one.chunks, one.words))
+    return tuple(completions[:most])

@@ -43,9 +43,9 @@ def figures(text: str) -> Iterator[tuple[int, int, Figure]]:
     """Where they are, in order; none inside another. Nothing is a date that no calendar has."""
     if not any(map(str.isdigit, text)):
         return
-    found = [*_dates(text), *_numbers(text), *_codes(text)]
+    written = [*_dates(text), *_numbers(text), *_codes(text)]
     end = 0
-    for start, stop, figure in sorted(found, key=lambda one: (one[0], -one[1])):
+    for start, stop, figure in sorted(written, key=lambda one: (one[0], -one[1])):
         if start >= end:
             yield start, stop, figure
             end = stop
@@ -53,11 +53,11 @@ def figures(text: str) -> Iterator[tuple[int, int, Figure]]:
 
 def runs(figure: Figure, codes: Iterable[str]) -> list[tuple[str, ...]]:
     """Every way to write it, as words, in these languages and in English."""
-    found = dict.fromkeys(figure.forms)
+    forms = dict.fromkeys(figure.forms)
     known = tuple(sorted({_ENGLISH, *codes}))
     for day in figure.days:
-        found |= dict.fromkeys(_written(*day, known))
-    return [*found]
+        forms |= dict.fromkeys(_written(*day, known))
+    return [*forms]
 
 
 def nearly(figure: Figure) -> list[tuple[str, ...]]:
@@ -65,11 +65,16 @@ def nearly(figure: Figure) -> list[tuple[str, ...]]:
     or the number of an order, and 8/7/2026 for 7 August."""
     if figure.digits:
         return []
-    found: list[tuple[str, ...]] = [(word,) for word in figure.words if len(word) >= _TELLING]
+    runs_of_words: list[tuple[str, ...]] = [
+        (word,) for word in figure.words if len(word) >= _TELLING
+    ]
     for year, month, day in figure.days:
         if year and day and month != day:
-            found += [(f"{month}", f"{day}", f"{year}"), (f"{month:02}", f"{day:02}", f"{year}")]
-    return found
+            runs_of_words += [
+                (f"{month}", f"{day}", f"{year}"),
+                (f"{month:02}", f"{day:02}", f"{year}"),
+            ]
+    return runs_of_words
 
 
 def is_in(figure: Figure, text: str, spaced: str, language: str) -> bool:
@@ -164,25 +169,25 @@ def _written(
     months = sorted({str(month), f"{month:02}"})
     names = {name: code for code in codes for name in _names(code)[month]}
     if not day:
-        found = [(f"{year}{month:02}",), *((f"{year}", m) for m in months)]
-        found += [(m, f"{year}") for m in months]
-        return (*found, *((name, f"{year}") for name in names))
+        forms = [(f"{year}{month:02}",), *((f"{year}", m) for m in months)]
+        forms += [(m, f"{year}") for m in months]
+        return (*forms, *((name, f"{year}") for name in names))
     figures = {str(day), f"{day:02}", _ordinal(day)}
     ends = ((f"{year}",),) if year else ((),)
-    found = [] if not year else [(f"{year}{month:02}{day:02}",)]
+    forms = [] if not year else [(f"{year}{month:02}{day:02}",)]
     for name, code in names.items():
         for d in sorted(figures):
-            found += [(d, name, *end) for end in ends] + [(name, d, *end) for end in ends]
-            found += [(d, "of", name, *end) for end in ends if code == _ENGLISH]
-            found += [
+            forms += [(d, name, *end) for end in ends] + [(name, d, *end) for end in ends]
+            forms += [(d, "of", name, *end) for end in ends if code == _ENGLISH]
+            forms += [
                 (d, "de", name, *(("de", *end) if end else ())) for end in ends if code in _LATIN
             ]
     if year:
         plain = [(d, m) for d in {str(day), f"{day:02}"} for m in months]
         for d, m in sorted(plain):
-            found += [(f"{year}", m, d), (d, m, f"{year}")]
-            found.append((d, m, f"{year % 100:02}"))
-    return tuple(dict.fromkeys(found))
+            forms += [(f"{year}", m, d), (d, m, f"{year}")]
+            forms.append((d, m, f"{year % 100:02}"))
+    return tuple(dict.fromkeys(forms))
 
 
 def _ordinal(day: int) -> str:
@@ -194,7 +199,7 @@ def _ordinal(day: int) -> str:
 @cache
 def _names(language: str) -> dict[int, list[str]]:
     """The folded names of each month."""
-    found: dict[int, list[str]] = {month: [] for month in range(1, _MONTHS + 1)}
+    names: dict[int, list[str]] = {month: [] for month in range(1, _MONTHS + 1)}
     for name, month in lexicon(language).months.items():
-        found[month] += [name] if len(words(name)) == 1 else []
-    return found
+        names[month] += [name] if len(words(name)) == 1 else []
+    return names

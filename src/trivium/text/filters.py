@@ -77,9 +77,9 @@ class _Value:
 def typed_filters(query: str) -> tuple[str, str]:
     """The words of a query and the filters that people typed into it. Without other words, the
     values are the words."""
-    found = list(_TYPED.finditer(query))
-    rest = " ".join(_TYPED.sub(" ", query).split()) if found else query
-    return rest or " ".join(m[2] for m in found if not m[1]), " ".join(m[0] for m in found)
+    typed = list(_TYPED.finditer(query))
+    rest = " ".join(_TYPED.sub(" ", query).split()) if typed else query
+    return rest or " ".join(m[2] for m in typed if not m[1]), " ".join(m[0] for m in typed)
 
 
 def parse_filter(text: str) -> Condition:

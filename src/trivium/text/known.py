@@ -59,23 +59,23 @@ _SEPARATOR = re.compile(r"!/|[/\\]")
 def known_words(document: Document, others: Sequence[str] = ()) -> dict[str, int]:
     """The words by which a document is known, and the fields of each, as bits. `others`: more
     metadata fields that count."""
-    found: dict[str, int] = {}
+    kinds: dict[str, int] = {}
     for kind, _, read in _fields(document, others):
         for word in read:
-            found[word] = found.get(word, 0) | _BIT[kind]
-    return found
+            kinds[word] = kinds.get(word, 0) | _BIT[kind]
+    return kinds
 
 
 def fields_holding(
     document: Document, run: Sequence[str], field: str, others: Sequence[str] = ()
 ) -> int:
     """The fields in which these spellings or stems (`field`) stand side by side, as bits."""
-    found, size = 0, len(run)
+    fields, size = 0, len(run)
     for kind, _, read in _fields(document, others):
         forms = stem(read, document.language) if field == "stems" else read
         if any(forms[at : at + size] == [*run] for at in range(len(forms) - size + 1)):
-            found |= _BIT[kind]
-    return found
+            fields |= _BIT[kind]
+    return fields
 
 
 def fields_with(
@@ -86,12 +86,12 @@ def fields_with(
     every = known_in_order(document, others)
     if wanted.isdisjoint(every) and wanted.isdisjoint(stem(every, document.language)):
         return ()  # as mostly
-    found = dict.fromkeys(
+    fields = dict.fromkeys(
         name
         for _, name, read in _fields(document, others)
         if not wanted.isdisjoint(read) or not wanted.isdisjoint(stem(read, document.language))
     )
-    return tuple(found)
+    return tuple(fields)
 
 
 def asked_of(field: str, value: object) -> tuple[list[str], int]:
@@ -109,8 +109,8 @@ def is_asked(document: Document, field: str, value: object) -> bool:
         return False
     if not wanted or not bits:
         return False
-    held = known_words(document)
-    return all(held.get(word, 0) & bits for word in wanted)
+    known = known_words(document)
+    return all(known.get(word, 0) & bits for word in wanted)
 
 
 def known_text(document: Document, others: Sequence[str] = (), *, labels: bool = True) -> str:

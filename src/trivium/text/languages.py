@@ -42,8 +42,8 @@ def language_scores(text: str) -> dict[str, float]:
     """The three likeliest languages and how sure the model is of each, for comparing readings of
     one text; short ones are judged too."""
     return {
-        found["lang"]: found["score"]
-        for found in _detector().detect(_lowered(_sample(text)), model="lite", k=3)
+        guess["lang"]: guess["score"]
+        for guess in _detector().detect(_lowered(_sample(text)), model="lite", k=3)
     }
 
 

@@ -43,17 +43,17 @@ def spell(
     first. `holding` counts, up to a limit, the chunks that have a word or two neighbouring words;
     it must not count what the caller may not see."""
     languages = list(languages) or [""]
-    found: dict[str, tuple[Spelled, ...]] = {}
+    spellings: dict[str, tuple[Spelled, ...]] = {}
     for word in dict.fromkeys(words):
         if word in vocabulary and (chunks := holding((word,), 1)):
-            found[word] = (Spelled((word,), chunks),)
+            spellings[word] = (Spelled((word,), chunks),)
             continue
         counted = ((near, holding(near, MOST_COUNTED)) for near in nearest(word, vocabulary))
-        found[word] = tuple(
+        spellings[word] = tuple(
             Spelled(near, chunks, _inflected(word, near, languages))
             for near, chunks in islice((c for c in counted if c[1]), _MOST_PROPOSED)
         )
-    return found
+    return spellings
 
 
 def _inflected(word: str, near: tuple[str, ...], languages: Iterable[str]) -> bool:

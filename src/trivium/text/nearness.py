@@ -39,13 +39,13 @@ def sketch(text: str) -> bytes:
     """Nothing for a text without words."""
     hashes = (map(crc32, map(str.encode, words(part))) for part in _windows(text))
     parts = [np.fromiter(part, np.uint64) for part in hashes]
-    held = np.concatenate(parts)
-    if not len(held):
+    all_hashes = np.concatenate(parts)
+    if not len(all_hashes):
         return b""
-    count = max(1, len(held) - _RUN + 1)
+    count = max(1, len(all_hashes) - _RUN + 1)
     runs = np.zeros(count, dtype=np.uint64)
-    for at in range(min(_RUN, len(held))):
-        runs += held[at : at + count] * _WEIGHTS[at]
+    for at in range(min(_RUN, len(all_hashes))):
+        runs += all_hashes[at : at + count] * _WEIGHTS[at]
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
         runs = (runs ^ (runs >> np.uint64(shift))) * np.uint64(factor)
     mixed = np.sort(((runs ^ (runs >> np.uint64(31))) >> np.uint64(32)).astype(_STORED))
@@ -124,17 +124,17 @@ def groups(
     """Texts that are at least so like the first of their group, each with how like it is. A text
     that is like none before begins a group; groups of one are left out. Compared with the first
     ones only, so a thousand copies cost a thousand comparisons."""
-    leaders, found = _ByKey(), dict[int, list[tuple[int, float]]]()
+    leaders, members = _ByKey(), dict[int, list[tuple[int, float]]]()
     for done, (name, sketched) in enumerate(sorted(sketches.items())):
         if done % _TOLD == 0:
             on_progress(done, len(sketches))
         like = max(leaders.near(sketched, threshold), key=_how_like, default=None)
         if like is not None:
-            found[like[0]].append((name, like[1]))
+            members[like[0]].append((name, like[1]))
         elif sketched:
             leaders.add(name, sketched)
-            found[name] = [(name, 1.0)]
-    return [group for group in found.values() if len(group) > 1]
+            members[name] = [(name, 1.0)]
+    return [group for group in members.values() if len(group) > 1]
 
 
 def near(wanted: Sequence[int], sketches: Mapping[int, bytes], threshold: float) -> dict[int, int]:
@@ -142,14 +142,14 @@ def near(wanted: Sequence[int], sketches: Mapping[int, bytes], threshold: float)
     known = _ByKey()
     for name, sketched in sorted(sketches.items()):
         known.add(name, sketched)
-    found: dict[int, int] = {}
+    shared: dict[int, int] = {}
     for name in wanted:
         others = (other for other, _ in known.near(sketches.get(name, b""), threshold))
         first = next((other for other in others if other != name), None)
         if first is not None:
-            found[name] = first
-    return found
+            shared[name] = first
+    return shared
 
 
-def _how_like(found: tuple[int, float]) -> float:
-    return found[1]
+def _how_like(neighbour: tuple[int, float]) -> float:
+    return neighbour[1]

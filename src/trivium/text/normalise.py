@@ -56,8 +56,8 @@ def fold(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _folded(character: str) -> str:
-    found = unicodedata.normalize("NFKD", character)
-    return _MARKS.sub("", found.casefold())
+    decomposed = unicodedata.normalize("NFKD", character)
+    return _MARKS.sub("", decomposed.casefold())
 
 
 @lru_cache(maxsize=4096)
@@ -73,17 +73,17 @@ def words(text: str) -> list[str]:
 
 def split(apart: str) -> list[str]:
     """The words of a text that `spaced` made."""
-    found = apart.split()
-    if max(map(len, found), default=0) > LONGEST_WORD:
-        return [word[:LONGEST_WORD] for word in found]
-    return found
+    parts = apart.split()
+    if max(map(len, parts), default=0) > LONGEST_WORD:
+        return [word[:LONGEST_WORD] for word in parts]
+    return parts
 
 
 def spaced(text: str) -> str:
     """The folded words of a text, of any length, with one blank or more around each."""
-    found = _quickly_spaced(text)
-    if found:
-        return found
+    quick = _quickly_spaced(text)
+    if quick:
+        return quick
     if "\n" in text:  # a line has fewer odd characters: 71 µs a passage of a long text, not 424
         return "".join(map(spaced, text.split("\n")))
     return _slowly_spaced(text)
@@ -130,8 +130,8 @@ def _slowly_spaced(text: str) -> str:
         folded = _POSSESSIVE.sub("", folded)
     beyond = _beyond_ascii(folded)
     if len(beyond) > _MANY or any(map(_UNSPACED.match, beyond)):
-        found = (part for word in _WORD.findall(folded) for part in _units(word))
-        return f" {' '.join(found)} "
+        units = (part for word in _WORD.findall(folded) for part in _units(word))
+        return f" {' '.join(units)} "
     for character in beyond:
         if not character.isalnum():
             folded = folded.replace(character, " ")

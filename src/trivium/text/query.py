@@ -43,11 +43,11 @@ def parse(text: str) -> Query:
     required: set[int] = set()  # places among the clauses
     joining = False  # an OR is between the last clause and the next
     room = MOST_WORDS
-    for sign, found in _asked(text.translate(_QUOTES)):
-        if found is None:
+    for sign, asked in _asked(text.translate(_QUOTES)):
+        if asked is None:
             joining = bool(clauses)
             continue
-        parts = found[:room]
+        parts = asked[:room]
         if not parts:
             continue
         room -= len(parts)

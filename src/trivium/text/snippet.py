@@ -40,7 +40,7 @@ class Snippet:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Match:
     """A place in the passage, and the query word it answers."""
 
     start: int
@@ -49,12 +49,16 @@ class _Found:
 
 
 def snip(
-    passage: str, words: tuple[str, ...], language: str, width: int, said: Collection[str] = ()
+    passage: str,
+    words: tuple[str, ...],
+    language: str,
+    width: int,
+    exact_words: Collection[str] = (),
 ) -> Snippet:
     """At most `width` characters of a passage, where it says most about the words. `said`: words
     that occur somewhere (`said_in`); for these, no similar word is marked."""
     text = _on_one_line(passage)
-    places = _places(text, content_words(dict.fromkeys(words), {language}), language, said)
+    places = _places(text, content_words(dict.fromkeys(words), {language}), language, exact_words)
     start, end = _window(text, places, width)
     before, after = "… " if start else "", " …" if end < len(text) else ""
     shift = len(before) - start
@@ -99,21 +103,21 @@ def _is_code(passage: str) -> bool:
 
 def said_in(passages: Iterable[tuple[str, str]], words: tuple[str, ...]) -> frozenset[str]:
     """The words that occur, as they are, in any of the passages (text, language)."""
-    found: set[str] = set()
+    present: set[str] = set()
     for text, language in passages:
         wanted = content_words(dict.fromkeys(words), {language})
         there = {_folded(m.group()) for m in _WORD.finditer(text)}
         stems = set(stem(sorted(there), language))
         roots = zip(wanted, stem(wanted, language), strict=True)
-        found |= {word for word, root in roots if root in stems or word in there}
-    return frozenset(found)
+        present |= {word for word, root in roots if root in stems or word in there}
+    return frozenset(present)
 
 
 def marks(
-    text: str, words: tuple[str, ...], language: str, said: Collection[str] = ()
+    text: str, words: tuple[str, ...], language: str, exact_words: Collection[str] = ()
 ) -> list[tuple[int, int]]:
     """The ranges of a text to highlight, in order; none overlaps another."""
-    places = _places(text, content_words(dict.fromkeys(words), {language}), language, said)
+    places = _places(text, content_words(dict.fromkeys(words), {language}), language, exact_words)
     ranges: list[tuple[int, int]] = []
     for place in places:
         if not ranges or place.start >= ranges[-1][1]:
@@ -129,27 +133,27 @@ def second_said(chunk: Chunk, words: tuple[str, ...], language: str) -> float | 
     words = words[:_FOCUS]
     wanted = list(dict.fromkeys(words))
     starts = [m.start() for m in _WORD.finditer(text)]
-    said: dict[str, set[int]] = {word: set() for word in wanted}  # the numbers of its words
-    for found in _places(text, wanted, language, ()):
-        said[found.word].add(bisect_left(starts, found.start))
+    numbers: dict[str, set[int]] = {word: set() for word in wanted}  # the numbers of its words
+    for hit in _places(text, wanted, language, ()):
+        numbers[hit.word].add(bisect_left(starts, hit.start))
     telling = content_words(wanted, {language})
 
     def score(begin: int) -> tuple[int, int]:
         near = range(begin, begin + _FOCUS)
-        exact = sum(begin + at in said[word] for at, word in enumerate(words))
+        exact = sum(begin + at in numbers[word] for at, word in enumerate(words))
         aligned = sum(
-            not said[word].isdisjoint(range(begin + at - _SLIP, begin + at + _SLIP + 1))
+            not numbers[word].isdisjoint(range(begin + at - _SLIP, begin + at + _SLIP + 1))
             for at, word in enumerate(words)
         )
-        return aligned + sum(not said[word].isdisjoint(near) for word in telling), exact
+        return aligned + sum(not numbers[word].isdisjoint(near) for word in telling), exact
 
     # Where the passage would begin to say them if it said them in this order. Words like "the"
     # count too: often they are all that tells one sentence from another, or all that was heard.
-    begins = sorted({there - at for at, word in enumerate(words) for there in said[word]})
+    begins = sorted({there - at for at, word in enumerate(words) for there in numbers[word]})
     if not begins:
         return place.second_at(0)
     begin = max(begins, key=score)
-    first = min(there for all_said in said.values() for there in all_said if there >= begin)
+    first = min(there for all_said in numbers.values() for there in all_said if there >= begin)
     before, begin = max(begin - _SLIP, 0), max(begin, 0)
     for at in range(before, first):  # a sentence that begins about there is played whole
         if re.search("[.!?]", text[starts[at] : starts[at + 1]]):
@@ -158,27 +162,29 @@ def second_said(chunk: Chunk, words: tuple[str, ...], language: str) -> float | 
     return max(earlier, heard - _LEAD)
 
 
-def _places(text: str, wanted: list[str], language: str, said: Collection[str]) -> list[_Found]:
+def _places(
+    text: str, wanted: list[str], language: str, exact_words: Collection[str]
+) -> list[_Match]:
     tokens = [(m.start(), m.end(), _folded(m.group())) for m in _WORD.finditer(text)]
     stems = stem([word for _, _, word in tokens], language)
-    found: list[_Found] = []
+    places: list[_Match] = []
     for word, root in zip(wanted, stem(wanted, language), strict=True):
         exact = [
-            _Found(start, end, word)
+            _Match(start, end, word)
             for (start, end, there), own in zip(tokens, stems, strict=True)
             if own == root or there == word
         ]
-        found += exact or ([] if word in said else _alike(word, tokens))
-    return sorted(found, key=lambda f: (f.start, f.end))
+        places += exact or ([] if word in exact_words else _alike(word, tokens))
+    return sorted(places, key=lambda f: (f.start, f.end))
 
 
-def _alike(word: str, tokens: list[tuple[int, int, str]]) -> list[_Found]:
+def _alike(word: str, tokens: list[tuple[int, int, str]]) -> list[_Match]:
     """The words, or pairs of neighbours, that are similar to a word that occurs nowhere."""
     if len(word) < _SHORTEST_ALIKE or word.isdigit():
         return []
     wanted = trigram_set(word)
     different = {there for _, _, there in tokens}
-    common = {there: held for there in different if (held := wanted & trigram_set(there))}
+    common = {there: shared for there in different if (shared := wanted & trigram_set(there))}
     degrees = {there: _similarity(word, (there,), common) for there in common}
     near = [at for at, (_, _, there) in enumerate(tokens) if there in common]
     marked = {at for at in near if degrees[tokens[at][2]] >= ALIKE}
@@ -191,7 +197,7 @@ def _alike(word: str, tokens: list[tuple[int, int, str]]) -> list[_Found]:
             >= max(ALIKE, degrees[left], degrees[right])
         ):
             marked |= {at, after}
-    return [_Found(tokens[at][0], tokens[at][1], word) for at in marked]
+    return [_Match(tokens[at][0], tokens[at][1], word) for at in marked]
 
 
 @lru_cache(maxsize=10_000)
@@ -210,17 +216,17 @@ def _similarity(word: str, text: tuple[str, ...], common: Mapping[str, frozenset
     return word_similarity(word, text) if shared / len(trigram_set(word)) >= ALIKE / 2 else 0.0
 
 
-def _window(text: str, found: list[_Found], width: int) -> tuple[int, int]:
+def _window(text: str, places: list[_Match], width: int) -> tuple[int, int]:
     """The range with the most different words, then the most places; the first of equals."""
     if len(text) <= width:
         return 0, len(text)
-    return _at_words(text, _sentence_start(text, _densest(found, width), width // 4), width)
+    return _at_words(text, _sentence_start(text, _densest(places, width), width // 4), width)
 
 
-def _densest(found: list[_Found], width: int) -> int:
+def _densest(places: list[_Match], width: int) -> int:
     best, start = (0, 0), 0
-    for at, first in enumerate(found):
-        inside = Counter(f.word for f in found[at:] if f.end <= first.start + width * 3 // 4)
+    for at, first in enumerate(places):
+        inside = Counter(f.word for f in places[at:] if f.end <= first.start + width * 3 // 4)
         score = (len(inside), inside.total())
         if score > best:
             best, start = score, first.start

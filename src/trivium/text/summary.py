@@ -51,8 +51,8 @@ def _of_code(text: str) -> str:
     names = (word for word in words if len(word) <= LONGEST_NAME and _JOINED.search(word, 1))
     counted = Counter(names)
     most = sorted(counted, key=lambda name: (-counted[name], name))[:NAMES]
-    said = _first_sentences(_comments(text))
-    return " ".join([*([said] if said else []), *most])
+    sentences = _first_sentences(_comments(text))
+    return " ".join([*([sentences] if sentences else []), *most])
 
 
 def _comments(text: str) -> Iterator[str]:

@@ -42,16 +42,16 @@ class Placed(Protocol):
 
 def place_parts(of: Placed) -> list[str]:
     """Sheet and rows, pages, when it is said in a recording, who wrote it and when."""
-    said = [f"sheet {of.sheet}"] if of.sheet else []
+    parts = [f"sheet {of.sheet}"] if of.sheet else []
     if of.rows:
         first, last = of.rows
-        said.append(f"row {first}" if first == last else f"rows {first}–{last}")
+        parts.append(f"row {first}" if first == last else f"rows {first}–{last}")
     if of.pages:
         first, last = of.pages[0], of.pages[-1]
-        said.append(f"p. {first}" if first == last else f"pp. {first}–{last}")
-    said += [span(of.seconds)] if of.seconds else []
-    said += [", ".join(of.authors[:_MOST_AUTHORS])] if of.authors else []
-    return [*said, of.time[:16].replace("T", " ")] if of.time else said
+        parts.append(f"p. {first}" if first == last else f"pp. {first}–{last}")
+    parts += [span(of.seconds)] if of.seconds else []
+    parts += [", ".join(of.authors[:_MOST_AUTHORS])] if of.authors else []
+    return [*parts, of.time[:16].replace("T", " ")] if of.time else parts
 
 
 def seconds_of(text: str) -> float | None:

@@ -133,24 +133,24 @@ class WordList(ABC):
     def _compared(self, word: str, threshold: float) -> list[Promising]:
         """Those that are worth comparing in full. Correction and spelling ask for the same."""
         proposals, key = self._proposals, (word, threshold)
-        found = proposals.get(key)
-        if found is None:
-            found = self._candidates(word, threshold, _COMPARED)
+        candidates = proposals.get(key)
+        if candidates is None:
+            candidates = self._candidates(word, threshold, _COMPARED)
             if len(proposals) >= _REMEMBERED:
                 proposals.clear()
-            proposals[key] = found
-        return found
+            proposals[key] = candidates
+        return candidates
 
     def similar(self, word: str) -> list[Similar]:
         """The words that resemble `word`, most alike first; itself first if known."""
         answers = self._answers  # of the words there are now, whoever adds some meanwhile
-        found = answers.get(word)
-        if found is None:
-            found = self._similar(word)
+        words = answers.get(word)
+        if words is None:
+            words = self._similar(word)
             if len(answers) >= _REMEMBERED:
                 answers.clear()
-            answers[word] = found
-        return found
+            answers[word] = words
+        return words
 
     def alike(self, word: str, threshold: float) -> list[str]:
         """Some single words by shared trigrams alone, most promising first; itself if known."""
@@ -158,21 +158,23 @@ class WordList(ABC):
 
     def _similar(self, word: str) -> list[Similar]:
         known = word in self
-        found = [Similar((word,), 1.0, 1.0)] if known else []
+        similar = [Similar((word,), 1.0, 1.0)] if known else []
         most = MOST_KNOWN if known else MOST_SIMILAR
         if _comparable(word):
-            found += self._single(word, KNOWN_THRESHOLD if known else THRESHOLD, most - len(found))
+            similar += self._single(
+                word, KNOWN_THRESHOLD if known else THRESHOLD, most - len(similar)
+            )
             # Two words count only where the second adds to the resemblance of the first.
-            found += [
+            similar += [
                 s
                 for s in map(partial(_compare, word), self._compounds(word))
                 if s.likeness > max(_compare(word, (part,)).likeness for part in s.words)
             ]
-        return sorted(found, key=lambda s: (-s.likeness, s.words))[:most]
+        return sorted(similar, key=lambda s: (-s.likeness, s.words))[:most]
 
     def _single(self, word: str, threshold: float, most: int) -> list[Similar]:
         """Single words that resemble this one: at least the `most` most alike, and not itself."""
-        found: list[Similar] = []
+        words: list[Similar] = []
         best: list[float] = []  # a heap of the greatest likenesses
         for promise, single in self._compared(word, threshold):
             # What a word promises is twice the most that it can be alike, and the next promise
@@ -183,9 +185,9 @@ class WordList(ABC):
                 continue
             similar = _compare(word, (single,))
             if similar.similarity >= threshold:
-                found.append(similar)
+                words.append(similar)
                 (heappush if len(best) < most else heappushpop)(best, similar.likeness)
-        return found
+        return words
 
     def _compounds(self, word: str) -> list[tuple[str, str]]:
         """Pairs of known words that `word` may be a joined, perhaps misspelled, writing of."""
@@ -283,9 +285,9 @@ class VisibleWords(WordList):
         while True:
             promising = self._vocabulary._candidates(word, threshold, looked_at)
             visible = set(self._visible([w for _, w in promising]))
-            found = [one for one in promising if one[1] in visible][:most]
-            if len(found) == most or len(promising) < looked_at:
-                return found
+            candidates = [one for one in promising if one[1] in visible][:most]
+            if len(candidates) == most or len(promising) < looked_at:
+                return candidates
             looked_at *= 4
 
 
@@ -331,8 +333,8 @@ class _Part:
         """Built when somebody asks: adding documents only needs to know which words are new."""
         count = len(self.words)
         parts = [_grams_of(self.words, first) for first in range(0, count, _AT_ONCE)]
-        grams = np.concatenate([found for found, _ in parts])
-        owners = np.concatenate([found for _, found in parts])
+        grams = np.concatenate([arrays for arrays, _ in parts])
+        owners = np.concatenate([arrays for _, arrays in parts])
         del parts
         order = np.argsort(grams, kind="stable")  # of each trigram, the words in order
         grams, owners = grams[order], owners[order]
@@ -369,16 +371,16 @@ class _Part:
 
     def _holding(self, gram: str) -> NDArray[np.int64]:
         """The words that have this trigram."""
-        found = self._runs.get(gram)
-        if found is None:
+        holders = self._runs.get(gram)
+        if holders is None:
             a, b, c = map(ord, gram)
             key = (a << 2 * _BITS) | (b << _BITS) | c
             _, grams, starts, owners = self._grams
             at = int(np.searchsorted(grams, key))
             if at == len(grams) or grams[at] != key:
                 return owners[:0]
-            found = self._runs[gram] = owners[starts[at] : starts[at + 1]]
-        return found
+            holders = self._runs[gram] = owners[starts[at] : starts[at + 1]]
+        return holders
 
 
 def _grams_of(words: Sequence[str], first: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

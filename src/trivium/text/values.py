@@ -162,9 +162,9 @@ def _clean_value(value: object) -> tuple[MetaValue | None, bool]:
         is_whole = not isinstance(value, str) or len(value) <= LONGEST_TEXT
         return kept, kept is not None and is_whole
     scalars = [_clean_scalar(one) for one in islice(value, MOST_VALUES)]
-    found = tuple(scalar for scalar in scalars if scalar is not None)
+    cleaned = tuple(scalar for scalar in scalars if scalar is not None)
     cut = any(isinstance(one, str) and len(one) > LONGEST_TEXT for one in value)
-    return found if found or not value else None, len(found) == len(value) and not cut
+    return cleaned if cleaned or not value else None, len(cleaned) == len(value) and not cut
 
 
 def _clean_scalar(value: object) -> MetaScalar | None:

@@ -59,15 +59,15 @@ _EVERY = re.compile(
 
 def conditions(text: str, language: str) -> Mapping[int, frozenset[int]]:
     """For each kind of condition which ones the text names."""
-    found: dict[int, set[int]] = {}
+    held_on: dict[int, set[int]] = {}
     days = _days(language)
     for word in map(fold, _WORD.findall(text)):
         if word in _KNOWN:
             kind, number = _KNOWN[word]
-            found.setdefault(kind, set()).add(number)
+            held_on.setdefault(kind, set()).add(number)
         elif word in days:
-            found.setdefault(_OF_WEEK, set()).update(days[word])
-    return {kind: frozenset(numbers) for kind, numbers in found.items()}
+            held_on.setdefault(_OF_WEEK, set()).update(days[word])
+    return {kind: frozenset(numbers) for kind, numbers in held_on.items()}
 
 
 def are_apart(
@@ -87,11 +87,11 @@ def are_apart(
 @cache
 def _days(language: str) -> Mapping[str, tuple[int, ...]]:
     known = lexicon(language or "en").days
-    found: dict[str, tuple[int, ...]]
-    found = {name: (number,) for name, number in known.items() if len(name) > _SHORTEST}
-    found |= {f"{name}s": numbers for name, numbers in found.items()}
-    found |= dict.fromkeys(_WORKDAYS, (1, 2, 3, 4, 5))
-    return found | dict.fromkeys(_WEEKEND, (6, 7))
+    days: dict[str, tuple[int, ...]]
+    days = {name: (number,) for name, number in known.items() if len(name) > _SHORTEST}
+    days |= {f"{name}s": numbers for name, numbers in days.items()}
+    days |= dict.fromkeys(_WORKDAYS, (1, 2, 3, 4, 5))
+    return days | dict.fromkeys(_WEEKEND, (6, 7))
 
 
 def intervals(text: str, language: str) -> Iterator[tuple[int, int, int]]:
@@ -107,8 +107,8 @@ def intervals(text: str, language: str) -> Iterator[tuple[int, int, int]]:
         else:
             unit = fold(match["unit"])
             each = _UNITS.get(unit) or _UNITS[unit.removesuffix("s")]
-            said = fold(match["count"] or "")
+            count = fold(match["count"] or "")
             known = {**numbers, **_NTH, "": 1}
-            days = each * int(said if said.isdecimal() else known.get(said, 0))
+            days = each * int(count if count.isdecimal() else known.get(count, 0))
         if days:
             yield match.start(), match.end(), days

@@ -90,7 +90,7 @@ class Date:
     def fits(self, other: Date) -> bool:
         """Whether the other one says all that this one says."""
         return any(
-            all(not said or said == theirs for said, theirs in zip(mine, known, strict=True))
+            all(not own or own == theirs for own, theirs in zip(mine, known, strict=True))
             for mine in self.readings
             for known in other.readings
         )
@@ -102,11 +102,11 @@ def months(language: str | None) -> Mapping[str, int]:
     one word for different months."""
     if language is not None:
         return lexicon(language).months
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for code in ("en", "de", *languages()):
         for name, month in lexicon(code).months.items():
-            found.setdefault(name, month)
-    return found
+            numbers.setdefault(name, month)
+    return numbers
 
 
 def dates(text: str, language: str | None = "") -> list[Date]:
@@ -131,8 +131,8 @@ def _found(pattern: re.Pattern[str], text: str, language: str | None) -> Iterato
         else:
             readings = _in_figures(match)
         if readings:
-            said = match[0].rstrip(" ,.")
-            yield Date(said, match.start(), match.start() + len(said), readings)
+            written = match[0].rstrip(" ,.")
+            yield Date(written, match.start(), match.start() + len(written), readings)
 
 
 def _in_words(match: re.Match[str], month: int, language: str | None) -> tuple[Reading, ...]:
@@ -171,7 +171,7 @@ def _in_figures(match: re.Match[str]) -> tuple[Reading, ...]:
 def times(text: str, language: str = "") -> list[str]:
     """Everything that says when, as written: dates, weekdays, years, hours, seasons."""
     days = lexicon(language).days
-    found = [(date.start, date.end, date.text) for date in dates(text, language)]
+    placed = [(date.start, date.end, date.text) for date in dates(text, language)]
     others = [(match.start(), match[0]) for match in _TIME.finditer(text)]
     others += [
         (match.start(), match[0])
@@ -182,10 +182,10 @@ def times(text: str, language: str = "") -> list[str]:
         )  # "on Mondays"
         and (match[0][0].isupper() or language)
     ]
-    for at, said in others:
-        if not any(start <= at < end for start, end, _ in found):
-            found.append((at, at + len(said), said))
-    return [said for _, _, said in sorted(found)]
+    for at, written in others:
+        if not any(start <= at < end for start, end, _ in placed):
+            placed.append((at, at + len(written), written))
+    return [written for _, _, written in sorted(placed)]
 
 
 def recurring(text: str) -> list[str]:

@@ -70,7 +70,7 @@ def names(text: str, language: str = "", *, placed: bool = True) -> list[str]:
     """Names of one word or several. The first word of a sentence counts if another capitalised one
     follows, or if it is used as a name elsewhere in the text. `placed`: also names of places, as
     "in Hest" has one."""
-    found, plain = [], _no_names(language)
+    named, plain = [], _no_names(language)
     for match in _NAME.finditer(text):
         parts = [part for part in match[0].split() if fold(part.strip(".,’'")) not in plain]
         if not parts:
@@ -88,8 +88,8 @@ def names(text: str, language: str = "", *, placed: bool = True) -> list[str]:
             if not kinds:
                 continue
             parts = parts[kinds[-1] :][:2]
-        found.append(" ".join(parts))
-    return found
+        named.append(" ".join(parts))
+    return named
 
 
 def subject(text: str) -> str:

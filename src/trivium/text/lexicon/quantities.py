@@ -116,13 +116,13 @@ def quantities(text: str, language: str = "") -> tuple[Quantity, ...]:
     words = lexicon(language)
     percentage = bool(_PERCENTAGE.search(text))
     scales = _table_scales(text)
-    found: list[Quantity] = []
+    written: list[Quantity] = []
     for match in _FIGURE.finditer(text):
         for start, raw in _parts(match):
-            found.append(_quantity(text, start, raw, language, words, percentage, scales))
-    found += _worded(text, words, percentage)
-    found.sort(key=lambda quantity: quantity.start)
-    return tuple(_shared_units(text, found))
+            written.append(_quantity(text, start, raw, language, words, percentage, scales))
+    written += _worded(text, words, percentage)
+    written.sort(key=lambda quantity: quantity.start)
+    return tuple(_shared_units(text, written))
 
 
 def unmatched(
@@ -143,12 +143,12 @@ def unmatched(
 def figures(text: str, language: str = "") -> list[str]:
     """The bare figures of a text in order, written one way: 1,000 is `1000`, 3,5 is `3.5`, twelve
     is `12`; without scale, sign and unit. For the figures that a question names."""
-    found = []
+    digits = []
     for quantity in quantities(text, language):
-        found += [f"{value / quantity.scale:.12g}" for value in quantity.readings] or [
+        digits += [f"{value / quantity.scale:.12g}" for value in quantity.readings] or [
             quantity.text
         ]
-    return found
+    return digits
 
 
 def shared(one: str, other: str, language: str = "") -> bool:
@@ -325,7 +325,7 @@ def _unit(text: str, end: int, words: Lexicon) -> tuple[Unit | None, int]:
 
 
 def _worded(text: str, words: Lexicon, percentage: bool) -> list[Quantity]:
-    found = []
+    worded = []
     for match in _WORD.finditer(text):
         word = fold(match[0])
         number = words.numbers.get(word)
@@ -342,33 +342,33 @@ def _worded(text: str, words: Lexicon, percentage: bool) -> list[Quantity]:
         unit, end = _unit(text, end, words)
         around = text[max(0, start - _NEAR) : end + _NEAR]
         falls = bool(_FALLS.search(around))
-        found.append(
+        worded.append(
             Quantity(
                 text[start:end], start, end, (number * scale,), unit, 0, falls,
                 worded=True, percentage=percentage,
             )
         )  # fmt: skip
-    return found
+    return worded
 
 
-def _shared_units(text: str, found: Sequence[Quantity]) -> list[Quantity]:
+def _shared_units(text: str, read: Sequence[Quantity]) -> list[Quantity]:
     """`3–5 %`, `from 3 to 5 million`: the first figure has the unit of the second."""
-    told = list(found)
-    for at in range(len(told) - 2, -1, -1):
-        quantity, other = told[at], told[at + 1]
+    shared = list(read)
+    for at in range(len(shared) - 2, -1, -1):
+        quantity, other = shared[at], shared[at + 1]
         between = text[quantity.end : other.start]
         if quantity.unit is None and other.unit is not None and _RANGE.fullmatch(between):
             scaled = (value * other.scale for value in quantity.readings if other.scale != 1)
-            told[at] = replace(quantity, unit=other.unit, readings=(*quantity.readings, *scaled))
-    return told
+            shared[at] = replace(quantity, unit=other.unit, readings=(*quantity.readings, *scaled))
+    return shared
 
 
 def _table_scales(text: str) -> tuple[float, ...]:
-    found = set()
+    scales = set()
     for match in _TABLE_SCALE.finditer(text):
         word = (match["scale"] or match["short"]).lower()
-        found.add(next(size for name, size in _SIZES if word.startswith(name)))
-    return tuple(sorted(found))
+        scales.add(next(size for name, size in _SIZES if word.startswith(name)))
+    return tuple(sorted(scales))
 
 
 def _equal(one: float, other: float) -> bool:

@@ -178,17 +178,17 @@ def languages() -> tuple[str, ...]:
 
 
 def _numbers(language: str) -> list[tuple[str, int]]:
-    told = [(fold(word), at) for at, word in enumerate(_COUNTED.get(language, "").split())]
-    ones = [(word, number) for word, number in told if 0 < number < 10]
+    counted = [(fold(word), at) for at, word in enumerate(_COUNTED.get(language, "").split())]
+    ones = [(word, number) for word, number in counted if 0 < number < 10]
     for at, word in enumerate(_TENS.get(language, "").split()):
         ten = fold(word)
-        told.append((ten, 30 + 10 * at))
-    for ten, tens in [pair for pair in told if pair[1] >= 20]:
+        counted.append((ten, 30 + 10 * at))
+    for ten, tens in [pair for pair in counted if pair[1] >= 20]:
         for one, number in ones:
             if language == "en":
-                told.append((f"{ten}-{one}", tens + number))
+                counted.append((f"{ten}-{one}", tens + number))
             elif language == "de":
-                told.append(
+                counted.append(
                     (f"{one.removesuffix('s') if number == 1 else one}und{ten}", tens + number)
                 )
-    return [(word, number) for word, number in told if word != "-"]
+    return [(word, number) for word, number in counted if word != "-"]

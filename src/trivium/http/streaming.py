@@ -13,7 +13,7 @@ from threading import Event
 from time import monotonic
 from typing import Any, TypeAlias
 
-from anyio import to_thread
+from anyio import sleep, to_thread
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -101,7 +101,8 @@ async def stream(
     first = await line.events.get()
     if first is None and (error := task.exception()) is not None:
         raise error
-    return _Streaming(_events(server, request, line, task, first), line)
+    events = _events(server, line, task, first, request)
+    return _Streaming(admitted(server, request, events), line)
 
 
 @dataclass
@@ -145,32 +146,58 @@ class _Streaming(StreamingResponse):
 
 
 async def _events(
-    server: Server, request: Request, line: _Line, task: asyncio.Task[None], first: str | None
+    server: Server, line: _Line, task: asyncio.Task[None], first: str | None, request: Request
 ) -> AsyncIterator[str]:
-    text, spoken = first, monotonic()
-    admission = Admission(server, request)
+    text = first
+    while text is not None:
+        yield text
+        if server.closing.is_set():
+            yield failure(ServerBusy("The server is stopping."), request)
+            return
+        try:
+            text = await asyncio.wait_for(line.events.get(), LOOK_SECONDS)
+        except TimeoutError:
+            text = ""  # nothing new
+    if (error := task.exception()) is not None:
+        yield failure(error, request)
+
+
+async def admitted(
+    server: Server, request: Request, texts: AsyncIterator[str]
+) -> AsyncIterator[str]:
+    """These events (empty: nothing new) as long as the client may listen, and signs of life."""
+    spoken, admission = monotonic(), Admission(server, request)
     with server.streams:
-        while text is not None:
+        async for text in texts:
             try:
                 await admission.check()
             except TriviumError as refused:
                 yield failure(refused, request)
                 return
-            if text:
-                yield text
+            if text or monotonic() - spoken > SIGN_SECONDS:
+                yield text or SIGN
                 spoken = monotonic()
-            elif monotonic() - spoken > SIGN_SECONDS:
-                yield SIGN
-                spoken = monotonic()
-            if server.closing.is_set():
-                yield failure(ServerBusy("The server is stopping."), request)
-                return
-            try:
-                text = await asyncio.wait_for(line.events.get(), LOOK_SECONDS)
-            except TimeoutError:
-                text = ""  # nothing new
-        if (error := task.exception()) is not None:
-            yield failure(error, request)
+
+
+async def looks(
+    server: Server, request: Request, pause: float = LOOK_SECONDS
+) -> AsyncIterator[None]:
+    """Now, and again after each pause, until the client leaves or the server stops."""
+    until = monotonic() + LONGEST_SECONDS
+    while True:
+        yield
+        if server.closing.is_set() or monotonic() > until:
+            return
+        await sleep(pause)
+        if await request.is_disconnected():
+            return
+
+
+def watched(server: Server, request: Request, texts: AsyncIterator[str]) -> StreamingResponse:
+    """Streams the events of someone who looks again and again."""
+    check_room(server)
+    stream = admitted(server, request, texts)
+    return StreamingResponse(stream, media_type=MEDIA_TYPE, headers=HEADERS)
 
 
 def failure(error: BaseException, request: Request) -> str:

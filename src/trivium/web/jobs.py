@@ -13,26 +13,14 @@ from datetime import datetime
 from time import monotonic
 from typing import Annotated
 
-import anyio
 from fastapi import APIRouter, Form, Path, Request
-from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.responses import RedirectResponse, Response
 
 from trivium.core.access import Caller
-from trivium.core.errors import TriviumError
 from trivium.core.pace import TimeLeft, time_left
 from trivium.core.work import REEMBED, Job, JobId, JobState, Task, TaskState, at_work, work_of
 from trivium.http.asked import Adder, Here, Owner, Server
-from trivium.http.streaming import (
-    HEADERS,
-    LONGEST_SECONDS,
-    MEDIA_TYPE,
-    SIGN,
-    SIGN_SECONDS,
-    Admission,
-    check_room,
-    event,
-    failure,
-)
+from trivium.http.streaming import event, looks, watched
 from trivium.library import Library
 from trivium.web.pages import PageRoute, fragment
 
@@ -271,9 +259,7 @@ def views(library: Library, caller: Caller) -> list[JobView]:
 async def events(request: Request, server: Here, caller: Adder) -> Response:
     """Streams `panel` (its HTML and whether anything runs) and `job` (its number and HTML) whenever
     one changes or appears."""
-    check_room(server)
-    stream = _events(server, caller, request)
-    return StreamingResponse(stream, media_type=MEDIA_TYPE, headers=HEADERS)
+    return watched(server, request, _events(server, caller, request))
 
 
 @dataclass
@@ -320,27 +306,14 @@ class _Watch:
 
 async def _events(server: Server, caller: Caller, request: Request) -> AsyncIterator[str]:
     watch = _Watch(server.library, caller)
-    until, spoken = monotonic() + LONGEST_SECONDS, monotonic()
-    admission = Admission(server, request)
-    with server.streams:
-        while not server.closing.is_set() and monotonic() < until:
-            try:
-                await admission.check()
-            except TriviumError as error:
-                yield failure(error, request)
-                return
-            if (moved := await server.read(watch.panel)) is not None:
-                yield event("panel", json.dumps({"html": moved[0], "running": moved[1]}))
-                spoken = monotonic()
-            for number, html in await server.read(watch.news):
-                yield event("job", json.dumps({"id": number, "html": html}))
-                spoken = monotonic()
-            if monotonic() - spoken > SIGN_SECONDS:
-                yield SIGN
-                spoken = monotonic()
-            await anyio.sleep(_LOOK_SECONDS)
-            if await request.is_disconnected():
-                return
+    async for _ in looks(server, request, _LOOK_SECONDS):
+        panel = await server.read(watch.panel)
+        texts = (
+            [event("panel", json.dumps({"html": panel[0], "running": panel[1]}))] if panel else []
+        )
+        for number, html in await server.read(watch.news):
+            texts.append(event("job", json.dumps({"id": number, "html": html})))
+        yield "".join(texts)
 
 
 @router.post("/add/jobs/{id}/cancel")

@@ -9,35 +9,21 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import replace
-from time import monotonic
 from typing import Annotated
 
-import anyio
 from fastapi import Path, Request
 from starlette.responses import StreamingResponse
 
 from trivium.core.access import Caller
 from trivium.core.advice import retold
-from trivium.core.errors import JobNotFound, RightMissing, TriviumError
+from trivium.core.errors import JobNotFound, RightMissing
 from trivium.core.shapes import JobAnswer, TaskAnswer, to_json
 from trivium.core.work import Job
 from trivium.http.answers import JobsAnswer, TasksAnswer
 from trivium.http.asked import Anyone, Here, Owner, Server
 from trivium.http.routes.documents import after
 from trivium.http.routing import Routes
-from trivium.http.streaming import (
-    HEADERS,
-    LONGEST_SECONDS,
-    LOOK_SECONDS,
-    MEDIA_TYPE,
-    SIGN,
-    SIGN_SECONDS,
-    Admission,
-    check_room,
-    described,
-    event,
-    failure,
-)
+from trivium.http.streaming import described, event, looks, watched
 from trivium.operations.listing import ListJobs, ListTasks
 
 router = Routes(prefix="/v1", tags=["jobs"])
@@ -115,34 +101,16 @@ async def follow_job(
 ) -> StreamingResponse:
     """Follow a job as server-sent events: now, and whenever it changes."""
     first = await _seen(server, caller, id)
-    check_room(server)
-    return StreamingResponse(
-        _events(server, first, request, caller), media_type=MEDIA_TYPE, headers=HEADERS
-    )
+    return watched(server, request, _events(server, first, request, caller))
 
 
 async def _events(server: Server, job: Job, request: Request, caller: Caller) -> AsyncIterator[str]:
-    until, spoken = monotonic() + LONGEST_SECONDS, monotonic()
     text, last = "", False
-    admission = Admission(server, request)
-    with server.streams:
-        while True:
-            try:
-                await admission.check()
-            except TriviumError as error:
-                yield failure(error, request)
-                return
-            now = to_json(_told(job, caller))
-            if now != text:
-                yield event("job", now)
-                text, spoken = now, monotonic()
-            elif monotonic() - spoken > SIGN_SECONDS:
-                yield SIGN
-                spoken = monotonic()
-            if last or server.closing.is_set() or monotonic() > until:
-                return
-            last = job.state.has_ended  # its notes are written a moment later
-            await anyio.sleep(LOOK_SECONDS)
-            if await request.is_disconnected():
-                return
+    async for _ in looks(server, request):
+        if text:
             job = await server.read(server.library.jobs.get, job.id)
+        now = to_json(_told(job, caller))
+        yield event("job", now) if now != text else ""
+        if last:
+            return
+        text, last = now, job.state.has_ended  # its notes are written a moment later

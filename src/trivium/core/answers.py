@@ -7,7 +7,7 @@ nothing of models and prompts.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, TypeAlias
@@ -240,3 +240,10 @@ class Done(Told):
 
 
 AnswerEvent: TypeAlias = Step | Token | Citation | Usage | Done
+
+
+def whole(events: Iterable[AnswerEvent]) -> Answer:
+    """The answer with which these events end."""
+    *_, last = events
+    assert isinstance(last, Done)
+    return last.answer

@@ -19,6 +19,7 @@ from trivium.config import Settings
 from trivium.core.access import Caller, Right
 from trivium.core.errors import RequestRefused, RightMissing
 from trivium.core.results import Results
+from trivium.evaluate.judged_sets import JudgedSets
 from trivium.http.callers import Callers
 from trivium.http.guard import FOREIGN
 from trivium.http.limiter import Limiter, asker
@@ -65,6 +66,10 @@ class Server:
     provider: Provider | None = None  # None: people sign in with tokens only
     streams: Streams = field(default_factory=Streams)
     closing: Event = field(default_factory=Event)  # set when streams should end
+
+    @property
+    def judged_sets(self) -> JudgedSets:
+        return JudgedSets(self.library.backend.shelf)
 
     def searched(self, results: Results, caller: Caller) -> None:
         """Log a search."""

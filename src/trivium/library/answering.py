@@ -11,7 +11,16 @@ from time import monotonic
 from trivium.answer.likeness import WordVectors
 from trivium.answer.passages import passage_of
 from trivium.answer.suggest import candidates
-from trivium.core.answers import Answer, AnswerEvent, Conversation, Depth, Done, KeptTurn, Turn
+from trivium.core.answers import (
+    Answer,
+    AnswerEvent,
+    Conversation,
+    Depth,
+    Done,
+    KeptTurn,
+    Turn,
+    whole,
+)
 from trivium.core.errors import BadSetting, ConversationNotFound, LibraryReadOnly
 from trivium.core.results import Results
 from trivium.core.types import OWNER, DocumentId, Where
@@ -70,10 +79,11 @@ class Answering:
                 continue
             if monotonic() > until or len(seen) == most:
                 return
-            *_, last = self.ask_stream(trial.question, within=within, depth=Depth.ONCE, quoted=True)
-            assert isinstance(last, Done)
-            cited = {citation.document for citation in last.answer.citations}
-            if not last.answer.refused and trial.holds in last.answer.text and document in cited:
+            answer = whole(
+                self.ask_stream(trial.question, within=within, depth=Depth.ONCE, quoted=True)
+            )
+            cited = {citation.document for citation in answer.citations}
+            if not answer.refused and trial.holds in answer.text and document in cited:
                 seen.add(document)
                 yield trial.question
 
@@ -90,13 +100,12 @@ class Answering:
     ) -> Answer:
         """Answer a question from at most `limit` passages (None: the setting `ask.limit`); each
         statement cites its passages. `ask_stream` returns the same piece by piece."""
-        for event in self.ask_stream(
-            question, history=history, limit=limit, filters=filters, within=within,
-            conversation=conversation, depth=depth,
-        ):  # fmt: skip
-            if isinstance(event, Done):
-                return event.answer
-        raise AssertionError("an answer always ends")
+        return whole(
+            self.ask_stream(
+                question, history=history, limit=limit, filters=filters, within=within,
+                conversation=conversation, depth=depth,
+            )
+        )  # fmt: skip
 
     def ask_stream(
         self,

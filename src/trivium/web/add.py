@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Request
@@ -67,10 +66,9 @@ async def upload(request: Request, server: Here, caller: Adder) -> Response:
             password=_given(form, "password") or "",
         )
         for file in sorted(files, key=lambda sized: sized.size or 0):  # many can be searched soon
-            take = partial(
+            await server.read(
                 server.library.uploads.receive_later, caller, file.filename or "", file.file, wanted
             )
-            await server.read(take)
             server.wake()
     return RedirectResponse("/add#jobs", 303)
 
@@ -132,16 +130,15 @@ async def watch_folder(
     ignore: Annotated[str, Form(max_length=10_000)] = "",
 ) -> Response:
     rules = [line.strip() for line in ignore.splitlines() if line.strip()]
-    call = partial(
-        server.library.folders.add,
-        path.strip(),
-        collection=wanted.collection or "default",
-        category=wanted.category,
-        audience=wanted.audience,
-        ignore=rules[:_MOST_RULES],
-    )
     try:
-        await server.read(call)
+        await server.read(
+            server.library.folders.add,
+            path.strip(),
+            collection=wanted.collection or "default",
+            category=wanted.category,
+            audience=wanted.audience,
+            ignore=rules[:_MOST_RULES],
+        )
     except TriviumError as error:
         typed = {"path": path, "ignore": ignore} | _typed(wanted)
         return await _page(request, server, caller, error, {"folder": typed})

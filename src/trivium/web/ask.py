@@ -32,6 +32,7 @@ from trivium.core.answers import (
     Step,
     Token,
     Turn,
+    whole,
 )
 from trivium.core.errors import ConversationNotFound, RequestInvalid, TriviumError
 from trivium.core.shapes import to_json
@@ -161,7 +162,7 @@ async def ask(request: Request, server: Here, caller: Searcher, asked: AskedForm
     before = await server.read(_before, server, caller, asked)
     try:
         events = await _begun(server, caller, asked)
-        answer = await server.asking.run(_whole, events)
+        answer = await server.asking.run(whole, events)
     except TriviumError as error:
         return await _page(request, server, caller, asked, before, error)
     turns = [*before, _said(answer, asked)]
@@ -225,12 +226,6 @@ async def _begun(
         depth=Depth.DEEP if form.deep else None,
     )
     return server.library.queries.answering(form.question, events, caller.id)
-
-
-def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:
-    *_, last = events
-    assert isinstance(last, Done)
-    return last.answer
 
 
 def _before(server: Server, caller: Caller, form: AskForm) -> list[Said]:

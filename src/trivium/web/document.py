@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import accumulate
 from typing import Annotated
 
@@ -157,8 +156,7 @@ async def document(
     origin = replace(SearchState.of(QueryParams(from_)), queries=queries, explain=None)
     start, _, end = cited.partition("-")
     place = Place(passage, page_, (int(start), int(end)) if cited else None)
-    call = partial(_look, server, id, caller.within(), origin, place, similar)
-    view = await server.read(call)
+    view = await server.read(_look, server, id, caller.within(), origin, place, similar)
     return page(request, caller, "document.html", {"view": view})
 
 

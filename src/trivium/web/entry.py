@@ -7,7 +7,6 @@ is the session, so it ends as every token does, in all processes.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 from urllib.parse import quote, unquote
 
@@ -86,8 +85,8 @@ async def start(
     if server.provider is None or is_foreign(request):
         return RedirectResponse("/login", 303)
     attempt = Attempt()
-    address = partial(server.provider.address, attempt, silently=renew)
-    answer = RedirectResponse(await server.fetching.run(address), 303)
+    address = await server.fetching.run(server.provider.address, attempt, silently=renew)
+    answer = RedirectResponse(address, 303)
     answer.set_cookie(
         _ATTEMPT,
         f"{attempt.secret}.{quote(back_to(next), safe='')}",
@@ -111,9 +110,10 @@ async def done(request: Request, server: Here) -> Response:
         )
     if server.provider.needs_person(request.query_params):
         return RedirectResponse(f"/login?{query({'next': back_to(unquote(following))})}", 303)
-    finish = partial(server.provider.person, dict(request.query_params), Attempt(secret))
-    person = await server.fetching.run(finish)
-    create = partial(
+    person = await server.fetching.run(
+        server.provider.person, dict(request.query_params), Attempt(secret)
+    )
+    _, token = await server.fetching.run(
         server.library.tokens.create,
         audiences=person.grant.audiences,
         rights=person.grant.rights,
@@ -122,7 +122,6 @@ async def done(request: Request, server: Here) -> Response:
         person=person.id,
         session=person.session,
     )
-    _, token = await server.fetching.run(create)
     answer = page(
         request, None, "leading_on.html", {"next": back_to(unquote(following)), "did": "Signed in"}
     )

@@ -48,10 +48,6 @@ class Chart:
     told: str
 
 
-def judged_sets(server: Server) -> JudgedSets:
-    return JudgedSets(server.library.backend.shelf)
-
-
 @router.get("/evaluate")
 async def sets(
     request: Request, server: Here, caller: Owner, q: judge.Asked = "", name: Id = ""
@@ -60,7 +56,7 @@ async def sets(
     if q.strip() and name.strip():
         place = quote(name.strip(), safe="")
         return RedirectResponse(f"/evaluate/{place}/judge?{query({'q': q.strip()})}", 303)
-    saved = await server.read(judged_sets(server).all)
+    saved = await server.read(server.judged_sets.all)
     documents = sum(
         collection.documents
         for collection in await server.read(server.library.documents.collections)
@@ -87,7 +83,7 @@ def _make(server: Server, name: str, count: int) -> None:
             "Couldn't generate queries from your documents.",
             fix="Add documents with headings or whole sentences.",
         )
-    judged_sets(server).synthesise(name, made, seed=0)
+    server.judged_sets.synthesise(name, made, seed=0)
 
 
 @router.get("/evaluate/{name}")
@@ -95,7 +91,7 @@ async def show(
     request: Request, server: Here, caller: Owner, name: Name, run: Id = "", against: Id = ""
 ) -> Response:
     """A set with one of its runs (by default the newest), optionally compared with another."""
-    values = await server.read(_shown, judged_sets(server), name, run, against)
+    values = await server.read(_shown, server.judged_sets, name, run, against)
     return page(request, caller, "evaluated.html", values)
 
 
@@ -203,7 +199,7 @@ async def run(server: Here, caller: Owner, name: Name) -> Response:
 
 
 def _run(server: Server, name: str) -> str:
-    judged = judged_sets(server)
+    judged = server.judged_sets
     with judged.folder_of(name) as folder:
         evaluation = evaluate(folder, server.settings, library=server.library)
     return judged.keep(name, evaluation)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
@@ -69,6 +68,5 @@ async def restore(
     server: Here, caller: Keeper, id: Id, number: Annotated[int, Form(ge=1, le=2**31)]
 ) -> Response:
     """Make an old interpretation's text the active one again, as a new interpretation."""
-    call = partial(server.library.restore, id, number, within=caller.within())
-    await server.writing.run(call)
+    await server.writing.run(server.library.restore, id, number, within=caller.within())
     return RedirectResponse(f"/documents/{id}/history", 303)

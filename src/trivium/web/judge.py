@@ -65,11 +65,11 @@ async def judge(
 
 def _judge(server: Server, name: str, text: str, document: int, grade: int | None) -> None:
     judged = server.library.documents.get(document)
-    JudgedSets(server.library.backend.shelf).judge(name, text, named(judged), grade)
+    server.judged_sets.judge(name, text, named(judged), grade)
 
 
 def _shown(server: Server, name: str, text: str) -> dict[str, object]:
-    queries, grades = _said(JudgedSets(server.library.backend.shelf), name)
+    queries, grades = _said(server.judged_sets, name)
     known_as = next((id_ for id_, known in queries.items() if known == text), "")
     judgments = grades.get(known_as, {})
     pooled: list[Judged] = []

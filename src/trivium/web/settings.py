@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request
@@ -127,7 +126,7 @@ async def create_token(
             raise BadSetting(
                 "You chose all labels and named some.", fix="Clear the labels or the checkbox."
             )
-        call = partial(
+        token, text = await server.read(
             server.library.tokens.create,
             audiences=None if every else labels,
             collections=collection or None,
@@ -136,7 +135,6 @@ async def create_token(
             name=name.strip(),
             quota=Quota(documents, bytes, searches),
         )
-        token, text = await server.read(call)
     except InputError as error:
         typed = {"name": name, "audiences": audiences, "every": every, "expires": expires}
         typed |= {"collection": collection or (), "right": right or ()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 from fastapi import Path, Request
@@ -39,14 +38,13 @@ Id = Annotated[int, Path(ge=1, le=_LARGEST, description="The document's id.")]
 @router.get("/documents")
 async def list_documents(server: Here, caller: Reader, asked: ListDocuments) -> DocumentsAnswer:
     """List documents by id, a page at a time."""
-    call = partial(
+    documents = await server.read(
         server.library.documents.all,
         caller.within(),
         where=asked.where,
         after=after(asked.cursor),
         limit=asked.limit + 1,
     )
-    documents = await server.read(call)
     listed = documents[: asked.limit]
     more = str(listed[-1].id) if len(documents) > asked.limit else None
     return DocumentsAnswer([DocumentAnswer.of(document) for document in listed], more)
@@ -108,7 +106,7 @@ async def show_passage(
     asked: ShowPassage,
 ) -> PassageAnswer:
     """Get one passage, counted from 0, with its neighbours."""
-    call = partial(
+    passage, neighbours = await server.read(
         server.library.documents.passage,
         id,
         index,
@@ -116,7 +114,6 @@ async def show_passage(
         after=asked.around,
         within=caller.within(),
     )
-    passage, neighbours = await server.read(call)
     return PassageAnswer(
         DocumentAnswer.of(passage.document),
         ChunkAnswer.of(passage),
@@ -128,7 +125,7 @@ async def show_passage(
 @router.get("/documents/{id}/similar", responses=responses(409))
 async def similar(server: Here, caller: Reader, id: Id, asked: Similar) -> SearchAnswer:
     """Find similar documents; with the number of a passage, similar passages."""
-    call = partial(
+    results = await server.read(
         server.library.similar,
         id,
         asked.limit,
@@ -137,7 +134,7 @@ async def similar(server: Here, caller: Reader, id: Id, asked: Similar) -> Searc
         filters=Filters(where=asked.where),
         within=caller.within(),
     )
-    return answer(await server.read(call), explain=asked.explain)
+    return answer(results, explain=asked.explain)
 
 
 @router.get("/documents/{id}/interpretations")

@@ -9,7 +9,7 @@ from fastapi import Path, Request
 from starlette.responses import StreamingResponse
 
 from trivium.core.errors import DocumentNotFound
-from trivium.evaluate.judged_sets import JudgedSet, JudgedSets
+from trivium.evaluate.judged_sets import JudgedSet
 from trivium.evaluate.judging import named
 from trivium.evaluate.run import evaluate
 from trivium.evaluate.saved import EvaluationAnswer, WholeComparison, WholeEvaluation
@@ -36,13 +36,9 @@ Name = Annotated[str, Path(min_length=1, max_length=100)]
 RunId = Annotated[str, Path(min_length=1, max_length=100)]
 
 
-def _judged_sets(server: Server) -> JudgedSets:
-    return JudgedSets(server.library.backend.shelf)
-
-
 @router.get("/evaluations")
 async def list_evaluations(server: Here, caller: Owner) -> SetsAnswer:
-    judged_sets = await server.read(_judged_sets(server).all)
+    judged_sets = await server.read(server.judged_sets.all)
     return SetsAnswer(judged_sets)
 
 
@@ -54,12 +50,12 @@ async def generate_evaluation(server: Here, caller: Owner, body: GenerateEvaluat
 
 def _make_up(server: Server, body: GenerateEvaluation) -> JudgedSet:
     made = synthesise(server.library, body.queries, body.seed)
-    return _judged_sets(server).synthesise(body.name, made, body.seed)
+    return server.judged_sets.synthesise(body.name, made, body.seed)
 
 
 @router.get("/evaluations/{name}/runs")
 async def list_runs(server: Here, caller: Owner, name: Name) -> RunsAnswer:
-    saved_runs = await server.read(_judged_sets(server).runs, name)
+    saved_runs = await server.read(server.judged_sets.runs, name)
     return RunsAnswer([RunAnswer(run.id, EvaluationAnswer.of(run.found)) for run in saved_runs])
 
 
@@ -75,7 +71,7 @@ async def run_evaluation(
     server: Here, caller: Owner, request: Request, name: Name, body: RunEvaluation
 ) -> StreamingResponse:
     """Measure each signal, the fused and the reranked results on a set, and save the run."""
-    judged = _judged_sets(server)
+    judged = server.judged_sets
     await server.read(judged.check, name)
 
     def work(tell: Tell) -> None:
@@ -108,7 +104,7 @@ class _Progress:
 
 @router.get("/evaluations/{name}/runs/{run}")
 async def show_run(server: Here, caller: Owner, name: Name, run: RunId) -> WholeRunAnswer:
-    saved_run = await server.read(_judged_sets(server).run, name, run)
+    saved_run = await server.read(server.judged_sets.run, name, run)
     return WholeRunAnswer(saved_run.id, WholeEvaluation.of(saved_run.found))
 
 
@@ -117,7 +113,7 @@ async def compare_runs(
     server: Here, caller: Owner, name: Name, asked: CompareRuns
 ) -> WholeComparison:
     """Compare two saved evaluations, and say whether the difference may be chance."""
-    comparison = await server.read(_judged_sets(server).compared, name, asked.run, asked.against)
+    comparison = await server.read(server.judged_sets.compared, name, asked.run, asked.against)
     return WholeComparison.of(comparison)
 
 
@@ -136,12 +132,12 @@ async def judge(server: Here, caller: Owner, name: Name, body: Judge) -> Judgmen
 
 def _judge(server: Server, name: str, body: Judge) -> JudgmentsAnswer:
     document = server.library.documents.get(body.document)
-    _judged_sets(server).judge(name, body.query, named(document), body.grade)
+    server.judged_sets.judge(name, body.query, named(document), body.grade)
     return _judged(server, name, body.query)
 
 
 def _judged(server: Server, name: str, query: str) -> JudgmentsAnswer:
-    judgments = _judged_sets(server).judgments(name)
+    judgments = server.judged_sets.judgments(name)
     grades = next(
         (judgments.grades.get(id_, {}) for id_, text in judgments.queries.items() if text == query),
         {},

@@ -88,8 +88,8 @@ async def add(server: Here, caller: Adder, request: Request, asked: Upload) -> A
             raise RequestInvalid("body.file: the form has no file.")
         wanted, name = _wanted(form), file.filename or ""
         if not asked.wait:
-            take = partial(server.library.uploads.receive_later, caller, name, file.file, wanted)
-            job = await server.read(take)
+            receive_later = server.library.uploads.receive_later
+            job = await server.read(receive_later, caller, name, file.file, wanted)
             server.wake()
             return Answered(TakenAnswer(JobAnswer.of(job)), 202)
         receive = partial(server.library.uploads.receive, caller, name, file.file, wanted)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
 from typing import Annotated
@@ -10,7 +9,7 @@ from typing import Annotated
 from fastapi import Path, Request
 from starlette.responses import Response
 
-from trivium.core.answers import Answer, AnswerEvent, Done
+from trivium.core.answers import Answer, AnswerEvent, Done, whole
 from trivium.core.types import Told
 from trivium.http.answers import Answered, ConversationsAnswer, ForgottenAnswer, TurnsAnswer
 from trivium.http.asked import Here, Reader, Searcher
@@ -56,7 +55,7 @@ async def ask(server: Here, caller: Searcher, request: Request, body: Ask) -> Re
 
     if b.stream:
         return await stream(server, request, server.asking, work)
-    answer = await server.asking.run(_whole, events)
+    answer = await server.asking.run(whole, events)
     return Answered(replace(answer, conversation=name or ""))
 
 
@@ -64,12 +63,6 @@ def _said(event: AnswerEvent, conversation: str) -> tuple[str, Told]:
     """An event, with the caller's own name of the conversation."""
     shown = replace(event.answer, conversation=conversation) if isinstance(event, Done) else event
     return type(event).__name__.lower(), shown
-
-
-def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:
-    *_, last = events
-    assert isinstance(last, Done)
-    return last.answer
 
 
 @router.get("/conversations")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from trivium.core.answers import Quotation
 from trivium.core.results import Results
 from trivium.http.answers import CollectionsAnswer, SearchAnswer, SuggestAnswer
@@ -19,10 +17,9 @@ router = Routes(prefix="/v1", tags=["search"])
 @router.post("/search")
 async def search(server: Here, caller: Searcher, body: Search) -> SearchAnswer:
     """Search by meaning, words and spelling at once."""
-    call = partial(
+    results = await server.read(
         server.library.search, body.query, options=body, filters=body, within=caller.within()
     )
-    results = await server.read(call)
     server.searched(results, caller)
     return answer(results, explain=body.explain)
 
@@ -37,17 +34,17 @@ async def quote(server: Here, caller: Searcher, body: Quote) -> Quotation:
     """Find the document, page and paragraph that a pasted text comes from, and what was changed in
     it. No places: it is not in the documents; `similar` has nearly the same words with other
     figures or dates."""
-    call = partial(
+    return await server.read(
         server.library.quote, body.text, body.limit, filters=body, within=caller.within()
     )
-    return await server.read(call)
 
 
 @router.get("/suggest")
 async def suggest(server: Here, caller: Reader, asked: Suggest) -> SuggestAnswer:
     """Suggest completions, in words of documents that the caller may see."""
-    call = partial(server.library.suggest, asked.q, asked.limit, caller.within())
-    return SuggestAnswer(await server.read(call))
+    within = caller.within()
+    suggestions = await server.read(server.library.suggest, asked.q, asked.limit, within)
+    return SuggestAnswer(suggestions)
 
 
 @router.get("/collections")

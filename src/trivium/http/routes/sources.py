@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
-from functools import partial
 from typing import Annotated
 
 from fastapi import Path
@@ -28,7 +27,7 @@ async def list_folders(server: Here, caller: Owner) -> SourcesAnswer:
 async def watch_folder(server: Here, caller: Owner, body: WatchFolder) -> SourceAnswer:
     """Watch a folder on the server's machine: the server adds its files and keeps up as they
     change."""
-    call = partial(
+    folder = await server.read(
         server.library.folders.add,
         body.path,
         collection=body.collection,
@@ -36,7 +35,7 @@ async def watch_folder(server: Here, caller: Owner, body: WatchFolder) -> Source
         audience=body.audience,
         ignore=body.ignore,
     )
-    return _told(server, await server.read(call))
+    return _told(server, folder)
 
 
 @router.delete("/sources/{id}")

@@ -111,8 +111,9 @@ async def check_sync(server: Here, caller: Owner, name: Name) -> CheckedSyncAnsw
 @router.get("/sync/{name}/verify", responses=responses(502))
 async def verify_sync(server: Here, caller: Owner, name: Name, asked: VerifySync) -> VerifiedAnswer:
     """Compare the source with the library item by item. Changes nothing."""
-    act = partial(server.library.sync.verify, name, ids_only=asked.ids, longest_wait=LONGEST_WAIT)
-    verified = await server.read(act)
+    verified = await server.read(
+        server.library.sync.verify, name, ids_only=asked.ids, longest_wait=LONGEST_WAIT
+    )
     rows = [
         DifferenceAnswer(difference.item, difference.kind, difference.reason)
         for difference in verified.differences
@@ -124,8 +125,8 @@ async def verify_sync(server: Here, caller: Owner, name: Name, asked: VerifySync
 async def remove_sync(
     server: Here, caller: Owner, name: Name, asked: RemoveSync
 ) -> RemovedSyncAnswer:
-    act = partial(server.library.sync.remove, name, keep_documents=asked.keep_documents)
-    return RemovedSyncAnswer(name, await server.read(act))
+    count = await server.read(server.library.sync.remove, name, keep_documents=asked.keep_documents)
+    return RemovedSyncAnswer(name, count)
 
 
 async def _changed(server: Server, act: partial[KeptSource]) -> SyncAnswer:

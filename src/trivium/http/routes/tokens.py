@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 from fastapi import Path
@@ -33,17 +32,15 @@ def tokens_with_use(server: Server) -> list[tuple[AccessToken, Quota, dict[str, 
 @router.post("/tokens", response_model=NewTokenAnswer, status_code=201)
 async def create_token(server: Here, caller: Owner, body: CreateToken) -> Answered:
     """Create a token. Only this answer contains its secret."""
-    b = body
-    call = partial(
+    created, text = await server.read(
         server.library.tokens.create,
-        audiences=b.labels,
-        collections=b.collections,
-        rights=b.rights,
-        expires=b.expires,
-        name=b.name,
-        quota=b.quota,
+        audiences=body.labels,
+        collections=body.collections,
+        rights=body.rights,
+        expires=body.expires,
+        name=body.name,
+        quota=body.quota,
     )
-    created, text = await server.read(call)
     answer = NewTokenAnswer.of(created, token=text, needed=_needed(server))
     return Answered(answer, 201, headers={"Cache-Control": "no-store"})
 

@@ -16,8 +16,7 @@ from tests.endpoint import (
 )
 from tests.language_model import DIMENSIONS, KEY, NAME
 
-from trivium import config
-from trivium.config import Settings
+from trivium.config import Settings, secrets
 from trivium.core.errors import BadSetting, ModelChanged, ModelUnavailable
 from trivium.core.types import Labels, Signal
 from trivium.library import Library, embedder_for, generator_for, remote_reranker_for
@@ -218,16 +217,16 @@ def test_the_key_comes_from_the_environment_or_a_file(
 ) -> None:
     file = tmp_path / "key"
     file.write_text("sk-from-file\n")
-    assert config.key("embed", None) == ""
-    assert config.key("embed", file) == "sk-from-file"
+    assert secrets.key("embed", None) == ""
+    assert secrets.key("embed", file) == "sk-from-file"
     monkeypatch.setenv("TRIVIUM_EMBED_KEY", " sk-from-environment ")
-    assert config.key("embed", file) == "sk-from-environment"
-    assert config.key("rerank", file) == "sk-from-file"
+    assert secrets.key("embed", file) == "sk-from-environment"
+    assert secrets.key("rerank", file) == "sk-from-file"
     with pytest.raises(BadSetting, match=r"`rerank.key_file`.*No such file"):
-        config.key("rerank", tmp_path / "none")
+        secrets.key("rerank", tmp_path / "none")
     file.write_bytes(b"\xff")
     with pytest.raises(BadSetting, match="it isn't text"):
-        config.key("rerank", file)
+        secrets.key("rerank", file)
 
 
 @pytest.mark.parametrize("role", ["embed", "rerank", "generate"])

@@ -10,8 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 from tests.serving.shelf import client, shelve, until
 
-from trivium import config
-from trivium.config import Settings
+from trivium.config import Settings, secrets
 from trivium.core.errors import BadSetting
 from trivium.library import Library
 
@@ -119,10 +118,10 @@ def test_the_operator_lists_secrets_and_addresses(
         assert owner.post("/v1/sync", json=body).status_code == 201
         body |= {"name": "b", "options": {"url": "https://slack.example/api/"}}
         assert owner.post("/v1/sync", json=body).status_code == 201
-        assert config.secret("token", "name:slack", settings.sync_secrets) == "xoxb-listed"
+        assert secrets.secret("token", "name:slack", settings.sync_secrets) == "xoxb-listed"
     for wrong in ("slack", "slack=xoxb-itself", "=env:X"):
         with pytest.raises(BadSetting):
-            config.listed_secrets(wrong)
+            secrets.listed_secrets(wrong)
 
 
 def test_a_secret_that_was_sent_is_stored_encrypted(
@@ -133,7 +132,7 @@ def test_a_secret_that_was_sent_is_stored_encrypted(
         body = {"name": "a", "kind": "slack", "secrets": {"token": "xoxb-sent-by-someone"}}
         assert owner.post("/v1/sync", json=body).status_code == 201
         stored = library.sync.get("a").secrets["token"]
-        assert config.secret("token", stored) == "xoxb-sent-by-someone"
+        assert secrets.secret("token", stored) == "xoxb-sent-by-someone"
         for file in (tmp_path / "library").rglob("*"):
             assert not file.is_file() or b"xoxb-sent" not in file.read_bytes(), file
         key = tmp_path / "here" / "secret.key"
@@ -145,16 +144,16 @@ def test_a_secret_that_was_sent_is_stored_encrypted(
             assert library.sync.get("a") == plain  # it is syncing: later
         library.sync.due()
         sealed = library.sync.get("a").secrets["token"]
-        assert config.secret("token", sealed) == "xoxb-of-0.1" not in sealed
+        assert secrets.secret("token", sealed) == "xoxb-of-0.1" not in sealed
         monkeypatch.setenv("TRIVIUM_CONFIG", str(tmp_path / "there" / "config.toml"))
         with pytest.raises(BadSetting, match="another key"):  # no key, on another machine
-            config.secret("token", stored)
-        assert config.sealed("value:x") != "value:x"
+            secrets.secret("token", stored)
+        assert secrets.sealed("value:x") != "value:x"
         with pytest.raises(BadSetting, match="another key"):
-            config.secret("token", stored)
+            secrets.secret("token", stored)
         monkeypatch.setenv("TRIVIUM_SECRET_KEY", key.read_text())
-        assert config.secret("token", stored) == "xoxb-sent-by-someone"
+        assert secrets.secret("token", stored) == "xoxb-sent-by-someone"
         monkeypatch.setenv("TRIVIUM_SECRET_KEY", "short")
         with pytest.raises(BadSetting, match="isn't a key"):
-            config.sealed("value:x")
-    assert config.sealed("env:NAME") == "env:NAME"
+            secrets.sealed("value:x")
+    assert secrets.sealed("env:NAME") == "env:NAME"

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from tests.sources.imap_server import Mail, serving_mail
 
-from trivium import config
+from trivium.config import secrets
 from trivium.core.errors import BadSetting, SourceNonsense, SourceRefused, SourceUnreachable
 from trivium.ports import Failed, Put, SourceAsked, SyncSource
 from trivium.sources.imap import KIND, Account, ImapSource, _uids_of
@@ -142,12 +142,12 @@ def test_options_of_an_account() -> None:
 
 def test_a_command_prints_a_secret() -> None:
     say = f"command:{sys.executable} -c"
-    assert config.secret("token", f"{say} \"print(' good ')\"") == "good"
+    assert secrets.secret("token", f"{say} \"print(' good ')\"") == "good"
     for what in ("exit(3)", "pass"):
         with pytest.raises(BadSetting, match="The command that should print the token failed"):
-            config.secret("token", f'{say} "{what}"')
+            secrets.secret("token", f'{say} "{what}"')
     with pytest.raises(BadSetting, match="failed"):
-        config.secret("token", "command:/no/such/program")
+        secrets.secret("token", "command:/no/such/program")
 
 
 def test_words_that_begin_with_from_do_not_split_a_mail(tmp_path: Path) -> None:

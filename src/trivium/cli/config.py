@@ -19,34 +19,24 @@ def config_command(shell: Shell) -> None:
     """
     from rich.text import Text
 
-    from trivium.config import config_file, described, names, shown
+    from trivium.config import config_file, listed, names
+    from trivium.core.shapes import as_json
 
     effective = shell.settings()
-    settings = []
-    for name, default, variable, help_ in described():
-        value = getattr(effective.settings, names()[name])
-        settings.append(
-            {
-                "name": name,
-                "value": value if isinstance(value, int | float | None) else str(value),
-                "default": default,
-                "origin": effective.origins[name],
-                "variable": variable,
-                "help": help_,
-            }
-        )
+    settings = listed(effective)
     if shell.json:
-        shell.emit({"file": str(config_file()), "settings": settings})
+        values = [getattr(effective.settings, names()[setting.name]) for setting in settings]
+        typed = [value if isinstance(value, int | float | None) else str(value) for value in values]
+        rows = [as_json(s) | {"value": value} for s, value in zip(settings, typed, strict=True)]
+        shell.emit({"file": str(config_file()), "settings": rows})
         return
-    rows = [
-        [name, shown(getattr(effective.settings, attribute)), effective.origins[name], help_]
-        for (name, _, _, help_), attribute in zip(described(), names().values(), strict=True)
-    ]
     if shell.out.is_terminal:  # a table of four columns breaks the names at 80
-        for name, value, origin, help_ in rows:
-            text = f"{name} = {value}" + ("" if origin == "default" else f"  ({origin})")
-            shell.say(printable(text))
-            shell.say(Text(help_, style="dim"), indent=4)
+        for setting in settings:
+            origin = f"  ({setting.origin})" if setting.changed else ""
+            shell.say(printable(f"{setting.name} = {setting.value}{origin}"))
+            shell.say(Text(setting.help, style="dim"), indent=4)
     else:
-        shell.table(("name", "value", "origin", "meaning"), rows)
+        columns = ("name", "value", "origin", "meaning")
+        shell.table(columns, [(s.name, s.value, s.origin, s.help) for s in settings])
+    variable = settings[-1].variable
     shell.note(f"Change them in {config_file()} or with environment variables such as {variable}.")

@@ -40,7 +40,7 @@ def slack_command(shell: Shell, token: str, app_token: str, url: str) -> None:
 
     from threading import Event
 
-    from trivium.config import secret
+    from trivium.config.secrets import secret
     from trivium.integrations.slack_bot import SlackBot
     from trivium.sources.service import Service
     from trivium.sources.slack import URL

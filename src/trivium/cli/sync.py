@@ -179,7 +179,7 @@ def ask_for(
     kind: SourceKind, given: dict[str, str], named: dict[str, str], ask: Callable[[str], str]
 ) -> None:
     """Ask for the options that a kind needs, and where its secrets are, if nobody said so."""
-    from trivium.config import usual_secret
+    from trivium.config.secrets import usual_secret
     from trivium.sources.kinds import usual_variable
 
     for option in kind.required:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from starlette.responses import JSONResponse
 
+from trivium.config import SettingAnswer
 from trivium.core.answers import Conversation, Turn
 from trivium.core.results import Suggestion
 from trivium.core.shapes import (
@@ -89,15 +90,6 @@ class CallerAnswer(Shape, kw_only=True):
     audiences: Sequence[str] | None = said("Labels besides `all`; null: all labels.")
     collections: Sequence[str] | None = said("Collections; null: all collections.")
     rights: Sequence[str]
-
-
-class SettingAnswer(Shape, kw_only=True):
-    name: str
-    value: str
-    default: str
-    origin: str = said("default, the file's path, environment, command line, preset.")
-    variable: str = said("The environment variable for this setting.")
-    help: str
 
 
 class SettingsAnswer(Shape):

@@ -19,7 +19,8 @@ from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus, urlencode, urlsplit
 
-from trivium.config import Settings, key
+from trivium.config import Settings
+from trivium.config.secrets import key
 from trivium.core.access import Right
 from trivium.core.errors import BadSetting, ExtraMissing, SignInAway, SignInRefused, install
 

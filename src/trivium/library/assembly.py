@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from trivium.config import Settings, key
+from trivium.config import Settings
+from trivium.config.secrets import key
 from trivium.core.errors import BadSetting, ModelUnavailable
 from trivium.core.types import OWNER
 from trivium.models import cuda

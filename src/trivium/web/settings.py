@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request
@@ -11,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from trivium import __version__
 from trivium.chunk.choose import STRATEGIES
-from trivium.config import config_file, described, names, shown
+from trivium.config import Effective, SettingAnswer, config_file, listed
 from trivium.core.access import MOST_OF_QUOTA, Caller, Quota, Right
 from trivium.core.errors import BadSetting, InputError, TriviumError
 from trivium.http.asked import Here, Owner, Server
@@ -37,24 +36,6 @@ _Limit = Annotated[int, Form(ge=0, le=MOST_OF_QUOTA)]
 _Names = Annotated[list[str] | None, Form(max_length=MOST_NAMES)]
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    name: str
-    value: str
-    default: str
-    origin: str
-    variable: str
-    help: str
-
-    @property
-    def changed(self) -> bool:
-        return self.origin != "default"
-
-    def speaks_of(self, words: Sequence[str]) -> bool:
-        text = f"{self.name} {self.value} {self.origin} {self.help}".lower()
-        return all(word in text for word in words)
-
-
 @router.get("/settings")
 async def settings(
     request: Request,
@@ -66,8 +47,8 @@ async def settings(
     """Read-only: the page can't change what a file or the environment sets."""
     matches = [
         setting
-        for setting in _settings(server)
-        if setting.speaks_of(find.lower().split()) and (setting.changed or not changed)
+        for setting in listed(Effective(server.settings, server.origins))
+        if _speaks_of(setting, find.lower().split()) and (setting.changed or not changed)
     ]
     groups = {
         heading: [setting for setting in matches if setting.name.partition(".")[0] in beginnings]
@@ -85,18 +66,9 @@ async def settings(
     return page(request, caller, "settings.html", values)
 
 
-def _settings(server: Server) -> list[Setting]:
-    return [
-        Setting(
-            name,
-            shown(getattr(server.settings, names()[name])),
-            default,
-            server.origins.get(name, "default"),
-            variable,
-            help_,
-        )
-        for name, default, variable, help_ in described()
-    ]
+def _speaks_of(setting: SettingAnswer, words: Sequence[str]) -> bool:
+    text = f"{setting.name} {setting.value} {setting.origin} {setting.help}".lower()
+    return all(word in text for word in words)
 
 
 @router.get("/settings/tokens")

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from starlette.responses import PlainTextResponse
 
 from trivium import __version__
-from trivium.config import config_file, described, names, shown
+from trivium.config import Effective, config_file, listed
 from trivium.config.presets import PRESETS
 from trivium.core.errors import TriviumError
 from trivium.http.answers import (
@@ -16,7 +16,6 @@ from trivium.http.answers import (
     CallerAnswer,
     HealthAnswer,
     PresetsAnswer,
-    SettingAnswer,
     SettingsAnswer,
 )
 from trivium.http.asked import Anyone, Here, Owner
@@ -42,18 +41,8 @@ async def show_caller(caller: Anyone) -> CallerAnswer:
 async def list_settings(server: Here, caller: Owner) -> SettingsAnswer:
     """List every setting, its value and where it comes from. Keys are not settings, so they are
     never shown."""
-    answers = [
-        SettingAnswer(
-            name=name,
-            value=shown(getattr(server.settings, names()[name])),
-            default=default,
-            origin=server.origins.get(name, "default"),
-            variable=variable,
-            help=help_,
-        )
-        for name, default, variable, help_ in described()
-    ]
-    return SettingsAnswer(str(config_file()), answers)
+    settings = listed(Effective(server.settings, server.origins))
+    return SettingsAnswer(str(config_file()), settings)
 
 
 @router.get("/presets")

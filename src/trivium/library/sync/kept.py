@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from threading import Event
 
-from trivium import config
+from trivium.config import secrets as places
 from trivium.core.errors import (
     BadSetting,
     LibraryBusy,
@@ -223,10 +223,10 @@ class Sync:
                 )
         listed = self._model.settings.sync_secrets
         secrets = {
-            name: config.usual_secret(kinds.usual_variable(kind.name, name))
+            name: places.usual_secret(kinds.usual_variable(kind.name, name))
             for name in kind.secrets
         }
-        secrets |= {name: config.secret(name, at, listed) for name, at in source.secrets.items()}
+        secrets |= {name: places.secret(name, at, listed) for name, at in source.secrets.items()}
         settings = {name: value for name, value in secrets.items() if value}
         own = [self._backend.folder] if self._backend.folder else []
         return kinds.make(kind, SourceAsked(source.options, settings, own))
@@ -336,7 +336,7 @@ def _sent(name: str, text: str) -> str:
 
 
 def _sealed(source: KeptSource) -> KeptSource:
-    secrets = {name: config.sealed(place) for name, place in source.secrets.items()}
+    secrets = {name: places.sealed(place) for name, place in source.secrets.items()}
     return replace(source, secrets=secrets)
 
 

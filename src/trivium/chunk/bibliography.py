@@ -221,10 +221,10 @@ def _range(run: list[_Paragraph]) -> Iterable[Range]:
 
 def united(ranges: Iterable[Range]) -> list[Range]:
     """The same characters as disjoint ranges, in order."""
-    found: list[Range] = []
+    merged: list[Range] = []
     for start, end in sorted(ranges):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
         else:
-            found.append((start, end))
-    return found
+            merged.append((start, end))
+    return merged

@@ -177,7 +177,7 @@ def _spoken(elements: Sequence[Element], start: int, end: int) -> _Spoken:
 def _page_starts(elements: Sequence[Element], start: int) -> tuple[PageStart, ...]:
     """Where each page begins in a range. Of an element that runs over several pages only its boxes
     are known, so its text is divided by their heights."""
-    found: dict[int, PageStart] = {}
+    starts: dict[int, PageStart] = {}
     for element in elements:
         heights: dict[int, float] = dict.fromkeys(element.place.pages, 0.0)
         for box in element.place.boxes:
@@ -189,6 +189,6 @@ def _page_starts(elements: Sequence[Element], start: int) -> tuple[PageStart, ..
             length = element.end - element.start
             offset = max(0, element.start + int(share * length) - start)
             spread = int(length * UNSURE) if at else 0
-            found.setdefault(page, PageStart(offset, page, spread))
+            starts.setdefault(page, PageStart(offset, page, spread))
             above += height
-    return tuple(found[page] for page in sorted(found))
+    return tuple(starts[page] for page in sorted(starts))

@@ -205,8 +205,8 @@ class RecursiveChunker:
         edges = [piece.start]
         while piece.end - edges[-1] > WINDOW:
             begin, stop = edges[-1] + WINDOW // 2, edges[-1] + WINDOW
-            found = (text.rfind(mark, begin, stop) for mark in ("\n\n", "\n", " "))
-            cut = next((at + 1 for at in found if at >= 0), None)
+            breaks = (text.rfind(mark, begin, stop) for mark in ("\n\n", "\n", " "))
+            cut = next((at + 1 for at in breaks if at >= 0), None)
             if cut is None:
                 cut = edges[-1] + boundaries.slices(text[edges[-1] : stop + 1], WINDOW)[0]
             edges.append(cut)

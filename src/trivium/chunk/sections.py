@@ -117,14 +117,14 @@ class SectionsChunker:
     def _title(self, extraction: Extraction) -> list[Chunk]:
         """The title alone, for a paper without a recognisable summary: where the text says it, else
         its first line."""
-        said = extraction.title.strip()
-        start = extraction.text.find(said) if said else -1
+        title = extraction.title.strip()
+        start = extraction.text.find(title) if title else -1
         if start < 0:
-            said = extraction.text.strip().partition("\n")[0]
-            start = extraction.text.find(said)
+            title = extraction.text.strip().partition("\n")[0]
+            start = extraction.text.find(title)
         outline = Outline(extraction)
-        elements = outline.touched(start, start + len(said))
-        chunks = chunk_part(self._splitter, extraction, start, start + len(said), elements, 0)
+        elements = outline.touched(start, start + len(title))
+        chunks = chunk_part(self._splitter, extraction, start, start + len(title), elements, 0)
         return [replace(chunk, section=SUMMARY) for chunk in chunks][:1]
 
 
@@ -194,16 +194,16 @@ def _labelled(chunks: Sequence[Chunk], titles: frozenset[str]) -> Iterator[Chunk
     recognisable one follows.
     """
     paths = [[h for h in chunk.headings if h not in titles] for chunk in chunks]
-    said = [next(filter(None, map(section_kind, path)), "") for path in paths]
-    last = max((at for at, kind in enumerate(said) if kind), default=-1)
+    kinds = [next(filter(None, map(section_kind, path)), "") for path in paths]
+    last = max((at for at, kind in enumerate(kinds) if kind), default=-1)
     sections = next((at for at, path in enumerate(paths) if path), len(chunks))
     before = ""  # the kind of the last section that says one
     for at, chunk in enumerate(chunks):
         if at < min(sections, last):
             kind = SUMMARY
-        elif said[at] == SUMMARY and before:
+        elif kinds[at] == SUMMARY and before:
             kind = FINDINGS  # a "Summary" at the end draws the conclusions
         else:
-            kind = said[at] or (before if at < last else "")
+            kind = kinds[at] or (before if at < last else "")
         before = kind if kind in (METHODS, FINDINGS) else before
         yield replace(chunk, section=kind or CONTENT)

@@ -194,12 +194,18 @@ def _embeddings(g: _Graph, weights: Weights, layout: Layout, pairs: bool) -> str
 
 
 def _layer(
-    g: _Graph, weights: Weights, shape: Shape, at: str, names: _Names, x: str, seen: tuple[str, str]
+    g: _Graph,
+    weights: Weights,
+    shape: Shape,
+    at: str,
+    names: _Names,
+    x: str,
+    masks: tuple[str, str],
 ) -> str:
     # Query, key and value in one product: one pass over x instead of three.
     weight = np.concatenate([weights[f"{at}{part}weight"] for part in names.parts])
     bias = np.concatenate([weights[f"{at}{part}bias"] for part in names.parts])
-    attended = _attention(g, shape, g.split(g.dense(x, weight, bias), 3), seen)
+    attended = _attention(g, shape, g.split(g.dense(x, weight, bias), 3), masks)
     added = g.add("Add", x, _dense(g, weights, f"{at}{names.output}", attended))
     x = _norm(g, weights, shape, f"{at}{names.norm}", added)
     wide = _activated(g, shape, _dense(g, weights, f"{at}intermediate.dense.", x))
@@ -288,9 +294,9 @@ FAMILIES: Mapping[str, Callable[[_Graph, Weights, Layout, bool], str]] = {
 # --- shared --------------------------------------------------------------------------------------
 
 
-def _attention(g: _Graph, shape: Shape, parts: Sequence[str], seen: tuple[str, str]) -> str:
+def _attention(g: _Graph, shape: Shape, parts: Sequence[str], masks: tuple[str, str]) -> str:
     """`seen`: which tokens aren't padding, and what to add to the scores."""
-    inputs = (*parts, "", *seen) if seen[1] else (*parts, "", seen[0])
+    inputs = (*parts, "", *masks) if masks[1] else (*parts, "", masks[0])
     return g.add("MultiHeadAttention", *inputs, domain=MICROSOFT, num_heads=shape.heads)
 
 

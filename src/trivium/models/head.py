@@ -44,16 +44,16 @@ class Head:
             pooled = step(pooled)
         return pooled
 
-    def finished(self, found: Vectors) -> Vectors:
+    def finished(self, vectors: Vectors) -> Vectors:
         """Cut to the wanted numbers, and of length 1."""
-        found = found[:, : self._layout.dimensions]
-        if found.shape[1] != self._layout.dimensions:
+        vectors = vectors[:, : self._layout.dimensions]
+        if vectors.shape[1] != self._layout.dimensions:
             raise DimensionMismatch(
-                f"The model returns {found.shape[1]} dimensions, but its files say"
+                f"The model returns {vectors.shape[1]} dimensions, but its files say"
                 f" {self._layout.dimensions}.",
                 fix="Correct hidden_size in its config.json, or download the model again.",
             )
-        return _unit(found)
+        return _unit(vectors)
 
 
 def _unit(rows: Vectors) -> Vectors:

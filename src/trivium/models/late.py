@@ -68,12 +68,12 @@ def similarities(query: Vectors, passages: Sequence[TokenVectors]) -> Vectors:
     """
     import numpy as np
 
-    seen = query[:, ::EVERY]
-    seen = seen / np.maximum(np.linalg.norm(seen, axis=1, keepdims=True), 1e-9)
-    dimensions = seen.shape[1]
+    sampled = query[:, ::EVERY]
+    sampled = sampled / np.maximum(np.linalg.norm(sampled, axis=1, keepdims=True), 1e-9)
+    dimensions = sampled.shape[1]
     # With b in 0..1 for signs in -1..1: q·(2b-1) = 2q·b - Σq, and no second copy of the passages.
-    highest = [_highest(unpack(packed, dimensions), seen.T) for packed in passages]
-    nearest: Vectors = (2 * np.stack(highest) - seen.sum(axis=1)).astype(np.float32)
+    highest = [_highest(unpack(packed, dimensions), sampled.T) for packed in passages]
+    nearest: Vectors = (2 * np.stack(highest) - sampled.sum(axis=1)).astype(np.float32)
     return nearest * np.float32(1 / (_KEPT * dimensions**0.5))
 
 

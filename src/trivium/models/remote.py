@@ -100,13 +100,13 @@ def _scores(answer: Any) -> dict[int, float] | None:
     return scores
 
 
-def in_order(found: dict[int, float] | None, count: int, endpoint: Endpoint) -> list[float]:
+def in_order(scores: dict[int, float] | None, count: int, endpoint: Endpoint) -> list[float]:
     """Scores in the form that a search needs, or an error that says what is wrong with them."""
-    if found is None:
+    if scores is None:
         raise endpoint.nonsense("returned no list of scores")
-    if sorted(found) != list(range(count)):
-        raise endpoint.nonsense(f"returned {len(found)} scores for {count} passages")
-    return scaled([found[i] for i in range(count)])
+    if sorted(scores) != list(range(count)):
+        raise endpoint.nonsense(f"returned {len(scores)} scores for {count} passages")
+    return scaled([scores[i] for i in range(count)])
 
 
 def scaled(scores: Sequence[float]) -> list[float]:

@@ -86,12 +86,12 @@ class Corrected:
     @property
     def notes(self) -> tuple[str, ...]:
         """The corrections, as sentences."""
-        told = [
+        replaced = [
             f"{'Searched for' if c.applied else 'You perhaps meant'} {c.meant} instead of {c.typed}"
             f" ({c.sure:.0%} sure)."
             for c in self.corrections
         ]
-        return tuple(told)
+        return tuple(replaced)
 
 
 def correct(
@@ -106,8 +106,8 @@ def correct(
     the model or a dictionary of English or these languages knows it, even if no document has it.
     Both are called only if a word is missing, because they may load a model."""
     asked = [w for w in dict.fromkeys(query.words) if len(w) >= SHORTEST and w.isalpha()]
-    found = spellings(asked)
-    missing = [w for w in asked if not any(s.words == (w,) for s in found[w])]
+    spellings_of = spellings(asked)
+    missing = [w for w in asked if not any(s.words == (w,) for s in spellings_of[w])]
     if not missing:
         return Corrected(query)
     content = content_words(query.words, _LANGUAGES)
@@ -122,7 +122,7 @@ def correct(
     guesses: dict[str, _Guess] = {}
     unknown: list[str] = []
     for word in missing:
-        ranked = sorted(found[word], key=lambda s: (_cost(word, s), s.words))
+        ranked = sorted(spellings_of[word], key=lambda s: (_cost(word, s), s.words))
         if judge.is_held(word, ranked):
             continue
         guess = _guess(word, ranked)
@@ -183,11 +183,11 @@ class _KnownWords:
     def _english(self, word: str) -> bool:
         return self._taught(word) or in_dictionary(word, DEFAULT_LANGUAGE)
 
-    def foreign(self, held: Sequence[str]) -> bool:
+    def foreign(self, known: Sequence[str]) -> bool:
         """Whether these words are in a language that the model doesn't know."""
-        english = sum(map(self._english, held))
-        other = max((sum(in_dictionary(w, o) for w in held) for o in self._others), default=0)
-        return english < len(held) / 2 or other > english
+        english = sum(map(self._english, known))
+        other = max((sum(in_dictionary(w, o) for w in known) for o in self._others), default=0)
+        return english < len(known) / 2 or other > english
 
     def derives(self, word: str) -> bool:
         """Whether it is a form, missing in every list, of a known word."""

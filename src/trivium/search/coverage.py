@@ -49,13 +49,13 @@ def coverage(
     asked = list(dict.fromkeys([*query.words, *map(_as_one, query.figures)]))
     rarity = dict(zip(asked, rarities(asked), strict=True))
     by_language: dict[str, _Asked] = {}
-    found = []
+    shares = []
     for chunk in chunks:
         language = chunk.document.language
         if language not in by_language:
             by_language[language] = _Asked(query, rarity, missing, language)
-        found.append(by_language[language].share(chunk, others))
-    return found
+        shares.append(by_language[language].share(chunk, others))
+    return shares
 
 
 def lacking_codes(
@@ -63,15 +63,15 @@ def lacking_codes(
 ) -> dict[ChunkId, str]:
     """The passages without a code of the query, and which one, as typed."""
     codes = [figure for figure in query.figures if figure.is_code]
-    found: dict[ChunkId, str] = {}
+    lacking: dict[ChunkId, str] = {}
     for chunk in chunks if codes else ():
         texts = (known_text(chunk.document, others), *chunk.chunk.headings, chunk.chunk.text)
         passage = _Passage(texts, chunk.document.language)
         for code in codes:
             if not passage.has(code):
                 typed = re.search(r"\W*".join(code.words), query.text, re.I)
-                found[chunk.id] = typed[0] if typed else "-".join(code.words)
-    return found
+                lacking[chunk.id] = typed[0] if typed else "-".join(code.words)
+    return lacking
 
 
 def of_others(
@@ -79,18 +79,20 @@ def of_others(
 ) -> dict[ChunkId, str]:
     """The passages that speak of another year than the query, or of winter instead of summer; and
     how people are told."""
-    years = {*_YEAR.findall(query.text)}
+    asked_years = {*_YEAR.findall(query.text)}
     asked = conditions(query.text, DEFAULT_LANGUAGE)
-    found: dict[ChunkId, str] = {}
-    for chunk in chunks if years or asked else ():
+    notes: dict[ChunkId, str] = {}
+    for chunk in chunks if asked_years or asked else ():
         document = chunk.document
         text = "\n".join((known_text(document, others), *chunk.chunk.headings, chunk.chunk.text))
-        said = {*_YEAR.findall(text)}
-        if years and said and not years & said:
-            found[chunk.id] = f"It doesn't say {' or '.join(sorted(years))}, but another year."
+        years = {*_YEAR.findall(text)}
+        if asked_years and years and not asked_years & years:
+            notes[chunk.id] = (
+                f"It doesn't say {' or '.join(sorted(asked_years))}, but another year."
+            )
         elif are_apart(asked, conditions(text, document.language)):
-            found[chunk.id] = "It is about another season, day or kind than the query."
-    return found
+            notes[chunk.id] = "It is about another season, day or kind than the query."
+    return notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +148,10 @@ class _Asked:
             if word in content and word.isalpha()  # 20417 isn't 20419 misspelled
         }
 
-    def share(self, found: StoredChunk, others: Sequence[str]) -> float:
+    def share(self, stored: StoredChunk, others: Sequence[str]) -> float:
         if not self._whole:
             return 1.0
-        document, chunk = found.document, found.chunk
+        document, chunk = stored.document, stored.chunk
         names = known_text(document, others, labels=False)
         passage = _Passage((names, *chunk.headings, chunk.text), document.language)
         text = passage.spaced
@@ -325,9 +327,9 @@ class _Spelling:
         return shared
 
     def _similarity(self, word: str) -> float:
-        found = trigram_set(word)
-        common = len(self._wanted & found)
-        return common / (len(self._wanted) + len(found) - common)
+        grams = trigram_set(word)
+        common = len(self._wanted & grams)
+        return common / (len(self._wanted) + len(grams) - common)
 
 
 def _part(part: Part, content: Set[str], rarity: Mapping[str, float]) -> _Part:

@@ -45,13 +45,13 @@ def share_of(passages: Sequence[StoredChunk]) -> float:
     """How much of the score a cross-encoder for English prose decides among these, best first."""
     from statistics import median
 
-    seen = [passage for passage in passages[:LOOKED_AT] if passage.chunk.text]
-    if not seen:
+    read = [passage for passage in passages[:LOOKED_AT] if passage.chunk.text]
+    if not read:
         return 0.0
-    texts = [passage.chunk.embedded_text for passage in seen]
+    texts = [passage.chunk.embedded_text for passage in read]
     length = median(map(len, texts))
     short = _between(log(_LONG) - log(max(1, length)), 0, log(_LONG / _SHORT))
-    english = sum((p.document.language or "") in _ENGLISH for p in seen) / len(seen)
+    english = sum((p.document.language or "") in _ENGLISH for p in read) / len(read)
     code = sum(len(_CODE.findall(text)) / len(text) for text in texts) / len(texts)
     known = _between(english, _FEWEST_ENGLISH, _MOSTLY_ENGLISH)
     return (_LEAST + _SHORT_MORE * short) * known * (1 - _between(code, _PROSE, _MEANS_CODE))
@@ -79,8 +79,8 @@ def scaled(judged: Sequence[float], wanted: int) -> list[float]:
     .6790."""
     odds = [log(max(one, _NEVER) / max(1 - one, _NEVER)) for one in judged]
     least, span = min(odds), max(odds) - min(odds)
-    found = [(one - least) / span if span > 0 else 0.0 for one in odds]
-    return found + [0.0] * (wanted - len(found))
+    values = [(one - least) / span if span > 0 else 0.0 for one in odds]
+    return values + [0.0] * (wanted - len(values))
 
 
 _NEVER = exp(-60)

@@ -39,8 +39,8 @@ def surrounding(
             conversation(passage.document.uri, passage.document.media_type),
         )
         if prefix and own is not None and not (own.before and own.after):
-            said = documents.beside(passage.document, prefix, messages, where)
-            near[passage.id] = Neighbours(own.before or said.before, own.after or said.after)
+            beside = documents.beside(passage.document, prefix, messages, where)
+            near[passage.id] = Neighbours(own.before or beside.before, own.after or beside.after)
     return near
 
 

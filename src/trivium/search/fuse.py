@@ -51,14 +51,14 @@ def fuse(
         if not weight or not hits:
             continue
         by_rank = fusion is Fusion.RANKS
-        found, scores = zip(*hits, strict=True)
+        hit_ids, scores = zip(*hits, strict=True)
         values = _reciprocal_ranks(len(hits), k) if by_rank else _scaled(signal, scores)
         given = shares[signal] = [weight * value for value in values]
-        places[signal] = dict(zip(found, range(len(found)), strict=True))
+        places[signal] = dict(zip(hit_ids, range(len(hit_ids)), strict=True))
         if not totals:
-            totals = dict(zip(found, given, strict=True))
+            totals = dict(zip(hit_ids, given, strict=True))
             continue
-        for chunk_id, share in zip(found, given, strict=True):
+        for chunk_id, share in zip(hit_ids, given, strict=True):
             totals[chunk_id] = totals.get(chunk_id, 0.0) + share
     best = sorted(totals.items(), key=lambda item: (-item[1], item[0]))[:most]
     fused = []

@@ -36,7 +36,7 @@ def gather(
     matcher = matcher or by_rule(queries)
     if len(queries) > 1:
         lists = _worth_fetching(request, lists)
-    found = []
+    by_query = []
     for at, fused in enumerate(lists):
         of_one = _of_one_query(request, fused, fetch)
         if of_one is None:
@@ -47,10 +47,10 @@ def gather(
         if request.prefer is not None and len(queries) == 1:
             return _preferred(request.prefer, candidates, most, partial(matcher, at))
         candidates[:most] = matcher(at, candidates[:most])
-        found.append(dict(zip(keys, candidates, strict=True)))
-    if len(found) == 1:
-        return list(found[0].values())
-    combined = _of_all(found, request)
+        by_query.append(dict(zip(keys, candidates, strict=True)))
+    if len(by_query) == 1:
+        return list(by_query[0].values())
+    combined = _of_all(by_query, request)
     return combined if request.prefer is None else request.prefer.ordered(combined)
 
 
@@ -116,13 +116,13 @@ def _key(chunk: StoredChunk, by: Granularity) -> Key:
     return chunk.id if by is Granularity.PASSAGE else document.id
 
 
-def _of_all(found: Sequence[Mapping[Key, Candidate]], request: SearchRequest) -> list[Candidate]:
+def _of_all(by_query: Sequence[Mapping[Key, Candidate]], request: SearchRequest) -> list[Candidate]:
     combine = request.combine
-    keys = list(dict.fromkeys(key for one in found for key in one))
+    keys = list(dict.fromkeys(key for one in by_query for key in one))
     if combine is not Combine.MAXIMUM:
-        keys = [key for key in keys if all(key in one for one in found)]
-        keys = [key for key in keys if all(one[key].match >= request.floor for one in found)]
-    candidates = [_combined(key, found, combine) for key in keys]
+        keys = [key for key in keys if all(key in one for one in by_query)]
+        keys = [key for key in keys if all(one[key].match >= request.floor for one in by_query)]
+    candidates = [_combined(key, by_query, combine) for key in keys]
     fused = {id(c): sum(part.score for part in c.queries) for c in candidates}
     return sorted(candidates, key=lambda c: (-c.score, -fused[id(c)], c.found.id))
 
@@ -130,11 +130,11 @@ def _of_all(found: Sequence[Mapping[Key, Candidate]], request: SearchRequest) ->
 _NOTHING = QueryPart(0.0, 0.0, {})
 
 
-def _combined(key: Key, found: Sequence[Mapping[Key, Candidate]], combine: Combine) -> Candidate:
-    candidates = [one[key] for one in found if key in one]
+def _combined(key: Key, by_query: Sequence[Mapping[Key, Candidate]], combine: Combine) -> Candidate:
+    candidates = [one[key] for one in by_query if key in one]
     parts = tuple(
         QueryPart(one[key].match, one[key].score, one[key].signals) if key in one else _NOTHING
-        for one in found
+        for one in by_query
     )
     score = combined([part.match for part in parts], combine)
     best = max(candidates, key=lambda c: (c.match, c.score, -c.found.id))

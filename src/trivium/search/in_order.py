@@ -29,23 +29,23 @@ def in_order(query: Query, passages: Iterable[StoredChunk]) -> dict[ChunkId, Ord
     """The passages that say at least four words of the query side by side."""
     words = query.words[:_MOST]
     apart = [f" {word} " for word in words]
-    found: dict[ChunkId, OrderPart] = {}
+    parts: dict[ChunkId, OrderPart] = {}
     for passage in passages if len(words) >= _RUN else ():
-        if said := _said(words, apart, spaced_passage(passage.chunk.text)):
-            found[passage.id] = OrderPart(said, len(words), 0.0)
-    return found
+        if part := _said(words, apart, spaced_passage(passage.chunk.text)):
+            parts[passage.id] = OrderPart(part, len(words), 0.0)
+    return parts
 
 
 def with_bonus(fused: Sequence[Fused], parts: Mapping[ChunkId, OrderPart]) -> list[Fused]:
     """The list in its new order. Only the first few may gain: a passage further down has little of
     the query."""
-    found = [*fused]
+    ranked = [*fused]
     for at, passage in enumerate(fused[:LOOKED_AT]):
         if part := parts.get(passage.chunk_id):
             added = fused[0].score * (part.words / part.of) ** _POWER
-            said = replace(part, contribution=added)
-            found[at] = replace(passage, score=passage.score + added, in_order=said)
-    return sorted(found, key=lambda passage: (-passage.score, passage.chunk_id))
+            added_part = replace(part, contribution=added)
+            ranked[at] = replace(passage, score=passage.score + added, in_order=added_part)
+    return sorted(ranked, key=lambda passage: (-passage.score, passage.chunk_id))
 
 
 def _said(words: Sequence[str], apart: Sequence[str], text: str) -> int:

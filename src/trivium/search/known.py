@@ -61,28 +61,28 @@ def known_items(
 ) -> Mapping[ChunkId, KnownItem]:
     """For passages that have every word of the query. `others`: metadata fields that count beside
     the usual ones."""
-    full = [found for found, share in zip(passages, shares, strict=True) if share >= FULL]
+    full = [passage for passage, share in zip(passages, shares, strict=True) if share >= FULL]
     if not full or query.excluded or any(len(clause) > 1 for clause in query.clauses):
         return {}
-    documents = {found.document.id for found in full}
+    documents = {passage.document.id for passage in full}
     alone = len(documents) == 1 and not _others(backend, query, full[0], where)
     known: dict[ChunkId, KnownItem] = {}
     asked = _Languages(query)
     known_by = {
-        found.document.id
-        for found in full
-        if asked[found.document.language].is_known(found, others)
+        passage.document.id
+        for passage in full
+        if asked[passage.document.language].is_known(passage, others)
     }
-    for found in full:
-        wanted = asked[found.document.language]
+    for passage in full:
+        wanted = asked[passage.document.language]
         if not 1 <= wanted.count <= MOST_WORDS:
             return {}
         if alone:
-            known[found.id] = _ALONE[wanted.standing(found, others)]
-        elif wanted.is_titled(found):
-            known[found.id] = _TITLED
-        elif found.document.id in known_by:
-            known[found.id] = _KNOWN if len(known_by) > 1 else _CITED
+            known[passage.id] = _ALONE[wanted.standing(passage, others)]
+        elif wanted.is_titled(passage):
+            known[passage.id] = _TITLED
+        elif passage.document.id in known_by:
+            known[passage.id] = _KNOWN if len(known_by) > 1 else _CITED
     return known
 
 
@@ -91,24 +91,24 @@ def is_known_by(query: Query, passages: Sequence[StoredChunk], others: Sequence[
     have some. With a number, a date or a code, its text may have them too: meaning knows nothing
     of those."""
     asked = _Languages(query)
-    for found in passages:
-        wanted = asked[found.document.language]
+    for passage in passages:
+        wanted = asked[passage.document.language]
         if not 1 <= wanted.count <= MOST_WORDS:
             continue
-        if wanted.figures and wanted.standing(found, others) != "apart":
+        if wanted.figures and wanted.standing(passage, others) != "apart":
             return True
-        if wanted.is_known(found, others) and not wanted.is_titled(found):
+        if wanted.is_known(passage, others) and not wanted.is_titled(passage):
             return True
     return False
 
 
-def _others(backend: Backend, query: Query, found: StoredChunk, where: Where) -> bool:
+def _others(backend: Backend, query: Query, passage: StoredChunk, where: Where) -> bool:
     """Whether another document has every word, too."""
     probe = Probe(replace(query, every_word=True))
     hits = backend.signals.search(Signal.KEYWORD, probe, where, _OTHERS)
-    ids = [hit.chunk_id for hit in hits if hit.chunk_id != found.id]
+    ids = [hit.chunk_id for hit in hits if hit.chunk_id != passage.id]
     chunks = backend.documents.chunks(ids, where) if ids else []
-    return any(chunk.document.id != found.document.id for chunk in chunks)
+    return any(chunk.document.id != passage.document.id for chunk in chunks)
 
 
 class _Languages(dict[str, "_Wanted"]):
@@ -144,21 +144,21 @@ class _Wanted:
     def _stems(self, tokens: list[str]) -> list[str]:
         return stem(tokens, self._language)
 
-    def standing(self, found: StoredChunk, others: Sequence[str]) -> str:
-        texts = (found.document.title, *found.chunk.headings, found.chunk.text)
+    def standing(self, passage: StoredChunk, others: Sequence[str]) -> str:
+        texts = (passage.document.title, *passage.chunk.headings, passage.chunk.text)
         span = self._span(words("\n".join(texts)))
         if span is None:
-            return "known" if self.is_known(found, others) else "apart"
+            return "known" if self.is_known(passage, others) else "apart"
         if span <= _TOGETHER * self.count:
             return "together"
         return "near" if span <= _NEAR * self.count else "apart"
 
-    def is_titled(self, found: StoredChunk) -> bool:
-        titles = (found.document.title, *found.chunk.headings)
+    def is_titled(self, passage: StoredChunk) -> bool:
+        titles = (passage.document.title, *passage.chunk.headings)
         return any(self._span(words(title)) is not None for title in titles)
 
-    def is_known(self, found: StoredChunk, others: Sequence[str]) -> bool:
-        return self._span(known_in_order(found.document, others)) is not None
+    def is_known(self, passage: StoredChunk, others: Sequence[str]) -> bool:
+        return self._span(known_in_order(passage.document, others)) is not None
 
     def _span(self, read: list[str]) -> int | None:
         """Words in the shortest stretch with every word of the query; None: there is none."""
@@ -191,9 +191,9 @@ class _Wanted:
 
 def _starts(run: Sequence[str], read: list[str]) -> list[int]:
     """Where these words stand side by side."""
-    wanted, found, at = list(run), [], -1
+    wanted, starts, at = list(run), [], -1
     while wanted[0] in read[at + 1 :]:
         at = read.index(wanted[0], at + 1)
         if read[at : at + len(wanted)] == wanted:
-            found.append(at)
-    return found
+            starts.append(at)
+    return starts

@@ -112,14 +112,14 @@ def explained(signs: Signs) -> str:
     if signs.lacks:
         return f"It doesn't have {signs.lacks}."
     if 0 < signs.share < 1:
-        said = f"The passage has {signs.share:.0%} of the query's words (rare ones count more)"
+        sentence = f"The passage has {signs.share:.0%} of the query's words (rare ones count more)"
     else:
-        said = f"The passage has {'all' if signs.share else 'none'} of the query's words"
+        sentence = f"The passage has {'all' if signs.share else 'none'} of the query's words"
     if signs.similarity is not None:
-        said += f" and a similarity of {signs.similarity:.2f}"
+        sentence += f" and a similarity of {signs.similarity:.2f}"
     if signs.judged is not None:
-        said += f"; the reranker says {signs.judged:.2f}"
-    return f"{said}."
+        sentence += f"; the reranker says {signs.judged:.2f}"
+    return f"{sentence}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,9 +247,9 @@ _SHORTEST_NAME = 3
 def match_score(query: Query, document: Document, parts: Mapping[Signal, SignalPart]) -> float:
     """The similarity, if the vector signal found it; otherwise points for words in title, year and
     authors."""
-    found = parts.get(Signal.VECTOR)
-    if found is not None:
-        return min(1.0, max(0.0, found.score))
+    vector = parts.get(Signal.VECTOR)
+    if vector is not None:
+        return min(1.0, max(0.0, vector.score))
     asked = set(query.words)
     title = set(words(document.title))
     share = len(asked & title) / len(asked) if asked else 0.0

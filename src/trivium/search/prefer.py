@@ -142,15 +142,15 @@ def _boost(text: str, weight: float) -> Boost:
 
 def boosts_written(texts: Iterable[str]) -> dict[str, float]:
     """From `collection:rules*2`, as people type them. Raises BadSetting."""
-    found: dict[str, float] = {}
+    boosts: dict[str, float] = {}
     for text in texts:
         written = _WRITTEN.fullmatch(text.strip())
         try:
             if written is None:
                 raise ValueError
-            found[written["what"]] = float(written["weight"])
+            boosts[written["what"]] = float(written["weight"])
         except ValueError:
             raise BadSetting(
                 f"The boost {text!r} has no weight.", fix="Write it like `collection:rules*2`."
             ) from None
-    return found
+    return boosts

@@ -102,7 +102,7 @@ def blend(
 
 def deepen(ordered: Sequence[Reranked], read: Sequence[float], share: float) -> list[Reranked]:
     """The candidates in their new order. `read`: what a cross-encoder says of the first ones."""
-    found = []
+    deepened = []
     probabilities = [*read, *[None] * (len(ordered) - len(read))]
     scores = scaled(read, len(ordered))
     for reranked, score, probability in zip(ordered, scores, probabilities, strict=True):
@@ -116,8 +116,8 @@ def deepen(ordered: Sequence[Reranked], read: Sequence[float], share: float) -> 
             deep=share * score,
             read=probability,
         )
-        found.append(Reranked(reranked.at, part.total, part))
-    return sorted(found, key=lambda reranked: -reranked.score)  # stable: ties keep their order
+        deepened.append(Reranked(reranked.at, part.total, part))
+    return sorted(deepened, key=lambda reranked: -reranked.score)  # stable: ties keep their order
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +171,12 @@ def _late(seconds: float) -> Judgment:
 
 
 def _checked(scores: Sequence[float], wanted: int) -> Judgment:
-    found = tuple(float(score) for score in scores)
-    if len(found) != wanted:
-        return _without(f"The reranker returned {len(found)} scores for {wanted} passages.")
-    if not all(0 <= score <= 1 for score in found):  # NaN fails this too
+    judged = tuple(float(score) for score in scores)
+    if len(judged) != wanted:
+        return _without(f"The reranker returned {len(judged)} scores for {wanted} passages.")
+    if not all(0 <= score <= 1 for score in judged):  # NaN fails this too
         return _without("The reranker returned scores that aren't between 0 and 1.")
-    return Judgment(found)
+    return Judgment(judged)
 
 
 def _without(reason: str) -> Judgment:

@@ -224,12 +224,12 @@ class Searcher:
         with self._turns.taken():
             lists = self._signals.ask(asked, Signal, request.where, request.depth, -1.0, progress)
         ids = list(dict.fromkeys(hit.chunk_id for hits in lists.values() for hit in hits))
-        held = self._backend.documents.chunks(ids, request.where)
-        documents = {chunk.id: chunk.document.uri for chunk in held}
+        chunks = self._backend.documents.chunks(ids, request.where)
+        documents = {chunk.id: chunk.document.uri for chunk in chunks}
         for signal, hits in lists.items():  # leave out what has been removed since
             lists[signal] = [hit for hit in hits if hit.chunk_id in documents]
         separation, notes = self._separation(request.where), tuple(progress.notes)
-        order = in_order(corrected.query, held)
+        order = in_order(corrected.query, chunks)
         return Heard(query, corrected, lists, documents, order, notes, separation, self._span)
 
     @property
@@ -282,9 +282,9 @@ class Searcher:
         if not request.correct and not request.analysis:
             return Corrected(query)
         # Everything the caller may see: a filter doesn't make a word unknown.
-        seen = request.where.access
-        spellings = partial(self._backend.signals.spellings, where=seen)
-        languages = partial(self._backend.documents.counts, "language", seen)
+        access = request.where.access
+        spellings = partial(self._backend.signals.spellings, where=access)
+        languages = partial(self._backend.documents.counts, "language", access)
         corrected = correct(query, spellings, self._lexicon, languages)
         if not request.correct:
             return corrected.as_typed(query)
@@ -324,7 +324,7 @@ class Searcher:
         most = request.pool if _one_for_one(request) else None
         while True:
             answers = [self._answer(request, *one, depth, most, progress) for one in prepared]
-            found = gather(
+            gathered = gather(
                 request,
                 [asked.query for asked, _ in prepared],
                 [answer.fused for answer in answers],
@@ -332,7 +332,7 @@ class Searcher:
                 self._matcher(request, prepared, progress, [answer.usual for answer in answers]),
             )
             progress.clock.lap("fetch")
-            if found is None:
+            if gathered is None:
                 attempts -= 1
                 if not attempts:
                     raise LibraryBusy(_KEPT_CHANGING, fix="Try again.")
@@ -341,10 +341,10 @@ class Searcher:
                 progress.clock.lap("refresh")
                 continue
             exhausted = all(answer.complete for answer in answers) or depth >= _DEEPEST
-            if most is not None or exhausted or len(found) >= _enough(request):
-                if not found and len(prepared) > 1 and request.combine is not Combine.MAXIMUM:
+            if most is not None or exhausted or len(gathered) >= _enough(request):
+                if not gathered and len(prepared) > 1 and request.combine is not Combine.MAXIMUM:
                     progress.tell(_NOT_EVERY_QUERY)
-                return answers, found
+                return answers, gathered
             depth = min(_DEEPEST, depth * _DEEPER)
 
     def _answer(
@@ -363,11 +363,11 @@ class Searcher:
         near = [hit.score for hit in lists.get(Signal.VECTOR, ())[:LEAST_CANDIDATES]]
         if request.of_documents:
             ids = list({hit.chunk_id for hits in lists.values() for hit in hits})
-            held = {
+            stored = {
                 chunk.id: chunk.document.id
                 for chunk in self._backend.documents.chunks(ids, request.where)
             }
-            lists = by_document(lists, held)
+            lists = by_document(lists, stored)
         enough = None if most is None else max(most, LOOKED_AT)
         before, (analysis, fused) = analysis, join(request, analysis, lists, enough)
         if self._is_known(request, asked, lists, [] if most is None else fused, progress):
@@ -536,8 +536,8 @@ class Searcher:
     ) -> tuple[Result, ...]:
         around: Mapping[ChunkId, Neighbours] = {}
         if request.expand:
-            found = [candidate.found for candidate in candidates]
-            around = surrounding(self._backend.documents, found, request.where)
+            passages = [candidate.found for candidate in candidates]
+            around = surrounding(self._backend.documents, passages, request.where)
             progress.clock.lap("expand")
         return tuple(
             _result(
@@ -553,16 +553,16 @@ class Searcher:
 
 def _matched_anew(candidates: list[Candidate], fits: Fits, late: bool) -> list[Candidate]:
     """With new matches for the new order. Uses the reranker's score only if the fit knows it."""
-    found = []
+    matched = []
     for candidate, lag in zip(candidates, behind([c.score for c in candidates]), strict=True):
         if candidate.signs is None or candidate.rerank is None:
-            found.append(candidate)  # with several queries, each has its own match
+            matched.append(candidate)  # with several queries, each has its own match
             continue
         judged = candidate.rerank.judged if late else None
         signs = replace(candidate.signs, behind=lag, judged=judged)
-        found.append(replace(candidate, signs=signs, match=fits.probability(signs)))
-    matches = falling(candidate.match for candidate in found)
-    return [replace(c, match=m) for c, m in zip(found, matches, strict=True)]
+        matched.append(replace(candidate, signs=signs, match=fits.probability(signs)))
+    matches = falling(candidate.match for candidate in matched)
+    return [replace(c, match=m) for c, m in zip(matched, matches, strict=True)]
 
 
 def _under_heading(candidate: Candidate, words: tuple[str, ...]) -> Candidate:
@@ -632,23 +632,23 @@ def _result(
     words: tuple[str, ...] = (),
     fields: Sequence[str] = (),
 ) -> Result:
-    found = candidate.found
-    before, after = context(found, around) if around else ("", "")
-    told = content_words(words, {found.document.language, DEFAULT_LANGUAGE})
+    passage = candidate.found
+    before, after = context(passage, around) if around else ("", "")
+    telling = content_words(words, {passage.document.language, DEFAULT_LANGUAGE})
     return Result(
         rank=rank,
         score=candidate.score,
         match=candidate.match,
-        found=found,
+        found=passage,
         signals=candidate.signals,
         queries=candidate.queries,
         rerank=candidate.rerank,
         preferences=candidate.preferences,
         in_order=candidate.in_order,
         passages=candidate.passages,
-        fields=fields_with(found.document, told, fields) if told else (),
+        fields=fields_with(passage.document, telling, fields) if telling else (),
         why=explained(candidate.signs) if candidate.signs else "",
         before=before,
         after=after,
-        at=second_said(found.chunk, words, found.document.language),
+        at=second_said(passage.chunk, words, passage.document.language),
     )

@@ -60,15 +60,15 @@ def measure(
     """The separation; None if too few passages have a vector. Raises ModelError."""
     import numpy as np
 
-    held = [passage for passage in passages if passage.id in vectors]
-    if len(held) < LEAST:
+    embedded = [passage for passage in passages if passage.id in vectors]
+    if len(embedded) < LEAST:
         return None
-    matrix = np.stack([vectors[passage.id] for passage in held])
-    neighbours = len(held) // _NEAREST
+    matrix = np.stack([vectors[passage.id] for passage in embedded])
+    neighbours = len(embedded) // _NEAREST
     chance = random.Random(_SEED)  # the same library gives the same figure
     leads = []
-    for at in chance.sample(range(len(held)), QUERIES):
-        query = _query(held[at], chance)
+    for at in chance.sample(range(len(embedded)), QUERIES):
+        query = _query(embedded[at], chance)
         if not query:
             continue
         similar = matrix @ embed(query)
@@ -93,25 +93,25 @@ def alike(
 ) -> float | None:
     """How similar a passage is to the nearest one of another document, on average. If all its
     neighbours are in its own document, the last of them counts. None without vectors."""
-    held = [passage for passage in passages if passage.id in vectors]
-    asked = held[:: max(1, len(held) // QUERIES)]
-    found = {p.id: [h for h in nearest(vectors[p.id]) if h.chunk_id != p.id] for p in asked}
-    document = documents({hit.chunk_id for hits in found.values() for hit in hits})
+    embedded = [passage for passage in passages if passage.id in vectors]
+    asked = embedded[:: max(1, len(embedded) // QUERIES)]
+    neighbours = {p.id: [h for h in nearest(vectors[p.id]) if h.chunk_id != p.id] for p in asked}
+    document = documents({hit.chunk_id for hits in neighbours.values() for hit in hits})
     similar = []
     for passage in asked:
-        hits = found[passage.id]
+        hits = neighbours[passage.id]
         others = (h.score for h in hits if document.get(h.chunk_id) != passage.document.id)
         if hits:
             similar.append(next(others, hits[-1].score))
     return round(fmean(similar), 3) if similar else None
 
 
-def usual_likeness(found: float | None) -> float:
+def usual_likeness(likeness: float | None) -> float:
     """What `alike` found, compared with most judged sets: 0 if the same or unknown, above 0 if
     more alike."""
-    if found is None:
+    if likeness is None:
         return 0.0
-    return round(min(_MOST_ALIKE, max(_LEAST_ALIKE, found)) - _USUALLY_ALIKE, 3)
+    return round(min(_MOST_ALIKE, max(_LEAST_ALIKE, likeness)) - _USUALLY_ALIKE, 3)
 
 
 def _query(passage: StoredChunk, chance: random.Random) -> str:

@@ -81,9 +81,9 @@ def _vector_of(backend: Backend, like: Document | StoredChunk, where: Where) -> 
         ids, name = [like.id], f"Passage {like.chunk.index} of {like.document.title}"
     else:
         ids, name = [chunk.id for chunk in backend.documents.passages(like.id, where)], like.title
-    held = list(backend.signals.vectors(ids, where).values())
-    if not held:
+    vectors = list(backend.signals.vectors(ids, where).values())
+    if not vectors:
         raise NotEmbedded(f"{name} has no vector yet.")
-    mean = np.mean(np.stack(held), axis=0)
+    mean = np.mean(np.stack(vectors), axis=0)
     unit: Vector = (mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
     return unit

@@ -67,8 +67,8 @@ def _meant(
     corrected = correct(parse(word), spellings, lexicon, languages)
     meant = {tuple(words(correction.meant)) for correction in corrected.corrections}
     near = backend.signals.spellings([word], where)[word]
-    held = {one.words for one in near[:1] if one.inflected or len(one.words) > 1}
-    return [one for one in near if one.words in meant | held]
+    inflected = {one.words for one in near[:1] if one.inflected or len(one.words) > 1}
+    return [one for one in near if one.words in meant | inflected]
 
 
 def _beside(

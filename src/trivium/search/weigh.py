@@ -120,10 +120,10 @@ def weigh(
     share = min(most, max(least, before + meaning + worded + evidence.library))
     others = (1 - share) / (1 - before)
     moved = {s: w * (share / before if s is Signal.VECTOR else others) for s, w in weights.items()}
-    said = f"words: lead {word_lead:.0%}" if keyword else "words: none found"
+    reason = f"words: lead {word_lead:.0%}" if keyword else "words: none found"
     return (
         moved,
-        f"Meaning: top hit {similarity:.2f}, lead {lead:.2f} · {said}.{_told(evidence.library)}",
+        f"Meaning: top hit {similarity:.2f}, lead {lead:.2f} · {reason}.{_told(evidence.library)}",
         _cause(share > before, meaning, worded, evidence.library),
     )
 

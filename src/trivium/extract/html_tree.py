@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 from trivium.core.types import ElementKind, Place
 from trivium.extract.composer import NOWHERE, Composer
-from trivium.extract.divisions import DIVISION
+from trivium.extract.divisions import CONTENTS, DIVISION
 from trivium.extract.html_grid import Cell, aligned
+from trivium.extract.html_style import Style, look_of, main_look, style_of
 from trivium.extract.printed import Block, Look, as_printed
 
 if TYPE_CHECKING:
@@ -42,15 +42,7 @@ _BLOCKS = frozenset(
 )
 _ROLES = frozenset({"navigation", "search", "banner", "contentinfo", "dialog", "menu", "menubar"})
 _MARKS = frozenset({"mw-editsection", "navbox", "noprint", "visually-hidden", "sr-only"})
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_WEIGHT = re.compile(r"font(?:-weight)?\s*:\s*(?:[\w.-]+ )*(bold|bolder|[1-9]00|normal)\b", re.I)
-_HEAVY = frozenset({"bold", "bolder", "600", "700", "800", "900"})
-_SLANT = re.compile(r"font(?:-style)?\s*:\s*(?:[\w.-]+ )*(italic|oblique|normal)\b", re.I)
-_LINE = re.compile(r"text-decoration[a-z-]*\s*:\s*(?:[\w-]+ )*(underline|none)\b", re.I)
-_SIZE = re.compile(r"font(?:-size)?\s*:\s*(?:[\w-]+ )*(\d+(?:\.\d+)?)\s*(pt|px)", re.I)
-_APART = re.compile(r"(?:padding|margin)-left\s*:\s*(?!-|0(?![.\d])|0\.0)", re.I)
-_PAGE = re.compile(r"break-(after|before)\s*:\s*(?:always|page|left|right)", re.I)
-ALL = 0.95  # of the letters: a mark behind them may look different
+MIN_LABEL = 4  # characters of a link to a heading; shorter ones are page numbers
 _SIGN = "[•●◦▪■○∙·⁃❖➢✓➤\uf0b7–—*-]"
 BULLET = re.compile(r"[•●◦▪■○⁃❖➢➤\uf0b7]\s*(?=\S)|[·∙–—-]\s+(?=\S)")
 # What a cell by itself has before a paragraph: a bullet, a number, the mark of a note.
@@ -117,14 +109,20 @@ class TreeReader:
         self._opening = ""  # of a block, in the look of its first letter
         self._linked = 0  # letters that lead to another place in the page
         self._in_link = False
+        # What links within the page say of the places they lead to.
+        self._labels: dict[str, list[str]] = {}
+        self._labelled: list[str] = []  # labels of a place that the next block has
         self._lists: list[int] = []  # number of the next item of each open list, 0 for bullets
         self._marker = ""
-        self._lead = ""  # a bullet or number in a cell by itself
+        self._lead = ""  # a bullet, a number or "Item 1." in a cell by itself
+        self._lead_look = Look()
         self._rows = 0  # of tables that only arrange the page
         self._quotes = 0
 
     def read(self, element: _Element) -> None:
         self._bare = self._printed and _is_bare(element)
+        if self._bare:
+            self._labels = _labels(element)
         self._walk(element, 0)
         self._flush()
         blocks = as_printed(self._blocks, bare=self._bare) if self._printed else self._blocks
@@ -150,7 +148,9 @@ class TreeReader:
             self._end_page()
         around = self._look
         if self._bare:
-            self._look = _look_of(element, style, around)
+            self._look = look_of(element, style, around)
+            if self._labels and (name := element.get("id") or element.get("name")):
+                self._labelled += self._labels.get(name, ())
         if depth > MAX_DEPTH:
             self._say(" ".join(element.itertext()))
         elif not self._whole(element):
@@ -172,12 +172,14 @@ class TreeReader:
         elif tag == "pre":
             self._blocks.append(Block("code", "".join(element.itertext())))
         else:
-            self._blocks.append(Block("heading", inline_text(element), level=int(tag[1])))
+            text = inline_text(element)
+            if not self._bare or not CONTENTS.fullmatch(text):  # a link on each page
+                self._blocks.append(Block("heading", text, level=int(tag[1])))
         return True
 
     def _parts(self, element: _Element, style: Style, depth: int) -> None:
         tag = element.tag
-        if tag in _BLOCKS:
+        if tag in _BLOCKS and not (tag == "div" and style.inline):
             self._block(element, depth)
         elif tag == "br":
             self._inline.append("\n")
@@ -187,7 +189,7 @@ class TreeReader:
         else:
             outside = self._in_link
             self._in_link |= tag == "a" and (element.get("href") or "").startswith("#")
-            self._inline.append(" " if style.apart else "")
+            self._inline.append(" " if style.apart or style.inline else "")
             self._inside(element, depth)
             self._in_link = outside
 
@@ -223,7 +225,7 @@ class TreeReader:
 
     def _end_row(self) -> None:
         if self._lead:  # with nothing behind it
-            self._blocks.append(Block("paragraph", self._lead))
+            self._blocks.append(Block("paragraph", self._lead, self._lead_look))
             self._lead = ""
 
     def _inside(self, element: _Element, depth: int) -> None:
@@ -250,7 +252,7 @@ class TreeReader:
         opening, first = fold(self._opening), next(iter(self._runs))
         self._opening = ""
         text = fold("".join(self._inline))
-        look, linked = _main_look(self._runs, text), self._linked > 0.9 * self._runs.total()
+        look, linked = main_look(self._runs, text), self._linked > 0.9 * self._runs.total()
         self._inline.clear()
         self._runs.clear()
         self._linked = 0
@@ -260,8 +262,8 @@ class TreeReader:
         if self._lists:
             kind, text = "list_item", f"{self._marker}{text}"
             self._marker = ""
-        elif self._rows and not self._lead and MARKER.fullmatch(text):
-            self._lead = text
+        elif self._rows and not self._lead and _is_lead(text):
+            self._lead, self._lead_look = text, look
             return
         else:
             text, self._lead = f"{self._lead} {text}".lstrip(), ""
@@ -270,7 +272,12 @@ class TreeReader:
             elif first != look and opening != text and _opens_division(first, opening):
                 self._blocks.append(Block(kind, opening, first))  # "Note 5. Debt. We owe …"
                 text = text.removeprefix(opening).lstrip()
-        self._blocks.append(Block(kind, text, look, linked=linked))
+        self._blocks.append(Block(kind, text, look, linked=linked, labels=self._taken_labels()))
+
+    def _taken_labels(self) -> tuple[str, ...]:
+        labels = tuple(self._labelled)
+        self._labelled.clear()
+        return labels
 
     def _table(self, table: _Element) -> None:
         caption = table.find("caption")
@@ -300,85 +307,82 @@ class TreeReader:
         named = first is not None and all(cell.tag == "th" for cell in first.iter("td", "th"))
         grid = aligned(rows)
         for text in grid.captions:
-            self._blocks.append(Block("paragraph", text))
+            self._line(table, text)
         if len(grid.rows) == 1:  # a head or foot of a page may be set so, or a heading
             texts = [text for text in grid.rows[0] if text]
-            between = " " if DIVISION.fullmatch(texts[0]) else " | "
-            self._blocks.append(Block("paragraph", between.join(texts)))
+            between = " " if _is_lead(texts[0]) else " | "
+            self._line(table, between.join(texts))
         elif grid.rows:
             self._blocks.append(
                 Block("table", "", rows=grid.rows, names=grid.names, named=named or None)
             )
+
+    def _line(self, table: _Element, text: str) -> None:
+        """A line that is set as a table."""
+        if not self._bare:
+            self._blocks.append(Block("paragraph", text))
+            return
+        for place in table.iter("a", "div", "span", "td", "tr"):
+            if name := place.get("id") or place.get("name"):
+                self._labelled += self._labels.get(name, ())
+        row = next(row for row in table.iter("tr") if inline_text(row))
+        runs = Counter[Look]()
+        linked = _count_looks(row, self._look, runs)
+        look = main_look(runs, text)
+        self._blocks.append(
+            Block(
+                "paragraph",
+                text,
+                look,
+                linked=linked > 0.9 * runs.total(),
+                labels=self._taken_labels(),
+            )
+        )
+
+
+def _count_looks(element: _Element, around: Look, runs: Counter[Look]) -> int:
+    """Counts the letters of each look; returns how many are links within the page."""
+    linked = 0
+    look = look_of(element, style_of(element.get("style") or ""), around)
+    before = runs.total()
+    runs[look] += len((element.text or "").strip())
+    for child in element:
+        if isinstance(child.tag, str) and not is_hidden(child):
+            linked += _count_looks(child, look, runs)
+        runs[look] += len((child.tail or "").strip())
+    is_link = element.tag == "a" and (element.get("href") or "").startswith("#")
+    return runs.total() - before if is_link else linked
+
+
+def _labels(page: _Element) -> dict[str, list[str]]:
+    """By the name of a place in the page, what links to it say."""
+    labels: dict[str, list[str]] = {}
+    for link in page.iter("a"):
+        target = link.get("href") or ""
+        if len(target) > 1 and target[0] == "#":
+            text = inline_text(link)
+            if len(text) >= MIN_LABEL:
+                labels.setdefault(target[1:], []).append(text)
+    return labels
+
+
+def _is_lead(text: str) -> bool:
+    return MARKER.fullmatch(text) is not None or DIVISION.fullmatch(text.rstrip(" :")) is not None
 
 
 def _opens_division(look: Look, text: str) -> bool:
     return look.bold and text.endswith((".", ":", "–", "—")) and DIVISION.match(text) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
-    """What an element's style says of type and paper."""
-
-    bold: bool | None = None  # None: as around it
-    italic: bool | None = None
-    underlined: bool | None = None
-    size: float = 0.0
-    apart: bool = False  # white before it
-    page: str = ""  # ends before or after it
-    hidden: bool = False
-
-
-@lru_cache(8192)
-def style_of(style: str) -> Style:
-    weight, slant, size = (pattern.search(style) for pattern in (_WEIGHT, _SLANT, _SIZE))
-    page, line = _PAGE.search(style), _LINE.search(style)
-    points = float(size[1]) * (0.75 if size[2].lower() == "px" else 1.0) if size else 0.0
-    return Style(
-        bold=weight[1].lower() in ("bold", "bolder", "600", "700", "800", "900")
-        if weight
-        else None,
-        italic=slant[1].lower() != "normal" if slant else None,
-        underlined=line[1].lower() == "underline" if line else None,
-        size=points,
-        apart=bool(_APART.search(style)),
-        page=page[1].lower() if page else "",
-        hidden=_HIDDEN.search(style) is not None,
-    )
-
-
-def _look_of(element: _Element, style: Style, around: Look) -> Look:
-    """The look of letters in an element."""
-    tag = element.tag
-    bold = tag in ("b", "strong", "th") or around.bold if style.bold is None else style.bold
-    italic = tag in ("i", "em") or around.italic if style.italic is None else style.italic
-    underlined = tag == "u" or around.underlined if style.underlined is None else style.underlined
-    size = style.size or around.size
-    if (bold, italic, underlined, size) == (
-        around.bold, around.italic, around.underlined, around.size
-    ):  # fmt: skip
-        return around
-    return Look(size, bold=bold, underlined=underlined, italic=italic)
-
-
-def _main_look(runs: Counter[Look], text: str) -> Look:
-    """The look of a paragraph: that of all its letters but a mark or two, and whether they are
-    capitals."""
-    if len(runs) == 1 and not text.isupper():
-        return next(iter(runs))
-    total = runs.total()
-    return Look(
-        max(runs, key=lambda look: runs[look]).size,
-        bold=sum(n for look, n in runs.items() if look.bold) > ALL * total,
-        capitals=text.isupper(),
-        underlined=sum(n for look, n in runs.items() if look.underlined) > ALL * total,
-        italic=sum(n for look, n in runs.items() if look.italic) > ALL * total,
-    )
-
-
 def _is_bare(page: _Element) -> bool:
-    """Whether a page has few headings for its paragraphs."""
-    headings = sum(1 for _ in page.iter(*_TITLES))
-    return PER_HEADING * headings < sum(1 for _ in page.iter("p", "div", "li"))
+    """Whether a page has few headings for its paragraphs; the same on each page are one."""
+    enough = sum(1 for _ in page.iter("p", "div", "li")) / PER_HEADING
+    headings: set[str] = set()
+    for heading in page.iter(*_TITLES):
+        headings.add(inline_text(heading))
+        if len(headings) >= enough:
+            return False
+    return len(headings) < enough
 
 
 def _span(cell: _Element, name: str) -> int:

@@ -27,7 +27,9 @@ STACK = 4  # headings without text between them: a cover, or names under a lette
 DEEPEST = 5  # levels below a division
 _NUMBERS = re.compile(r"\d+|\b[ivxl]+\b")
 _END = re.compile(r"[.!?:;…][\"”’)\]]*$")
+_SEPARATORS = (".", ":", "—", "–", "-")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
+_MARK = re.compile(r"\((?:\d{1,2}|[a-z])\)|[*†‡]{1,3}")  # of a note
 _SIGNED = re.compile(r"/s/|by:|name:|title:|date:", re.I)
 
 
@@ -39,6 +41,7 @@ class Look(NamedTuple):
     capitals: bool = False
     underlined: bool = False
     italic: bool = False
+    coloured: bool = False
 
     @property
     def rank(self) -> tuple[float, bool, bool, bool, bool]:
@@ -56,6 +59,7 @@ class Block:
     ends_page: bool = False  # no text, but the end of a page
     page: int = 0  # counted from the first
     linked: bool = False  # all of it leads to another place in the page
+    labels: tuple[str, ...] = ()  # what links to it say
     rows: Sequence[Sequence[str]] = ()
     names: Sequence[str] = ()  # of the columns, if they are known
     named: bool | None = None  # whether the first row has names; None: look at it
@@ -107,7 +111,9 @@ def _joined(blocks: list[Block]) -> list[Block]:
             continue
         block.page = page
         last = kept[-1] if kept else None
-        if (
+        if last is not None and block.kind == "paragraph" and _MARK.fullmatch(last.text):
+            last.text, last.look = f"{last.text} {block.text}", block.look
+        elif (
             ended
             and last is not None
             and block.kind == "paragraph"
@@ -131,7 +137,8 @@ def _find_headings(blocks: list[Block]) -> None:
     weights: Counter[Look] = Counter()
     for block in blocks:
         if block.kind in ("paragraph", "list_item"):
-            weights[Look(block.look.size, block.look.bold)] += len(block.text)
+            look = Look(block.look.size, bold=block.look.bold, coloured=block.look.coloured)
+            weights[look] += len(block.text)
     if not weights:
         return
     body = max(weights, key=lambda look: weights[look])
@@ -147,7 +154,9 @@ def _is_heading(blocks: list[Block], at: int, body: Look) -> bool:
     """Whether a paragraph looks different from the text and stands over something."""
     block, below = blocks[at], blocks[at + 1 : at + 2]
     text, look = block.text, block.look
-    if block.kind != "paragraph" or block.linked or not below or "\n" in text:
+    if block.kind != "paragraph" or block.linked or not below:
+        return False
+    if "\n" in text and not (DIVISION.match(text) or block.labels):
         return False
     words = text.count(" ") + 1
     if (
@@ -158,12 +167,40 @@ def _is_heading(blocks: list[Block], at: int, body: Look) -> bool:
         return False
     if text[-1] in ",;" or _SIGNED.match(text) or CONTENTS.fullmatch(text):
         return False
+    if any(_says_the_same(label, text) for label in block.labels):
+        return True
     if (look.bold and not body.bold) or (body.size and look.size > LARGER * body.size):
         return True
-    if DIVISION.match(text) and words <= MAX_ITALIC:
-        return look != below[0].look or look.capitals
+    is_apart = look != below[0].look or look.capitals
+    if is_apart and words <= MAX_ITALIC and DIVISION.match(text):
+        return True
+    if _is_titled(text, below[0].text):
+        return True
     distinct = look.italic or look.underlined or (look.capitals and " " in text)
+    distinct = distinct or (look.coloured and not body.coloured)
     return distinct and words <= MAX_ITALIC and text[-1] not in ".:" and below[0].look != look
+
+
+def _is_titled(text: str, below: str) -> bool:
+    """Whether a text is the name of a division and its title, whatever it looks like: "Item 12 —
+    Security Ownership". Not so in a list of them."""
+    division, other = DIVISION.match(text), DIVISION.match(below)
+    if not division or (other and other["name"].casefold() == division["name"].casefold()):
+        return False
+    title = text[division.end("number") :].lstrip()
+    words = [word for word in title.split() if len(word) > 4 and word[0].isalpha()]
+    capitals = sum(word[0].isupper() for word in words)
+    return title[:1] in _SEPARATORS and bool(words) and capitals >= 0.7 * len(words)
+
+
+def _says_the_same(label: str, text: str) -> bool:
+    """Whether one of the two is the other, or half of it: a number may be missing."""
+    short, long = sorted((_letters(label), _letters(text)), key=len)
+    return 2 * len(short) >= len(long) > 0 and short in long
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
 
 
 def _is_on_cover(blocks: list[Block], at: int) -> bool:

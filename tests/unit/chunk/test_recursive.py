@@ -137,10 +137,27 @@ def test_a_heading_goes_with_what_follows_it() -> None:
     assert chunks[0].headings == ("A", "B")
     for heading in ("C", "D"):
         assert not any(chunk.text.endswith(f"\n\n{heading}") for chunk in chunks)
-        assert any(f"\n\n{heading}\n\nThe quick" in chunk.text for chunk in chunks)
-    # The path is that of what a chunk adds, not of the overlap in front of it.
-    at_c = next(chunk for chunk in chunks if "\n\nC\n\n" in chunk.text)
+        assert any(chunk.text.startswith(f"{heading}\n\nThe quick") for chunk in chunks)
+    at_c = next(chunk for chunk in chunks if chunk.text.startswith("C\n\n"))
     assert at_c.headings == ("A", "B", "C")
+
+
+def test_the_beginning_of_a_section_goes_with_the_rest_of_it() -> None:
+    body = SENTENCE * 20
+    extraction = markdown(f"# A\n\n{body}\n\n### B\n\nTo the owners.\n\n#### C\n\n{body}")
+    chunks = RecursiveChunker(TOKENS).chunk(extraction)
+    assert [chunk.text[:20] for chunk in chunks] == [
+        "A\n\nThe quick brown f",
+        "B\n\nTo the owners.\n\nC",
+    ]
+
+
+def test_overlap_ends_at_a_heading() -> None:
+    body = SENTENCE * 20
+    chunks = RecursiveChunker(TOKENS).chunk(markdown(f"# A\n\n{body}\n\n### B\n\n{body}\n\n{body}"))
+    at_b = [chunk for chunk in chunks if chunk.headings[-1] == "B"]
+    assert at_b[0].text.startswith("B\n\n")
+    assert at_b[1].start < at_b[0].end  # below one heading, chunks overlap
 
 
 def test_headings_without_text_go_with_the_text_that_follows() -> None:
@@ -282,7 +299,7 @@ def test_time_is_linear_in_length() -> None:
 
 def test_fingerprint_names_everything_that_decides() -> None:
     assert RecursiveChunker(TOKENS, 300, 60, 30).fingerprint == (
-        "RecursiveChunker/4 size=300 overlap=60 minimum=30 tokens=cl100k_base"
+        "RecursiveChunker/5 size=300 overlap=60 minimum=30 tokens=cl100k_base"
     )
 
 

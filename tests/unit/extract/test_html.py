@@ -163,6 +163,42 @@ def test_a_report_saved_as_html_has_headings_by_their_look_and_no_page_numbers()
     assert "Hill plc" not in result.text
 
 
+@pytest.mark.parametrize(
+    "division",
+    [
+        "<table><tr><td><b>Item {n}.</b></td><td><b>Stores of {n}</b></td></tr></table>",
+        "<table><tr><td></td></tr><tr><td><b>Item {n}. Stores of {n}</b></td></tr></table>",
+        "<p>Item {n}. Stores of {n}</p>",
+        "<a name='i{n}'></a><p>Item {n}<br/>Stores of {n}</p>",
+        "<p style='color:#006ebf'>Item {n} Stores of {n}</p>",
+    ],
+)
+def test_a_division_is_a_heading_however_it_is_set(division: str) -> None:
+    """Within a table, without a look of its own, named by a link in the contents, in colour."""
+    links = "".join(f"<p><a href='#i{n}'>Stores of {n}</a></p>" for n in range(1, 5))
+    pages = [division.replace("{n}", str(n)) + f"<p>{_TEXT}</p>" for n in range(1, 5)]
+    result = _report([links, *pages])
+    assert [(e.kind, e.level, result.text[e.start : e.end]) for e in result.elements
+            if e.kind == "heading"] == [
+        ("heading", 1, f"Item {n}. Stores of {n}" if "Item {n}." in division or "<td>" in division
+         else f"Item {n} Stores of {n}") for n in range(1, 5)
+    ]  # fmt: skip
+
+
+def test_a_sentence_that_begins_with_a_division_is_no_heading() -> None:
+    """Nor is a list of divisions that leads nowhere."""
+    listed = "".join(f"<p>Item {n}. Stores of {n}</p>" for n in range(1, 5))
+    said = f"<p>Item 3 of this report lists our stores</p><p>{_TEXT}</p>"
+    assert not [e for e in _report([said, f"<p>{_TEXT}</p>", listed]).elements[:-1]
+                if e.kind == "heading"]  # fmt: skip
+
+
+def test_a_mark_beside_its_note_and_a_block_shown_inline_are_one_paragraph() -> None:
+    flex = "<div style='display:flex'><span>(1)</span><div style='display:inline'>Net.</div></div>"
+    result = extract(f"<html><body><p>{_TEXT}</p>{flex}<p>(2)</p><p>Gross.</p></body></html>")
+    assert [text for _, text in pieces(result)][1:] == ["(1) Net.", "(2) Gross."]
+
+
 def test_bold_covers_and_signatures_are_no_headings() -> None:
     cover = "".join(f"<p><b>{line}</b></p>" for line in ("HILL PLC", "1 High Road", "Leeds", "UK"))
     pages = [cover, f"<p>{_TEXT}</p><p><b>By: Ann Lee</b></p><p>Chair</p>", f"<p>{_TEXT}</p>"]

@@ -25,6 +25,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 from trivium.core.errors import ReadError
+from trivium.core.machine import collect_rarely
 from trivium.core.types import Enclosed, Extraction
 from trivium.extract.box import close_in
 from trivium.extract.cleaning import cleaned
@@ -45,7 +46,6 @@ from trivium.text.titles import placed
 
 MAX_REASON = 2000  # characters of an error's sentence
 MAX_FILE = 64 << 20  # bytes of any file a parser writes: none needs to, a page's image may pass
-COLLECT_AFTER = 50_000  # objects: some 10 MB
 # A document with more than this is always chunked here and not in the parent, which may be a
 # server: 10 MB of quotes keep one busy for minutes. A long novel has 1,000,000 characters.
 LARGE_TEXT = 200_000  # characters
@@ -78,10 +78,8 @@ def main() -> None:
     except Exception:
         _tell(["bug", _peak(), "no extractors", traceback.format_exc()])
         return
-    # What is loaded stays; a page makes thousands of objects, none of them in a circle. Looking
-    # for circles every 700 objects took a tenth of the time.
-    gc.freeze()
-    gc.set_threshold(COLLECT_AFTER, 10, 10)
+    gc.freeze()  # what is loaded stays: looking through it again took a tenth of the time
+    collect_rarely()
     _tell(["ready", _peak()])
     while (request := _receive(inbox)) is not None:
         chunking, blobs = request

@@ -59,10 +59,10 @@ from bench.harness import Namespace, arguments
 from bench.made_pdfs import made_files
 from bench.scans import recognise, scans
 from trivium.chunk.recursive import RecursiveChunker
+from trivium.core.machine import collect_rarely
 from trivium.core.types import Element, Extraction
 from trivium.extract.pdf import PdfExtractor
 from trivium.extract.sandbox import Sandbox
-from trivium.extract.worker import COLLECT_AFTER
 from trivium.ingest.extractors import FACTORY
 from trivium.ports import Blob
 from trivium.text.tokens import Cl100kTokens
@@ -254,7 +254,7 @@ def speed(papers: list[Path]) -> dict[str, float]:
     PdfExtractor().extract(blobs[0])  # imports
     gc.collect()
     gc.freeze()
-    gc.set_threshold(COLLECT_AFTER, 10, 10)  # as the workers of `trivium add` do
+    collect_rarely()  # as the workers of `trivium add` do
     costs = []
     for _ in range(ROUNDS):
         start = time.process_time()

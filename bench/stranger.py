@@ -4,6 +4,7 @@
 came first for each search and the answer to each question, with a verdict by plain comparison, and
 writes all of it on one page, FOLDER/judge.md, for a person who didn't build it.
 `--files everyday_files` takes another set: 56 questions over the small files of a family.
+`--counts` prints figures only, for a set whose mistakes nobody should learn from (`harbour_files`).
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from pathlib import Path
 
 from bench.harness import arguments
 from trivium import Library
+from trivium.core.answers import Turn
 from trivium.text.query import parse
 from trivium.text.snippet import snip
 
 HERE = Path(__file__).parent
+REFUSED = "(refused)"
 
 
 def build(folder: Path, files: Path, data: Path, *, own: bool) -> None:
@@ -89,13 +92,28 @@ def searches(library: Library, rows: Sequence[Mapping[str, str]]) -> Iterator[Sh
 
 
 def questions(library: Library, rows: Sequence[Mapping[str, str]]) -> Iterator[Shown]:
+    """A row may have the question that was asked before it (`after`)."""
     for row in rows:
-        answer = library.ask(row["question"])
-        said = "(refused)" if answer.refused else answer.text
+        before = row.get("after")
+        history = [Turn(before, library.ask(before).text)] if before else []
+        answer = library.ask(row["question"], history=history)
+        said = REFUSED if answer.refused else answer.text
         files = () if answer.refused else {_file(cited.uri) for cited in answer.citations}
         right = any(part in said for part in row["answer"].split("|"))
         expected = row["answer"].replace("|", " or ")
         yield Shown(row["question"], expected, said, ", ".join(sorted(files)), "", right)
+
+
+def _verdicts(answers: Sequence[Shown]) -> Iterator[str]:
+    able = [one for one in answers if one.expected != REFUSED]
+    right = sum(one.is_right for one in able)
+    refused = sum(one.text == REFUSED for one in able)
+    yield (
+        f"with an answer: {right} right, {len(able) - right - refused} wrong, {refused} refused"
+        f" of {len(able)}"
+    )
+    others = [one.is_right for one in answers if one.expected == REFUSED]
+    yield f"without one: {sum(others)} refused of {len(others)}"
 
 
 def _file(uri: str) -> str:
@@ -141,6 +159,7 @@ def main() -> None:
         files=("stranger_files", "texts, searches and questions"),
         own=(False, "only the texts written for this"),
         most=(100, "searches and questions"),
+        counts=(False, "print only the figures"),
     )
     files = HERE / given.files
     if not given.folder.exists():
@@ -150,12 +169,12 @@ def main() -> None:
     with Library.open(given.folder / "library") as library:
         found = list(searches(library, _rows(files / "searches.tsv", given.most)))
         answers = list(questions(library, _rows(files / "questions.tsv", given.most)))
-    for shown in (*found, *answers):
+    for shown in () if given.counts else (*found, *answers):
         print(shown.line())
     wrong = sum(not shown.is_right and not shown.is_weak for shown in found)
     right = sum(shown.is_right for shown in found)
     print(f"right first: {right} of {len(found)}; wrong and not weak: {wrong}")
-    print(f"right answers: {sum(s.is_right for s in answers)} of {len(answers)}")
+    print("\n".join(_verdicts(answers)))
     (given.folder / "judge.md").write_text(page(found, answers), encoding="utf-8")
     print(f"To judge: {given.folder / 'judge.md'}")
 

@@ -51,11 +51,12 @@ def spoken(one: Candidate) -> str:
 
 def in_place(one: Candidate) -> str:
     """With the heading above it: `Armor Class 15` alone doesn't say whose."""
-    return f"{above_it(one.passage)}: {one.text}"
+    return f"{above_it(one)}: {one.text}"
 
 
-def above_it(passage: Passage) -> str:
-    return (passage.citation.headings[-1:] or (passage.citation.title,))[0]
+def above_it(one: Candidate) -> str:
+    place = one.passage.citation
+    return one.sentence.heading or (place.headings[-1:] or (place.title,))[0]
 
 
 def name_of_file(uri: str) -> str:

@@ -30,13 +30,20 @@ UNREAD, WEIGHTS = -6.3, (2.6, 1.5, -1.3, 1.3, 3.3)
 READ, WEIGHTS_READ = -4.1, (2.2, 1.1, -0.1, 1.6, 2.4, 0.43)
 LEAST = 1e-4  # chance: what is less is as good as none
 LEAST_SURE, LEAST_SURE_READ = 0.25, 0.35
+SURELY_READ, NEAR_ENOUGH = 0.5, 0.25  # the chance by the reader alone, and the nearness for it
 
 
 def confidence(evidence: Evidence) -> float:
-    """0 to 1."""
+    """0 to 1. What the reader is sure of is at least as sure as that."""
     constant, weights = (UNREAD, WEIGHTS) if evidence.read is None else (READ, WEIGHTS_READ)
     pairs = zip(weights, signs(evidence), strict=True)
-    return 1 / (1 + exp(-constant - sum(weight * value for weight, value in pairs)))
+    by_signs = 1 / (1 + exp(-constant - sum(weight * value for weight, value in pairs)))
+    return max(by_signs, evidence.read or 0.0) if is_read(evidence) else by_signs
+
+
+def is_read(evidence: Evidence) -> bool:
+    """Whether the reader is sure, of a sentence that is about what was asked."""
+    return (evidence.read or 0.0) >= SURELY_READ and evidence.near >= NEAR_ENOUGH
 
 
 def signs(evidence: Evidence) -> tuple[float, ...]:

@@ -80,7 +80,8 @@ def coverage_of(
     place = passage.citation
     folder = PurePosixPath(place.uri).parent.name  # choir/rehearsals.md is about a choir
     above = bag(
-        "\n".join((place.title, name_of_file(place.uri), folder, *place.headings)), language
+        "\n".join((place.title, name_of_file(place.uri), folder, *place.headings, one.heading)),
+        language,
     )
     rest = bag(passage.text, language)
     begins = " ".join(one.text.split()[:FIRST])

@@ -35,16 +35,9 @@ def answers(asked: Question, one: Candidate) -> tuple[float, str]:
     match asked.asks:
         case Asks.AMOUNT:
             return _amount(asked, one)
-        case Asks.WHEN if asked.spans:
-            end = until(text, language)
-            return (1.0, end) if end else (0.0, "")
         case Asks.WHEN:
-            told = (*times(text, language), *recurring(text))
-            dates = [said for said in told if said not in asked.text]
-            ordinal = grammar.ORDINAL.search(text) if "day" in asked.text.lower() else None
-            if ordinal and not dates:
-                dates.append(ordinal[0])
-            return (1.0, " ".join(dates)) if dates else (0.0, "")
+            said = _when(asked, text, language)
+            return (1.0, said) if said else (0.0, "")
         case Asks.WHERE:
             places = grammar.PLACE.findall(text)
             known = set(words(asked.text))
@@ -56,9 +49,24 @@ def answers(asked: Question, one: Candidate) -> tuple[float, str]:
         case Asks.OTHER:
             wanted = [contact(term.word, text) for term in asked.terms]
             return (0.0, "") if "" in wanted else (1.0, next(filter(None, wanted), ""))
+        case Asks.LIST:
+            several = grammar.SEVERAL.search(text) or one.sentence.after or figures(text, language)
+            return (1.0 if several else 0.7), ""
         case Asks.NAME:
             return (1.0 if _new_names(asked, text, language) else 0.0), ""
     return 1.0, ""
+
+
+def _when(asked: Question, text: str, language: str) -> str:
+    """The days and times of a text that the question doesn't have."""
+    if asked.spans:
+        return until(text, language)
+    told = (*times(text, language), *recurring(text))
+    dates = [said for said in told if said not in asked.text]
+    ordinal = grammar.ORDINAL.search(text) if "day" in asked.text.lower() else None
+    if ordinal and not dates:
+        dates.append(ordinal[0])
+    return " ".join(dates)
 
 
 def has_none(asked: Question, text: str) -> bool:
@@ -185,7 +193,9 @@ def _measures_as_asked(asked: Question, text: str, language: str) -> bool:
 def _own(asked: Question, text: str, language: str) -> list[Term]:
     """Terms that name the measure itself: "weight" for "how heavy"."""
     said = bag(text, language)
-    return [term for term in asked.terms if term.word == HOW[asked.measured] and said.says(term)]
+    return [
+        term for term in asked.terms if term.word == HOW.get(asked.measured) and said.says(term)
+    ]
 
 
 def _counted(text: str, counted: Sequence[str], language: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from trivium.answer.candidates import Candidate, Picked, above_it, in_place, lead_of, spoken
 from trivium.answer.cells import Found, Read
-from trivium.answer.confidence import Evidence, confidence, is_sure
+from trivium.answer.confidence import Evidence, confidence, is_read, is_sure
 from trivium.answer.coverage import (
     AROUND,
     LEAST_FOCUS,
@@ -38,13 +38,14 @@ from trivium.text.lexicon import grammar
 from trivium.text.lexicon.grammar import function_words
 from trivium.text.lexicon.negation import denies
 from trivium.text.lexicon.quantities import differ, figures
-from trivium.text.lexicon.questions import VERDICTS, Asks, refers_back, verdict
+from trivium.text.lexicon.questions import VERDICTS, Asks, is_asked, refers_back, verdict
 from trivium.text.normalise import words
 
 MOST_COMPARED = 40  # sentences by meaning, the best by words; 25 tokens each take .3 s on 2 cores
 MOST_LIKE = 10  # of these, sentences whose words are compared one by one
 WORDS, RANK = 0.4, 0.1  # the weight of each for the choice of the sentences to compare
 LEAST_SAID = 0.6  # share of a question's terms, by weight, in a sentence and its headings
+LEAST_TO_READ = 0.35  # the same, of a sentence that the reader must be sure of
 AGAIN = 0.9  # factor for a sentence of which a part was said before
 NEAR = 0.9  # of the best sentence's score: anything lower is about something else
 MOST = 2  # sentences, if the question asks for more than one sentence can hold
@@ -134,6 +135,7 @@ class Extractor:
                 if (
                     each.text in first
                     or each.text.endswith(("?", ":"))  # it asks, or leads to what follows
+                    or (is_asked(each.text) and passage.speaker(each.text) is not None)
                     or (each.text.startswith("[") and each.text.endswith("]"))  # a picture
                     or not says_more(asked, each.text)
                 ):
@@ -147,23 +149,37 @@ class Extractor:
         likeness.learn(w for one in unsure for w in words(one.text) if w not in empty)
         # Only possible answers are compared by meaning, which takes most of the time.
         able: list[tuple[Candidate, Evidence]] = []
+        others: list[tuple[Candidate, Evidence]] = []  # that the reader must be sure of
         reads = isinstance(self._embedder, ReadingEmbedder) and asked.language == LANGUAGE
         for one in best:
             evidence = coverage_of(asked, one.sentence, one.passage, likeness)
-            may = evidence.said >= LEAST_SAID and not has_none(asked, one.text)
+            may = evidence.said >= LEAST_TO_READ and not has_none(asked, one.text)
             kind, value = answers(asked, one) if may else (0.0, "")
             if kind:
                 told = replace(one, said=evidence.said, kind=kind, value=value)
-                able.append((told, replace(evidence, near=evidence.said)))
-        texts = {at: [in_place(one)] for at, (one, _) in enumerate(able)}
-        meaning = Nearness(self._embedder).nearest([asked.text], texts) if able else None
-        if meaning is None:
+                some = able if evidence.said >= LEAST_SAID else others
+                some.append((told, replace(evidence, near=evidence.said)))
+        able = self._compared(asked, able)
+        if not reads:
             return able
-        able = [
+        able = self._read(asked, able)
+        if any(is_sure(confidence(evidence), evidence) for _, evidence in able):
+            return able
+        others = self._read(asked, self._compared(asked, others))
+        return able + [pair for pair in others if is_read(pair[1])]
+
+    def _compared(
+        self, asked: Question, some: list[tuple[Candidate, Evidence]]
+    ) -> list[tuple[Candidate, Evidence]]:
+        """With their nearness in meaning, if the model tells it."""
+        texts = {at: [in_place(one)] for at, (one, _) in enumerate(some)}
+        meaning = Nearness(self._embedder).nearest([asked.text], texts) if some else None
+        if meaning is None:
+            return some
+        return [
             (one, replace(evidence, near=max(0.0, meaning[asked.text, at])))
-            for at, (one, evidence) in enumerate(able)
+            for at, (one, evidence) in enumerate(some)
         ]
-        return self._read(asked, able) if reads else able
 
     def _read(
         self, asked: Question, able: Sequence[tuple[Candidate, Evidence]]
@@ -173,7 +189,7 @@ class Extractor:
         labelled = [pair for pair in able if is_labelled(asked, *pair)]
         prose = [pair for pair in able if pair not in labelled]
         likely = sorted(prose, key=lambda pair: -pair[0].kind * confidence(pair[1]))[:MOST_READ]
-        texts = [InText(spoken(one), one.passage.text, above_it(one.passage)) for one, _ in likely]
+        texts = [InText(spoken(one), one.passage.text, above_it(one)) for one, _ in likely]
         read = chances(self._embedder, asked.text, texts)
         if read is None:
             return list(able)
@@ -217,8 +233,12 @@ def _not_again(asked: Question, picked: Picked, before: Before) -> Picked | None
     bags = [bag(part, "") for part in parts]
     focus = (asked.focus,) if asked.focus else ()
 
-    def says(at: int) -> tuple[int, int, int]:
-        return sum(map(bags[at].says, focus)), sum(map(bags[at].says, asked.terms)), -at
+    named = [term for term in asked.terms if term.firm]
+
+    def says(at: int) -> tuple[int, ...]:
+        """A name first, except in the first part: whom that one names, the others may mean."""
+        some = (named if at else (), focus, asked.terms)
+        return *(sum(map(bags[at].says, terms)) for terms in some), -at
 
     most = max(range(len(parts)), key=says)
     if verdict:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from trivium.core.types import Vector
 
 LEAST = 0.5  # below this, two words are different things
+LONGEST_ENDING = 3  # letters; with more, it is a compound: the moon is no moonstone
 MOST_WORDS = 400  # compared for one answer: .2 s on 2 cores
 MOST_KEPT = 4_000  # words of all answers, 6 MB: the next question needs half of them again
 
@@ -66,6 +67,12 @@ class Likeness:
         mine = self._known.get(word)
         if mine is None:
             return 0.0
-        known = (self._known.get(other) for other in others)
+        known = (self._known.get(other) for other in others if not _begins(word, other))
         best = max((float(mine @ other) for other in known if other is not None), default=0.0)
         return best if best >= LEAST else 0.0
+
+
+def _begins(word: str, other: str) -> bool:
+    """Whether one is a compound that begins with the other: its vector has that word's part."""
+    short, long = sorted((word, other), key=len)
+    return long.startswith(short) and len(long) - len(short) > LONGEST_ENDING

@@ -101,6 +101,7 @@ class Question:
         free = [term for term in self.terms if not term.firm and not term.generic]
         free = [term for term in free if term.word not in titles] or free
         free = [term for term in free if term.word not in measures.VAGUE] or free
+        free = [term for term in free if term.word not in measures.QUALIFYING] or free
         measure = HOW.get(self.measured)  # how old: the age is said by its unit
         free = [term for term in free if term.word != measure] or free
         free = [term for term in free if term is not self.category] or free
@@ -196,7 +197,13 @@ def read(
     weights |= {word: weights[word] * VAGUE for word in said if word in common}
     terms = [Term(word, weights[word], firm=word in names, generic=word in common) for word in said]
     terms += [Term(figure, most, figure=True, firm=True) for figure in named]
-    return Question(whole, kind, tuple(terms), language, measured if measured in HOW else "")
+    return Question(
+        whole,
+        kind,
+        tuple(terms),
+        language,
+        measured if measured in measures.DIMENSIONS or measured in HOW else "",
+    )
 
 
 def _is_noun(word: str) -> bool:

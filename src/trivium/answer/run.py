@@ -47,7 +47,7 @@ from trivium.core.answers import (
     Usage,
 )
 from trivium.core.counting import counted
-from trivium.core.errors import ModelError, ModelRefused, QueryTooLong
+from trivium.core.errors import EmptyQuery, ModelError, ModelRefused, QueryTooLong
 from trivium.core.results import Results
 from trivium.core.types import StoredChunk
 from trivium.operations.searching import LONGEST_QUERY
@@ -59,6 +59,7 @@ from trivium.text.lexicon.measures import SPENT
 from trivium.text.lexicon.quantities import covers, figures, shared
 from trivium.text.lexicon.questions import differing
 from trivium.text.normalise import words
+from trivium.text.query import parse
 
 SHARES = (1.0, 0.5, 0.25)  # of the window, smaller each time a model says that it was too much
 MOST_SUMMED = 500  # passages of a table that are read to add up some of its rows
@@ -152,8 +153,11 @@ class Answerer:
         if len(inquiry.question) > LONGEST_QUERY:
             raise QueryTooLong(
                 f"The question has {len(inquiry.question):,} characters;"
-                f" the limit is {LONGEST_QUERY:,}."
+                f" the limit is {LONGEST_QUERY:,}.",
+                fix="Shorten the question. To ask about a long text, add it as a document.",
             )
+        if not parse(inquiry.question).clauses:
+            raise EmptyQuery("The question has no words.")
         where = inquiry.request.where
         measure = Words(partial(self._backend.signals.rarities, where=where))
         draft = _Draft(perf_counter(), inquiry.question, measure)

@@ -16,6 +16,7 @@ from trivium.extract.headers import names_of
 from trivium.text import boundaries
 from trivium.text.lexicon.grammar import function_words
 from trivium.text.lexicon.names import EMAIL, PHONE
+from trivium.text.lexicon.questions import is_asked
 from trivium.text.normalise import words
 
 EMPTY = frozenset({"", "-", "–", "—"})
@@ -25,6 +26,7 @@ MOST_ITEMS = 40
 MOST_IN_NOTE = 2  # blocks of a passage that is a short note: its title and its lines
 FEWEST_IN_SENTENCE = 4  # words
 FEWEST_WRAPPED = 30  # characters of a line that was broken at a width
+FEWEST_FULL = 60  # and of one before a capital: a shorter one may be an item of a list
 LONGEST = 400  # characters of a sentence that are compared
 MOST_IN_CONTACT, LONGEST_CONTACT = 10, 80  # lines of a signature, characters of each
 MOST_IN_HEADING = 6  # words: in capitals or each capitalised, they are an unmarked heading
@@ -176,10 +178,13 @@ def listings(passage: Passage) -> Iterator[Listing]:
     colon."""
     every = blocks(passage.citation.text)
     headings = passage.citation.headings
-    for at, lines in enumerate(every):
-        if any(" | " in line for line in lines) or any(map(_SAID.match, lines)):
+    for at, block in enumerate(every):
+        if any(" | " in line for line in block) or any(map(_SAID.match, block)):
             continue
         lead = _lead(every[at - 1] if at else [], headings)
+        lines = _unwrapped(block)
+        if _heads_prose(lines):
+            continue
         led = len(lines) > 1 and lines[0].endswith(":")
         items = lines[1:] if led else lines
         is_short = len(every) <= MOST_IN_NOTE and len(headings) <= 1
@@ -188,6 +193,17 @@ def listings(passage: Passage) -> Iterator[Listing]:
             told = tuple(_item(line) for line in items[:MOST_ITEMS])
             yield Listing(told, lines[0] if led else lead)
     yield from _run_in(every, headings)
+
+
+def _heads_prose(lines: Sequence[str]) -> bool:
+    """Whether a block is a heading with its sentences: `4. Roof` above "Jo asked two firms."."""
+    first, *others = lines
+    return (
+        bool(others)
+        and len(first.split()) <= MOST_IN_HEADING
+        and first[-1] not in ".!?:…,;"
+        and all(map(_is_sentence, others))
+    )
 
 
 def _is_sentence(line: str) -> bool:
@@ -235,6 +251,7 @@ class Sentence:
     lead: str = ""  # the question that it answers, or the line with a colon above it
     before: str = ""  # the sentence before it in its paragraph
     record: bool = False  # its paragraph is a block of labels and values about one thing
+    heading: str = ""  # the first line of its block: `4. Roof` of numbered minutes
 
 
 def sentences(passage: Passage) -> list[Sentence]:
@@ -255,6 +272,7 @@ def sentences(passage: Passage) -> list[Sentence]:
         record = " ".join(lines) if not contact and _is_record(lines) else ""
         led = ""
         whole = lines if contact or record else _unwrapped(lines)
+        heading = _BULLET.sub("", whole[0]) if _heads_prose(whole) else ""
         for line in whole:
             led = line if line.endswith(":") else led
             said = MESSAGE.match(line)
@@ -276,6 +294,7 @@ def sentences(passage: Passage) -> list[Sentence]:
                     parts[nth - 1] if nth and parts[nth - 1].endswith("?") else answered or led,
                     parts[nth - 1] if nth else "",
                     bool(record),
+                    heading,
                 )
                 for nth, part in enumerate(parts)
                 if (said or not _is_heading(part, headings))
@@ -283,18 +302,23 @@ def sentences(passage: Passage) -> list[Sentence]:
                 and not (begun and not nth and part[:1].islower())
             ]
             if not plain.endswith(":"):  # the line above a message that says whose it is
-                asked = parts[-1] if parts[-1].endswith("?") else ""
-                asker = speaker.author if speaker else None
+                asked, asker = "", speaker.author if speaker else None
+                if parts[-1].endswith("?") or (asker and is_asked(parts[-1])):
+                    asked = f"{asker}: {parts[-1]}" if asker else parts[-1]
     return found
 
 
 def _unwrapped(lines: Sequence[str]) -> Sequence[str]:
     """The lines of a paragraph that was broken at a width, as one; others as they are. A paragraph
-    is one if a line runs on in small letters; code does, too."""
-    wrapped = any(_runs_on(before, line) for before, line in pairwise(lines))
+    is one if a line runs on in small letters, or a long one is full and open; code does, too."""
+    widest = max(map(len, lines))
+    wrapped = any(
+        _runs_on(before, line)
+        or (_is_open(before) and FEWEST_FULL <= widest - len(line.split()[0]) <= len(before))
+        for before, line in pairwise(lines)
+    )
     if not wrapped or any(map(_CODE.search, lines)):
         return lines
-    widest = max(map(len, lines))
     whole = [lines[0]]
     for before, line in pairwise(lines):
         begins = " | " in line or any(sign.match(line) for sign in (_BULLET, _SAID, MESSAGE))
@@ -307,8 +331,11 @@ def _unwrapped(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _runs_on(before: str, line: str) -> bool:
-    is_open = before[-1].isalnum() or before[-1] in ",–-"
-    return is_open and line[0].islower() and len(before) >= FEWEST_WRAPPED
+    return _is_open(before) and line[0].islower() and len(before) >= FEWEST_WRAPPED
+
+
+def _is_open(line: str) -> bool:
+    return line[-1].isalnum() or line[-1] in ",–-"
 
 
 def _is_contact(lines: Sequence[str]) -> bool:

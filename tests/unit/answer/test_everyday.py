@@ -110,11 +110,29 @@ OFFER = replace(
     ),
     speakers=(Speaker(0, "Office", "2026-05-01T09:00:00+01:00"),),
 )
+ALLOTMENT = passage(
+    14,
+    "Allotment society, meeting of 9 May\n\n1. Water\nThe pump gives 40 litres a minute.\n\n"
+    "2. Hedge along the lane\nIt will be cut in the second week of June. The work was given to the"
+    " older of the two firms that made an offer,\nLund & Daughter. Members keep the lane clear.",
+    title="allotment",
+)
+FLATMATES = passage(
+    15,
+    "[2026-02-03 09:02] Mateo: has anybody seen my red scarf\n"
+    "[2026-02-03 09:20] Ines: on the hook beside the fuse box\n"
+    "[2026-02-03 09:22] Mateo: thanks! The film starts at 20:15, the bus goes at 7 sharp.",
+    title="chat",
+)
 
 
 @pytest.mark.parametrize(
     ("question", "source", "answer"),
     [
+        ("How much water does the pump give?", ALLOTMENT, "40 litres"),
+        ("When will the hedge be cut?", ALLOTMENT, "second week of June"),
+        ("Who was given the work on the hedge?", ALLOTMENT, "Lund & Daughter"),
+        ("Where was Mateo's scarf?", FLATMATES, "fuse box"),
         ("When did the nightly export fail?", LOG, "2026-03-02 03:04:12"),
         ("When was the nightly export finished?", LOG, "2026-03-03 03:02:40"),
         ("How many eggs did the new hens lay?", HENS, "seven"),
@@ -162,6 +180,8 @@ def test_an_everyday_question(question: str, source: Passage, answer: str) -> No
         ("What activity did Mateo do with his aunt?", PETS),
         ("What is the phone number of the landlord?", OFFER),
         ("Who is the new treasurer of the garden club?", MINUTES),
+        ("How long is the film?", FLATMATES),
+        ("Which dates did the society name for the hedge?", ALLOTMENT),
     ],
 )
 def test_an_everyday_question_without_an_answer(question: str, source: Passage) -> None:

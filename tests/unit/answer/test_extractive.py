@@ -272,6 +272,9 @@ def test_what_was_said_before_is_not_said_again() -> None:
     beacon = passage(1, told)
     (one,) = pick("What was Beacon's budget?", [beacon], said=[told])
     assert one.text == "with a budget of 2.4 million euros"
+    beds = "Nils goes to bed at 8.15 pm, Ada may read until 9."
+    (one,) = pick("When does Ada go to bed?", [passage(1, beds)], said=[beds])
+    assert one.text == "Ada may read until 9"
     assert pick("What is fog?", [passage(1, "Fog is low.")], said=["Fog is low."]) == []
     enemy = "Her enemy is the Magpie, patron of thieves, and the Magpie steals."
     new = "In old tales the Magpie steals the sun."

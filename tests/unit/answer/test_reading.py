@@ -60,6 +60,25 @@ def test_a_sentence_with_the_words_but_not_the_answer_is_refused(embedder: Local
     assert pick(question, [library], embedder) == []
 
 
+def test_what_the_reader_is_sure_of_needs_half_of_the_words(embedder: LocalEmbedder) -> None:
+    notes = passage(
+        1,
+        "Feed the cat twice a day. If the gate is locked, dial 8814 and push hard. The hens go in"
+        " at dusk. Leave the post on the stairs.",
+        title="While we are away",
+    )
+    (told,) = pick("What is the code of the gate?", [notes], embedder)
+    assert "8814" in told.text
+    assert pick("What is the code of the garage?", [notes], embedder) == []
+
+
+def test_a_compound_is_not_what_it_begins_with(embedder: LocalEmbedder) -> None:
+    text = "The moonstone is in the crown. Sunflowers stand in the garden."
+    crown = passage(1, text, title="The drowned crown")
+    assert pick("Where is the moon?", [crown], embedder) == []
+    assert pick("Where is the sun?", [crown], embedder) == []
+
+
 def test_without_a_reader_nothing_is_read(embedder: LocalEmbedder) -> None:
     some = [InText("A door.", "A door.", "")]
     assert chances(TOY, "What is it?", some) is None

@@ -45,6 +45,7 @@ VERB = (
 CLAUSE = re.compile(  # where one begins
     r"[,;:]\s|\s(?=(?:with|and|but|which|who|where|while|because|since|und|aber|mit)\s)"
 )
+SEVERAL = re.compile(r"[,;:/]\s|\s(?:and|or|und|oder|sowie|et|ou|y|e|o|en|of|och|og|&)\s", re.I)
 WHO_DID = re.compile(  # "who poisoned the ferryman"; of more words, only the verb
     r"(?i)(?:and |und )?(?:who|wer)\s+(?P<verb>\w+)\s+(?:the |an? |der |die |das |den |dem )?"
     r"(?:(?P<what>\w+)\??$)?"

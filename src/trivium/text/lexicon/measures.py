@@ -32,7 +32,8 @@ HOW = {  # after "how" and "at what" only: a heavy crossbow isn't a weight
 # What an answer to "how old" must measure.
 DIMENSIONS = {
     "heavy": "mass", "schwer": "mass", "old": "time months", "alt": "time months", "tall": "length",
-    "far": "length", "expensive": "money", "dear": "money", "teuer": "money",
+    "far": "length", "long": "time months length", "lang": "time months length",
+    "lange": "time months", "expensive": "money", "dear": "money", "teuer": "money",
     "temperature": "celsius fahrenheit kelvin angle", "age": "time months", "height": "length",
     "depth": "length",
     "distance": "length", "price": "money", "weight": "mass",
@@ -85,6 +86,9 @@ VAGUE = _listed(
     " give gives use used cover covers require requires required work works live lives"
     " go goes come comes get gets still now currently already jetzt derzeit aktuell"
     " kommt kommen gehort gehoren mal"
+)
+QUALIFYING = _listed(  # how a thing is, which its answer needn't say: the new boat
+    "new old current main whole full neu neue neuer neues neuen alte alter altes alten"
 )
 SUMS = _listed("total totals sum average avg mean gesamt summe durchschnitt")
 NONE = _listed("none no 0 nil keine nein")  # in a cell

@@ -289,6 +289,12 @@ _PRONOUN = re.compile(
     r"|han|hon|den|det|de|hun|hans|hennes|dess)\b(?!-)",
 )  # fmt: skip
 
+_ASKED = re.compile(
+    r"(?i)(?:(?:has|have|does|do|did|is|are|can|could|will) (?:anyone|anybody|somebody|someone)\b"
+    r"|(?:who|where|when|which|what|why|how)"
+    r"(?:[’']s| (?:is|are|was|were|do|does|did|has|have|can|will))\b"
+    r"|(?:hat|kann|weiß|könnte|ist) jemand\b|(?:wo|wann|warum|wieso|woher|wohin)\b)"
+)
 _DEMONSTRATIVE = re.compile(r"\b(?:these|this|those|such|diese[rsmn]?|solche[rsmn]?)\s\w", re.I)
 _PERSONAL = re.compile(
     r"\b(?:he|she|it|they|him|her|them|his|its|their|er|sie|es|ihm|ihn|ihr|ihnen|il|elle|ils|elles|lui"
@@ -390,6 +396,11 @@ def begins_with_pronoun(text: str) -> bool:
 def refers_back(text: str) -> bool:
     """Whether the sentence before says what this one is about: "These devices …"."""
     return begins_with_pronoun(text) or bool(_DEMONSTRATIVE.search(text))
+
+
+def is_asked(text: str) -> bool:
+    """Whether a sentence is a question, also without its sign, as people write in chats."""
+    return text.endswith("?") or bool(_ASKED.match(text))
 
 
 def has_pronoun(text: str) -> bool:

@@ -10,7 +10,14 @@ import click
 
 from trivium.cli.declared import declared, texts
 from trivium.cli.output import Shell, logged, printable, shared_options, with_shell
-from trivium.core.shapes import SyncAnswer, SyncFailureAnswer, SyncRunAnswer
+from trivium.core.shapes import (
+    CheckedSyncAnswer,
+    DifferenceAnswer,
+    SyncAnswer,
+    SyncFailureAnswer,
+    SyncKindAnswer,
+    SyncRunAnswer,
+)
 from trivium.operations.adding import AddSync, RunSync
 from trivium.operations.listing import RemoveSync, VerifySync
 
@@ -47,17 +54,7 @@ def kinds_command(shell: Shell) -> None:
 
     known = [kinds.kind_of(name) for name in kinds.entries()]
     if shell.json:
-        rows = [
-            {
-                "name": kind.name,
-                "help": kind.help,
-                "options": dict(kind.options),
-                "required": list(kind.required),
-                "secrets": list(kind.secrets),
-            }
-            for kind in known
-        ]
-        shell.emit({"kinds": rows})
+        shell.emit({"kinds": [SyncKindAnswer.of(kind) for kind in known]})
         return
     for kind in known:
         shell.say(printable(f"{kind.name}: {kind.help}"))
@@ -163,7 +160,7 @@ def check_command(shell: Shell, name: str) -> None:
     with shell.library() as library:
         checked = library.sync.check(library.sync.get(name))
     if shell.json:
-        shell.emit({"source": checked.source, "item": checked.item, "message": checked.message})
+        shell.emit(CheckedSyncAnswer.of(checked))
     else:
         _say_checked(shell, checked)
     if not checked.item:
@@ -361,10 +358,7 @@ def verify_command(shell: Shell, name: str, ids: bool) -> None:
     with shell.library() as library:
         verified = library.sync.verify(name, ids_only=ids, on_event=_teller(shell, name))
     if shell.json:
-        rows = [
-            {"item": difference.item, "kind": difference.kind, "reason": difference.reason}
-            for difference in verified.differences
-        ]
+        rows = [DifferenceAnswer.of(difference) for difference in verified.differences]
         shell.emit({"source": name, "compared": verified.compared, "differences": rows})
     else:
         for difference in verified.differences:

@@ -79,7 +79,7 @@ class Shape(Told):
         dataclass(frozen=frozen, kw_only=kw_only)(cls)
 
 
-class _Part(Shape):
+class Part(Shape):
     """Copies some fields of a thing, by name."""
 
     @classmethod
@@ -87,7 +87,7 @@ class _Part(Shape):
         return cls(**{name: getattr(thing, name) for name in _names(cast(Any, cls))})
 
 
-class DocumentAnswer(_Part):
+class DocumentAnswer(Part):
     id: int
     uri: str
     title: str
@@ -107,7 +107,7 @@ class DocumentAnswer(_Part):
     names: tuple[str, ...] = said("Other uris with the same bytes.")
 
 
-class InterpretationAnswer(_Part):
+class InterpretationAnswer(Part):
     number: int
     active: bool
     title: str
@@ -129,7 +129,7 @@ class InterpretationAnswer(_Part):
     )
 
 
-class JobAnswer(_Part):
+class JobAnswer(Part):
     id: int
     kind: str
     what: str
@@ -151,7 +151,7 @@ class JobAnswer(_Part):
     lasting: bool = said("Another process can resume it.")
 
 
-class TaskAnswer(_Part):
+class TaskAnswer(Part):
     id: int
     job: int
     uri: str
@@ -337,7 +337,7 @@ class ResultAnswer(Shape, frozen=False):
         )
 
 
-class SyncRunAnswer(_Part):
+class SyncRunAnswer(Part):
     started_at: str = said("Start of the run; empty: never run.")
     ended_at: str
     full: bool = said("The run read everything, not only changes.")
@@ -350,13 +350,33 @@ class SyncRunAnswer(_Part):
     not_before: str = said("When the service asked to wait until.")
 
 
-class SyncFailureAnswer(_Part):
+class SyncFailureAnswer(Part):
     item: str
     code: str
     message: str
     at: str
     tries: int = said("How often it failed.")
     not_before: str = said("When a server tries it again; empty: with the next run.")
+
+
+class DifferenceAnswer(Part):
+    item: str
+    kind: str = said("missing, extra, text, metadata, audience, restored or unreadable.")
+    reason: str
+
+
+class CheckedSyncAnswer(Part):
+    source: str
+    item: str = said("Title of the first item; empty if none could be read.")
+    message: str = said("Why not.")
+
+
+class SyncKindAnswer(Part):
+    name: str
+    help: str
+    options: Mapping[str, str]
+    required: Sequence[str]
+    secrets: Sequence[str]
 
 
 class SyncAnswer(Shape):
@@ -404,7 +424,7 @@ def sync_state(source: KeptSource, running: bool) -> str:
     return "idle" if source.run.started_at else "new"
 
 
-class AnalysisAnswer(_Part):
+class AnalysisAnswer(Part):
     weights: Mapping[Signal, float]
     fusion: str
     k: float

@@ -12,6 +12,7 @@ from trivium.core.answers import Conversation, Turn
 from trivium.core.results import Suggestion
 from trivium.core.shapes import (
     ChunkAnswer,
+    DifferenceAnswer,
     DocumentAnswer,
     InterpretationAnswer,
     JobAnswer,
@@ -19,6 +20,7 @@ from trivium.core.shapes import (
     Shape,
     SyncAnswer,
     SyncFailureAnswer,
+    SyncKindAnswer,
     TaskAnswer,
     TokenAnswer,
     said,
@@ -201,35 +203,15 @@ class SyncDetailAnswer(Shape):
     failures: Sequence[SyncFailureAnswer]
 
 
-class DifferenceAnswer(Shape):
-    item: str
-    kind: str = said("missing, extra, text, metadata, audience, restored or unreadable.")
-    reason: str
-
-
 class VerifiedAnswer(Shape):
     source: str
     compared: int = said("Number of items in the source.")
     differences: Sequence[DifferenceAnswer]
 
 
-class CheckedSyncAnswer(Shape):
-    source: str
-    item: str = said("Title of the first item; empty if none could be read.")
-    message: str = said("Why not.")
-
-
 class RemovedSyncAnswer(Shape):
     removed: str
     documents: int = said("Number of items removed with it.")
-
-
-class SyncKindAnswer(Shape):
-    name: str
-    help: str
-    options: Mapping[str, str]
-    required: Sequence[str]
-    secrets: Sequence[str]
 
 
 class SyncKindsAnswer(Shape):

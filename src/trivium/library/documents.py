@@ -197,10 +197,7 @@ class Documents:
         number."""
         stored = self.get(document, within)
         number = stored.interpretation if interpretation is None else interpretation
-        past = {
-            version.number: version
-            for version in self._backend.documents.history(stored.id, within)
-        }
+        past = self.versions(stored, within)
         text = self._backend.documents.text(stored.id, within, number)
         if number not in past or text is None:
             raise DocumentNotFound(
@@ -212,6 +209,11 @@ class Documents:
         address = past[number].original
         original = self._backend.originals.place(address) if address else ""
         return Shown(stored, text, tuple(passages), past[number], original)
+
+    def versions(self, document: Document, within: Where) -> dict[int, Interpretation]:
+        """Its interpretations by number."""
+        past = self._backend.documents.history(document.id, within)
+        return {version.number: version for version in past}
 
     def set_chunker(self, collection: str, chunker: str, *, on_wait: Waiting | None = None) -> None:
         """Set how this collection splits documents from now on, whatever the settings say.

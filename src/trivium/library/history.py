@@ -72,10 +72,7 @@ class History:
     ) -> str:
         """Raises OriginalMissing."""
         stored = self._documents.get(document, within)
-        past = {
-            version.number: version
-            for version in self._backend.documents.history(stored.id, within)
-        }
+        past = self._documents.versions(stored, within)
         number = stored.interpretation if interpretation is None else interpretation
         address = _numbered(past, number, stored).original
         if not address:
@@ -92,10 +89,7 @@ class History:
         """The difference between two interpretations: by default the active one (`new`) and the
         one before `new` (`old`)."""
         stored = self._documents.get(document, within)
-        past = {
-            version.number: version
-            for version in self._backend.documents.history(stored.id, within)
-        }
+        past = self._documents.versions(stored, within)
         last = stored.interpretation if new is None else new
         first = max((n for n in past if n < last), default=0) if old is None else old
         if old is None and not first:
@@ -126,11 +120,7 @@ class History:
         check_scalar("number", number)
         with self._backend.writer.writing(on_wait):
             stored = self._documents.get(document, within)
-            past = {
-                version.number: version
-                for version in self._backend.documents.history(stored.id, within)
-            }
-            _numbered(past, number, stored)
+            _numbered(self._documents.versions(stored, within), number, stored)
             self._model.follow()
             restored = self._backend.writer.restore(stored.id, number)
             embedding = Embedding(self._backend, self._model.embedder)

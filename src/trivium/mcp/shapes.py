@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices
 
-from trivium.core.shapes import PlaceAnswer, Shape, said
+from trivium.core.shapes import Part, PlaceAnswer, Shape, said
 from trivium.core.types import Granularity, MetaScalar
 from trivium.operations.adding import LabelOptions, Text
 from trivium.operations.asking import Ask
@@ -247,7 +247,7 @@ class SimilarOutput(Shape):
     results: Sequence[Found]
 
 
-class VersionShape(Shape, kw_only=True):
+class VersionShape(Part, kw_only=True):
     number: int
     active: bool
     created_at: str

@@ -256,15 +256,7 @@ def history(library: Library, caller: Caller, asked: shapes.HistoryInput) -> sha
     versions = library.history.of(document.id, within)
     return shapes.HistoryOutput(
         _document(document),
-        [
-            shapes.VersionShape(
-                number=version.number,
-                active=version.active,
-                created_at=version.created_at,
-                retired_at=version.retired_at,
-            )
-            for version in versions[-_MOST_FIELDS:]
-        ],
+        [shapes.VersionShape.of(version) for version in versions[-_MOST_FIELDS:]],
     )
 
 

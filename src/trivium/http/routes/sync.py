@@ -9,14 +9,17 @@ from typing import Annotated
 from fastapi import Path
 
 from trivium.core.advice import retold
-from trivium.core.shapes import SyncAnswer, SyncFailureAnswer
-from trivium.core.work import KeptSource
-from trivium.http.answers import (
+from trivium.core.shapes import (
     CheckedSyncAnswer,
     DifferenceAnswer,
+    SyncAnswer,
+    SyncFailureAnswer,
+    SyncKindAnswer,
+)
+from trivium.core.work import KeptSource
+from trivium.http.answers import (
     RemovedSyncAnswer,
     SyncDetailAnswer,
-    SyncKindAnswer,
     SyncKindsAnswer,
     SyncsAnswer,
     VerifiedAnswer,
@@ -44,11 +47,7 @@ async def list_syncs(server: Here, caller: Owner) -> SyncsAnswer:
 @router.get("/sync-kinds")
 async def list_sync_kinds(server: Here, caller: Owner) -> SyncKindsAnswer:
     kinds = await server.read(lambda: [known.kind_of(name) for name in known.entries()])
-    shapes = [
-        SyncKindAnswer(k.name, k.help, dict(k.options), list(k.required), list(k.secrets))
-        for k in kinds
-    ]
-    return SyncKindsAnswer(shapes)
+    return SyncKindsAnswer([SyncKindAnswer.of(kind) for kind in kinds])
 
 
 @router.post("/sync", status_code=201, responses=responses(404, 409, 502))
@@ -104,8 +103,7 @@ async def check_sync(server: Here, caller: Owner, name: Name) -> CheckedSyncAnsw
     """Read the source's first item, to check its options, token and permissions. Changes
     nothing."""
     sync = server.library.sync
-    checked = await server.read(lambda: sync.check(sync.get(name)))
-    return CheckedSyncAnswer(checked.source, checked.item, checked.message)
+    return CheckedSyncAnswer.of(await server.read(lambda: sync.check(sync.get(name))))
 
 
 @router.get("/sync/{name}/verify", responses=responses(502))
@@ -114,10 +112,7 @@ async def verify_sync(server: Here, caller: Owner, name: Name, asked: VerifySync
     verified = await server.read(
         server.library.sync.verify, name, ids_only=asked.ids, longest_wait=LONGEST_WAIT
     )
-    rows = [
-        DifferenceAnswer(difference.item, difference.kind, difference.reason)
-        for difference in verified.differences
-    ]
+    rows = [DifferenceAnswer.of(difference) for difference in verified.differences]
     return VerifiedAnswer(name, verified.compared, rows)
 
 

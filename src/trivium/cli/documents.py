@@ -43,7 +43,7 @@ def list_command(shell: Shell, /, **given: Any) -> None:
         documents = library.documents.all(within)
         slips = () if documents else library.documents.slips(within)
     if shell.json:
-        shell.emit({"documents": [document_as_json(document) for document in documents]})
+        shell.emit({"documents": [asdict(document) for document in documents]})
         return
     if not documents:
         for slip in slips or (EMPTY,):
@@ -80,10 +80,6 @@ def local_time(stamp: str) -> str:
         return datetime.fromisoformat(stamp).astimezone().strftime("%Y-%m-%d %H:%M")
     except ValueError:
         return stamp
-
-
-def document_as_json(document: Document) -> dict[str, object]:
-    return asdict(document)
 
 
 @click.command("show")
@@ -130,7 +126,7 @@ def _shown_as_json(shown: Shown) -> dict[str, object]:
     from trivium.core.shapes import ChunkAnswer
 
     return {
-        "document": document_as_json(shown.document),
+        "document": asdict(shown.document),
         "interpretation": asdict(shown.interpretation),
         "original": shown.original,
         "text": shown.text,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trivium.cli.documents import document_as_json, local_time
+from trivium.cli.documents import local_time
 from trivium.cli.output import Shell, printable, with_shell
 from trivium.core.counting import counted
 
@@ -40,7 +40,7 @@ def history_command(shell: Shell, document: str) -> None:
         past = library.history.of(shown.id)
     if shell.json:
         versions = [asdict(version) for version in past]
-        shell.emit({"document": document_as_json(shown), "interpretations": versions})
+        shell.emit({"document": asdict(shown), "interpretations": versions})
         return
     columns = (">number", "made", "retired", "title", ">chunks", ">tokens", ">bytes", "made by")
     shell.table(
@@ -142,7 +142,7 @@ def restore_command(shell: Shell, document: str, number: int | None, original: b
         else:
             restored = library.restore(id_, number, on_wait=shell.note)
     if shell.json:
-        shell.emit({"document": document_as_json(restored), "restored_from": number})
+        shell.emit({"document": asdict(restored), "restored_from": number})
         return
     if number is None:
         shell.say(printable(f"#{restored.id} {restored.title}: read again from its original."))

@@ -70,6 +70,7 @@ def tune_command(
     trivium tune judgments --library notes.library --write tuned.toml
     trivium tune data/scifact --rerank --measure mrr@10 --json
     """
+    from trivium.config import config_file
     from trivium.evaluate.dataset import load_dataset
     from trivium.evaluate.replay import Replay
     from trivium.evaluate.subject import opened
@@ -102,15 +103,10 @@ def tune_command(
     for note in (*subject.notes, *tuned.notes, *((SYNTHETIC,) if tuned.synthetic else ())):
         shell.note(note)
     if written is not None:
-        shell.note(f"Wrote {written}. Use it as {_config_name()}, or set TRIVIUM_CONFIG={written}.")
+        use = f"Use it as {config_file()}, or set TRIVIUM_CONFIG={written}."
+        shell.note(f"Wrote {written}. {use}")
     elif write is not None:
         shell.note(f"Did not write {write}; use --force to write it anyway.")
-
-
-def _config_name() -> str:
-    from trivium.config import config_file
-
-    return str(config_file())
 
 
 def _as_json(tuned: Tuned, written: Path | None) -> dict[str, object]:

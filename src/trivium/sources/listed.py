@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from trivium.core.errors import PathNotFound
+from trivium.core.errors import PathNotFound, SourceUnreachable
 from trivium.ports import Change, Checkpoint, Failed, Gone, Put, Wait
 
 Stamp = tuple[int, int]  # nanoseconds and bytes
@@ -33,6 +33,11 @@ def existing(path: str) -> Path:
     if not place.exists():
         raise PathNotFound(f"There is no file or folder {place}.")
     return place
+
+
+def missing(place: Path) -> SourceUnreachable:
+    problem = f"{place} doesn't exist."
+    return SourceUnreachable(problem, fix="Check that its disk is connected.")
 
 
 def compared(

@@ -13,11 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from trivium.core.errors import FileUnreadable, SourceUnreachable
+from trivium.core.errors import FileUnreadable
 from trivium.extract.email import ENVELOPE_LINE, FIELD_LINE
 from trivium.ports import Change, Checkpoint, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
-from trivium.sources.listed import existing, picked, stamp_of
+from trivium.sources.listed import existing, missing, picked, stamp_of
 
 PAGE = 256  # messages between two cursors
 _PIECE = 1 << 20
@@ -100,9 +100,7 @@ class MboxSource:
         if self._place.is_file():
             return {self._place.name: self._place}
         if not self._place.is_dir():
-            raise SourceUnreachable(
-                f"{self._place} doesn't exist.", fix="Check that its disk is connected."
-            )
+            raise missing(self._place)
         paths = sorted(self._place.rglob("*"))
         return {
             path.relative_to(self._place).as_posix(): path

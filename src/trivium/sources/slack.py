@@ -249,10 +249,7 @@ class SlackSource:
                 inclusive="false",
                 limit=_PAGE,
             )
-            messages = [
-                message for message in fields.get("messages", ()) if isinstance(message, dict)
-            ]
-            messages.sort(key=lambda message: str(message.get("ts", "")), reverse=True)
+            messages = _newest_first(fields)
             for message in messages:
                 stamp = str(message.get("ts", ""))
                 top = top or stamp
@@ -342,8 +339,7 @@ class SlackSource:
         except SourceError as reason:
             yield self._service.failed(channel.id, reason, channel.title, hides=f"{channel.id}/")
             return ""
-        messages = [message for message in fields.get("messages", ()) if isinstance(message, dict)]
-        messages.sort(key=lambda message: str(message.get("ts", "")), reverse=True)
+        messages = _newest_first(fields)
         heads = [message for message in messages if _is_head(message)]
         ids = {item_id(channel.id, str(head.get("ts", ""))): head for head in heads}
         for message in heads:
@@ -515,6 +511,12 @@ class SlackSource:
         """Counts in hundredths of a channel: one alone may take days."""
         text = json.dumps({**state, "done": sorted(done)})
         return Checkpoint(text, int(100 * (len(done) if count is None else count)), 100 * of)
+
+
+def _newest_first(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The messages of a page."""
+    messages = [message for message in fields.get("messages", ()) if isinstance(message, dict)]
+    return sorted(messages, key=lambda message: str(message.get("ts", "")), reverse=True)
 
 
 def _is_head(message: Message) -> bool:

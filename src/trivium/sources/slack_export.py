@@ -15,7 +15,7 @@ from trivium.core.errors import SourceNonsense, SourceUnreachable
 from trivium.extract.slack_message import person
 from trivium.ports import Change, Checkpoint, Failed, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
-from trivium.sources.listed import Stamp, existing, picked, stamp_of
+from trivium.sources.listed import Stamp, existing, missing, picked, stamp_of
 from trivium.sources.slack_messages import Channel, Names, channel_of, item_id, opener_of, put_of
 
 _LISTS = ("channels.json", "groups.json", "dms.json", "mpims.json")
@@ -101,9 +101,7 @@ class SlackExportSource:
             return max((at for at, _ in stamps), default=0), sum(size for _, size in stamps)
         stamp = stamp_of(self._place)
         if stamp is None:
-            raise SourceUnreachable(
-                f"{self._place} doesn't exist.", fix="Check that its disk is connected."
-            )
+            raise missing(self._place)
         return stamp
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import quote
@@ -16,7 +15,7 @@ from trivium.evaluate import pictures
 from trivium.evaluate.judged_sets import JudgedSets, SavedRun
 from trivium.evaluate.metrics import MAIN
 from trivium.evaluate.run import EVERY, FUSED, RERANKED, Evaluation, beside, evaluate, run_title
-from trivium.evaluate.saved import Change, Comparison
+from trivium.evaluate.saved import Comparison
 from trivium.evaluate.synthetic import synthesise
 from trivium.http.asked import Here, Owner, Server
 from trivium.web import judge
@@ -133,8 +132,9 @@ def _figures(run: SavedRun) -> dict[str, object]:
     measures = list(next(iter(evaluation.runs.values())).each)
     best = {m: max(of.means[m] for of in evaluation.runs.values()) for m in measures}
     by_query = "Result quality per query, worst first"
+    drawn = pictures.measured(evaluation, WIDTH)
     charts = [
-        *(Chart(Markup(svg), m) for svg, m in zip(_measured(evaluation), measures, strict=True)),
+        *(Chart(Markup(svg), m) for svg, m in zip(drawn, measures, strict=True)),
         Chart(
             Markup(pictures.by_query(evaluation, WIDTH, 240, f"{MAIN}, query by query")), by_query
         ),
@@ -150,10 +150,6 @@ def _figures(run: SavedRun) -> dict[str, object]:
         "wins": wins,
         "losses": losses,
     }
-
-
-def _measured(evaluation: Evaluation) -> list[str]:
-    return pictures.measured(evaluation, WIDTH)
 
 
 def _rows(evaluation: Evaluation) -> tuple[list[QueryGain], list[QueryGain]]:
@@ -183,12 +179,8 @@ def _changes(comparison: Comparison) -> dict[str, object]:
             Chart(Markup(svg), f"{run_title(name)}, now and before") for svg in charts
         ],
         "gained": [change for change in changes[:SHOWN] if change.gain > 0],
-        "lost": _lost(changes),
+        "lost": [change for change in changes[: -SHOWN - 1 : -1] if change.gain < 0],
     }
-
-
-def _lost(changes: Sequence[Change]) -> list[Change]:
-    return [change for change in changes[: -SHOWN - 1 : -1] if change.gain < 0]
 
 
 @router.post("/evaluate/{name}/run")

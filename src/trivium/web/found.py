@@ -126,12 +126,13 @@ def card_of(result: Result, words: tuple[str, ...], said: frozenset[str], addres
     hit = result.found
     body = without_headings(hit.chunk.text, hit.chunk.headings)
     cut = snip(body, words, hit.document.language, SNIPPET, said)
+    path = " › ".join(hit.chunk.path_under(hit.document.title))
     match, _, parts = shown(result.match, [part.match for part in result.queries]).partition(" ")
     return Card(
         result,
         marked(hit.document.title, words, hit.document.language, said),
         pieces(cut.text, cut.marks),
-        marked(" › ".join(path_of(hit)), words, hit.document.language, said),
+        marked(path, words, hit.document.language, said),
         place_of(hit),
         byline_of(hit),
         " / ".join(part for part in (hit.document.collection, hit.document.category) if part),
@@ -146,10 +147,6 @@ def address_of(passage: StoredChunk, queries: Sequence[str] = (), origin: str = 
     if origin:
         pairs.append(("from", origin))
     return f"/documents/{passage.document.id}?{query(pairs)}#here"
-
-
-def path_of(passage: StoredChunk) -> list[str]:
-    return passage.chunk.path_under(passage.document.title)
 
 
 def place_of(passage: StoredChunk) -> str:

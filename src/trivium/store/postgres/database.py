@@ -10,7 +10,7 @@ from math import inf
 from select import POLLIN, poll
 from struct import pack
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 import psycopg
@@ -20,7 +20,7 @@ from psycopg.pq.abc import PGconn
 from sqlalchemy import URL, Connection, Engine, ExceptionContext, QueuePool, create_engine, event
 from sqlalchemy.exc import DBAPIError, IntegrityError, InvalidatePoolError
 from sqlalchemy.exc import TimeoutError as NoneFree
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
 from trivium.core.errors import (
     DatabaseAway,
@@ -246,13 +246,19 @@ def direct(connection: Connection) -> Iterator[Any]:
         with driver.cursor(binary=True) as cursor:
             yield cursor
     except psycopg.Error as error:
-        lost = bool(driver.closed)
-        if lost:
-            connection.invalidate(error)
-        store_error = _of_postgres(error, connection.engine.url, lost=lost)
-        if store_error is None:
-            raise
-        raise store_error from error
+        _raise(error, connection.engine.url, connection if driver.closed else None)
+
+
+def _raise(
+    error: psycopg.Error, url: URL, lost: Connection | PoolProxiedConnection | None
+) -> NoReturn:
+    """Translated. `lost`: a connection that was closed."""
+    if lost is not None:
+        lost.invalidate(error)
+    store_error = _of_postgres(error, url, lost=lost is not None)
+    if store_error is None:
+        raise error
+    raise store_error from error
 
 
 @contextmanager
@@ -268,13 +274,7 @@ def one_read(engine: Engine) -> Iterator[Any]:
         with driver.cursor(binary=True) as cursor:
             yield cursor
     except psycopg.Error as error:
-        lost = pooled is not None and bool(driver.closed)
-        if lost and pooled is not None:
-            pooled.invalidate(error)
-        store_error = _of_postgres(error, engine.url, lost=lost)
-        if store_error is None:
-            raise
-        raise store_error from error
+        _raise(error, engine.url, pooled if pooled is not None and driver.closed else None)
     finally:
         if pooled is not None:
             pooled.close()

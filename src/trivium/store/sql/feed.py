@@ -25,7 +25,7 @@ from trivium.store.sql.statements import (
     EMBEDDED_UPTO,
     NEXT_MODEL,
     STORED,
-    active,
+    of_active,
     one_state,
     one_statement,
     setting,
@@ -111,11 +111,7 @@ class Feed:
     ) -> list[ChunkId]:
         """The active chunks that pass a filter by where passages stand; `among`: of these
         documents."""
-        query = (
-            select(chunks.c.id)
-            .join(documents, chunks.c.document == documents.c.id)
-            .where(active, visible_passages(where))
-        )
+        query = of_active(chunks.c.id).where(visible_passages(where))
         if among is not None:
             query = query.where(chunks.c.document.in_(among))
         with self.engine.connect() as connection:
@@ -129,13 +125,7 @@ class Feed:
 
     def last_active_chunk(self) -> ChunkId:
         """From the newest chunk down to the first that is active: most often that one itself."""
-        query = (
-            select(chunks.c.id)
-            .join(documents, chunks.c.document == documents.c.id)
-            .where(active)
-            .order_by(chunks.c.id.desc())
-            .limit(1)
-        )
+        query = of_active(chunks.c.id).order_by(chunks.c.id.desc()).limit(1)
         with self.engine.connect() as connection:
             return int(connection.scalar(query) or 0)
 
@@ -156,9 +146,8 @@ class Feed:
         """Every active chunk with an id above `after`, in order, a batch at a time."""
         model, last = self.serving().model, self.last_chunk()
         query = (
-            select(chunks, documents.c.language)
-            .join(documents, chunks.c.document == documents.c.id)
-            .where(active, chunks.c.id > bindparam("after"), chunks.c.id <= bindparam("upto"))
+            of_active(chunks, documents.c.language)
+            .where(chunks.c.id > bindparam("after"), chunks.c.id <= bindparam("upto"))
             .order_by(chunks.c.id)
         )
         for start in range(after, last, size):  # by ranges of ids, see `embedded_texts`
@@ -176,10 +165,9 @@ class Feed:
         """Ids above `after` and vectors of active chunks, in order, many at a time."""
         while True:
             query = (
-                select(chunks.c.id, embeddings.c.vector)
-                .join(documents, chunks.c.document == documents.c.id)
+                of_active(chunks.c.id, embeddings.c.vector)
                 .join(embeddings, embeddings.c.hash == chunks.c.embedding)
-                .where(active, chunks.c.id > after, embeddings.c.model == model)
+                .where(chunks.c.id > after, embeddings.c.model == model)
                 .order_by(chunks.c.id)
                 .limit(_ROWS)
             )

@@ -41,8 +41,8 @@ from trivium.store.sql.statements import (
     NEXT_SETTINGS,
     SEPARATION,
     STORED,
-    active,
     insert_all,
+    of_active,
     one_state,
     set_setting,
     setting,
@@ -173,11 +173,8 @@ def _hashes(connection: Connection, ids: Sequence[ChunkId], where: Where) -> dic
 
 @lru_cache(maxsize=256)
 def _hashes_by_id(where: Where) -> Select[Any]:
-    return (
-        select(chunks.c.id, chunks.c.embedding)
-        .join(documents, chunks.c.document == documents.c.id)
-        .where(active, visible_passages(where), chunks.c.id.in_(bindparam("ids", expanding=True)))
-    )
+    wanted = chunks.c.id.in_(bindparam("ids", expanding=True))
+    return of_active(chunks.c.id, chunks.c.embedding).where(visible_passages(where), wanted)
 
 
 def stored(
@@ -201,9 +198,8 @@ def embedded_texts(
     limit would make a database on several nodes send all that follow each time."""
     last = connection.scalar(select(counters.c.value).where(counters.c.name == "chunk")) or 0
     query = (
-        select(chunks.c.id, chunks.c.embedding)
-        .join(documents, chunks.c.document == documents.c.id)
-        .where(active, chunks.c.id > bindparam("after"), chunks.c.id <= bindparam("upto"))
+        of_active(chunks.c.id, chunks.c.embedding)
+        .where(chunks.c.id > bindparam("after"), chunks.c.id <= bindparam("upto"))
         .order_by(chunks.c.id)
     )
     while after < last:
@@ -347,11 +343,8 @@ class SqlModels:
         """Those of the documents that have an active chunk without a vector."""
         lacking: set[DocumentId] = set()
         for part in slices(some):
-            query = (
-                select(chunks.c.document, chunks.c.embedding)
-                .join(documents, chunks.c.document == documents.c.id)
-                .where(active, documents.c.id.in_(part))
-            )
+            columns = (chunks.c.document, chunks.c.embedding)
+            query = of_active(*columns).where(documents.c.id.in_(part))
             with self._engine.connect() as connection:
                 rows = connection.execute(query).all()
                 have = present(connection, embeddings, model, [row.embedding for row in rows])
@@ -360,8 +353,7 @@ class SqlModels:
 
     def embedded(self, model: str) -> int:
         """How many active chunks have a vector."""
-        joined = chunks.join(documents, chunks.c.document == documents.c.id)
-        query = select(func.count()).select_from(joined).where(active)
+        query = of_active(func.count(chunks.c.id))
         with self._engine.connect() as connection:
             lacking = sum(1 for _ in without_vector(connection, model))
             return int(connection.scalar(query) or 0) - lacking

@@ -71,6 +71,12 @@ active = (
     & (chunks.c.id < documents.c.first_chunk + documents.c.chunks)
 )
 
+
+def of_active(*columns: Any) -> Select[Any]:
+    """Columns of active chunks and of their documents."""
+    return select(*columns).join(documents, chunks.c.document == documents.c.id).where(active)
+
+
 # Not those that a writer has yet to finish.
 KEPT = interpretations.c.state.in_(("active", "retired"))
 

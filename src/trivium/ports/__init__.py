@@ -1,40 +1,49 @@
 """Every part of Trivium that you can replace, and what a replacement must do. Protocols only, in
 the order a document meets them: `ingest` (sources, readers, chunkers), `sync` (sources that a
-library keeps in step with), `models`, `backend` (where a library is stored). The suites that an
-implementation must pass are in `trivium.testing` (extractors and sources) and tests/contract."""
+library keeps in step with), `models`, and `backend` (where a library is stored) with its parts in
+`documents`, `work`, `files` and `records`. The suites that an implementation must pass are in
+`trivium.testing` (extractors and sources) and tests/contract."""
 
 # ruff: noqa: I001 - one list for each module, where its sorting would make an import of each name
 
 from trivium.core.work import worker_lease as worker_lease
 from trivium.ports.backend import (
-    AccessTokens as AccessTokens,
-    Alerts as Alerts,
     Backend as Backend,
-    Blobs as Blobs,
-    Conversations as Conversations,
+    Hash as Hash,
+    Meters as Meters,
+    Nodes as Nodes,
+    Upkeep as Upkeep,
+    Views as Views,
+)
+from trivium.ports.documents import (
     Documents as Documents,
     Embed as Embed,
-    Hash as Hash,
-    Jobs as Jobs,
-    KeptSources as KeptSources,
-    Leases as Leases,
-    Meters as Meters,
     Models as Models,
-    Nodes as Nodes,
-    Originals as Originals,
-    QueryLog as QueryLog,
-    Queue as Queue,
-    Shelf as Shelf,
     Signals as Signals,
-    Spool as Spool,
     Summarised as Summarised,
     Unembedded as Unembedded,
-    Upkeep as Upkeep,
     Usage as Usage,
-    Views as Views,
     Waiting as Waiting,
-    WatchedFolders as WatchedFolders,
     Writer as Writer,
+)
+from trivium.ports.files import (
+    Blobs as Blobs,
+    Originals as Originals,
+    Shelf as Shelf,
+    Spool as Spool,
+)
+from trivium.ports.records import (
+    AccessTokens as AccessTokens,
+    Alerts as Alerts,
+    Conversations as Conversations,
+    KeptSources as KeptSources,
+    QueryLog as QueryLog,
+    WatchedFolders as WatchedFolders,
+)
+from trivium.ports.work import (
+    Jobs as Jobs,
+    Leases as Leases,
+    Queue as Queue,
 )
 from trivium.ports.ingest import (
     HEARD as HEARD,

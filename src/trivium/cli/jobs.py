@@ -118,8 +118,8 @@ def watch_command(shell: Shell, job: int | None) -> None:
             return
         left = [job] if job is not None else [j.id for j in reversed(library.jobs.all(ended=False))]
         for number in left:
-            for seen in library.jobs.follow(number):
-                shell.emit_line(JobAnswer.of(seen))
+            for changed in library.jobs.follow(number):
+                shell.emit_line(JobAnswer.of(changed))
 
 
 @jobs_command.command("cancel")

@@ -14,29 +14,31 @@ Ranking: TypeAlias = dict[str, dict[str, float]]  # by query, then document: its
 Judged: TypeAlias = Mapping[str, int]  # by document: how relevant; 0 or less: not at all
 
 
-def ndcg(found: Sequence[str], judged: Judged, depth: int) -> float:
+def ndcg(ranking: Sequence[str], judged: Judged, depth: int) -> float:
     """Discounted gain of the first k, as a share of the best possible."""
-    gains = [max(0, judged.get(document, 0)) for document in found[:depth]]
+    gains = [max(0, judged.get(document, 0)) for document in ranking[:depth]]
     best = sorted((max(0, gain) for gain in judged.values()), reverse=True)[:depth]
     return _discounted(gains) / _discounted(best) if any(best) else 0.0
 
 
-def recall(found: Sequence[str], judged: Judged, depth: int) -> float:
+def recall(ranking: Sequence[str], judged: Judged, depth: int) -> float:
     """The share of relevant documents among the first k."""
     relevant = {document for document, gain in judged.items() if gain > 0}
-    return len(relevant.intersection(found[:depth])) / len(relevant) if relevant else 0.0
+    return len(relevant.intersection(ranking[:depth])) / len(relevant) if relevant else 0.0
 
 
-def reciprocal_rank(found: Sequence[str], judged: Judged, depth: int) -> float:
+def reciprocal_rank(ranking: Sequence[str], judged: Judged, depth: int) -> float:
     """One over the rank of the first relevant document; 0 if it isn't among the first k."""
-    ranks = (rank for rank, document in enumerate(found[:depth], 1) if judged.get(document, 0) > 0)
+    ranks = (
+        rank for rank, document in enumerate(ranking[:depth], 1) if judged.get(document, 0) > 0
+    )
     first = next(ranks, 0)
     return 1 / first if first else 0.0
 
 
-def success(found: Sequence[str], judged: Judged, depth: int) -> float:
+def success(ranking: Sequence[str], judged: Judged, depth: int) -> float:
     """1 if a relevant document is among the first k, else 0."""
-    return float(any(judged.get(document, 0) > 0 for document in found[:depth]))
+    return float(any(judged.get(document, 0) > 0 for document in ranking[:depth]))
 
 
 MEASURES: Mapping[str, Callable[[Sequence[str], Judged], float]] = {

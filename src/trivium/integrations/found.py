@@ -24,10 +24,10 @@ def details(result: Result, *, weak: bool) -> dict[str, MetaScalar | list[MetaSc
         "seconds": list(place.seconds) if place.seconds else None,
         "at": result.at,
     }
-    told = {name: value for name, value in stands.items() if value}
+    filled = {name: value for name, value in stands.items() if value}
     return (
         own
-        | told
+        | filled
         | {
             "document": document.id,
             "passage": chunk.index,

@@ -162,8 +162,8 @@ class SlackBot:
         """A full member of the workspace: no guest, no bot, nobody of another organisation, and
         nobody whom Slack doesn't tell about."""
         try:
-            told = self._call(self._bot, "GET", "users.info", {"user": user}).get("user") or {}
-            return not told.get("is_bot") and self._is_inside(told)
+            about = self._call(self._bot, "GET", "users.info", {"user": user}).get("user") or {}
+            return not about.get("is_bot") and self._is_inside(about)
         except TriviumError as error:
             log.warning("Slack doesn't say who %s is: %s", user, error)
             return False
@@ -172,7 +172,7 @@ class SlackBot:
         """Of the workspace or its organisation, and not a guest."""
         if not self._team:
             about = self._call(self._bot, "GET", "auth.test")
-            self._team = {str(about.get(one)) for one in ("team_id", "enterprise_id")} - _NONE
+            self._team = {str(about.get(field)) for field in ("team_id", "enterprise_id")} - _NONE
         if any(fields.get(text) for text in _OUTSIDE):
             return False
         homes = {str(fields.get("team_id"))}

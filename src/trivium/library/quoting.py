@@ -48,14 +48,14 @@ class Quoting:
                 f"{len(words)} words are too few to find where they come from.",
                 fix=f"Paste a sentence of {FEWEST_WORDS} words or more.",
             )
-        seen = self._scope.within(within, filters)
+        visible = self._scope.within(within, filters)
         near = [
             (alignment, chunk)
-            for alignment, chunk in self._nearest(words, whole, seen)
+            for alignment, chunk in self._nearest(words, whole, visible)
             if alignment.kept >= _least(len(words))
         ]
         same = [pair for pair in near if not pair[0].has_other_figures]
-        places = self._best(same or near, max(1, limit), seen)
+        places = self._best(same or near, max(1, limit), visible)
         return Quotation(places) if same else Quotation((), places)
 
     def _best(

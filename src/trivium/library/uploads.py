@@ -227,8 +227,8 @@ class Uploads:
 
     def _label_of(self, caller: Caller, before: Document, label: str | None) -> str:
         """A new version stays as visible as the document is; who changes that needs `manage`."""
-        seen = caller.within(Compare("source", "eq", f"#{before.id}"))
-        if not self._backend.documents.all(seen, limit=1):
+        visible = caller.within(Compare("source", "eq", f"#{before.id}"))
+        if not self._backend.documents.all(visible, limit=1):
             raise DocumentExists("A document of this name exists, and you may no longer change it.")
         if label is None or label == before.audience:
             return before.audience

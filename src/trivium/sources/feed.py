@@ -75,8 +75,8 @@ class Pages:
         if site not in self._robots:
             rules = RobotFileParser()
             try:
-                got = self._fetch(site, optional=True)
-                rules.parse(got.data.decode("utf-8", "replace").splitlines())
+                fetched = self._fetch(site, optional=True)
+                rules.parse(fetched.data.decode("utf-8", "replace").splitlines())
             except ValueError:  # a number that isn't one
                 rules.parse([])
             except (UrlRefused, FileTooLarge):
@@ -125,12 +125,12 @@ class FeedSource:
     def _entries(self) -> Iterator[tuple[str, str, Put]]:
         """Each with a mark that changes when the entry does."""
         try:
-            got = self._pages.get(self._url)
+            fetched = self._pages.get(self._url)
         except (UrlFailed, UrlRefused) as reason:
             raise SourceUnreachable(reason.message) from reason
         except ReadError as reason:
             raise SourceNonsense(f"{self._url} can't be read: {reason.message}") from reason
-        feed = read_feed(got.data, announced=got.media_type, base=self._url)
+        feed = read_feed(fetched.data, announced=fetched.media_type, base=self._url)
         if feed is None:
             raise SourceNonsense(f"{self._url} isn't a feed.", fix="Check its address.")
         for entry in feed.entries:
@@ -252,20 +252,20 @@ def _page(
             return None
         if delay := pages.delay(url):
             yield Wait(delay, f"{urlsplit(url).hostname} asks for {delay:g} s between pages.")
-        got = pages.get(url)
-        if at_home and not _is_same_site(url, got.url):
-            there = urlsplit(got.url).hostname
+        fetched = pages.get(url)
+        if at_home and not _is_same_site(url, fetched.url):
+            there = urlsplit(fetched.url).hostname
             raise UrlFailed(f"{url} sends you to {there}, for example to sign in.")
     except (ReadError, UrlRefused) as reason:
         return Failed(put.id, str(reason), reason.code)
     return Put(
         put.id,
-        got.name,
-        partial(bytes, got.data),
+        fetched.name,
+        partial(bytes, fetched.data),
         title=put.title,
         metadata=put.metadata,
         audience=put.audience,
-        size=len(got.data),
+        size=len(fetched.data),
     )
 
 

@@ -26,10 +26,10 @@ class Known:
     titles: dict[str, str] = field(default_factory=dict)  # of pages
     sources: dict[str, str] = field(default_factory=dict)  # titles of data sources
 
-    def person(self, told: object) -> str:
-        if not isinstance(told, dict):
+    def person(self, user: object) -> str:
+        if not isinstance(user, dict):
             return ""
-        return self.people.get(str(told.get("id")), "") or str(told.get("name") or "")
+        return self.people.get(str(user.get("id")), "") or str(user.get("name") or "")
 
 
 def properties(page: Json) -> dict[str, Json]:
@@ -45,8 +45,8 @@ def title_of(page: Json) -> str:
     return next((plain(title.get("title")) for title in titles), "")
 
 
-def is_gone(told: Json) -> bool:
-    return bool(told.get("in_trash") or told.get("archived"))
+def is_gone(thing: Json) -> bool:
+    return bool(thing.get("in_trash") or thing.get("archived"))
 
 
 def field_name(name: str) -> str:
@@ -55,21 +55,21 @@ def field_name(name: str) -> str:
     return {"status": "state", "tags": "labels", "tag": "labels"}.get(made, made)
 
 
-def related(told: Json) -> list[str]:
+def related(prop: Json) -> list[str]:
     """Ids of the pages that a property, or a rollup of such, refers to."""
-    kind = told.get("type")
+    kind = prop.get("type")
     if kind == "relation":
-        return [str(page["id"]) for page in _dicts(told.get("relation")) if "id" in page]
-    if kind == "rollup" and isinstance(told.get("rollup"), dict):
-        parts = _dicts(told["rollup"].get("array"))
+        return [str(page["id"]) for page in _dicts(prop.get("relation")) if "id" in page]
+    if kind == "rollup" and isinstance(prop.get("rollup"), dict):
+        parts = _dicts(prop["rollup"].get("array"))
         return [id_ for part in parts for id_ in related(part)]
     return []
 
 
-def values(told: Json, known: Known) -> list[Any]:
+def values(prop: Json, known: Known) -> list[Any]:
     """A property as values, for filters and for the text; dates as their first day."""
-    kind = str(told.get("type", ""))
-    value = told.get(kind)
+    kind = str(prop.get("type", ""))
+    value = prop.get(kind)
     if kind in ("formula", "rollup") and isinstance(value, dict):
         return values(value, known)
     if kind in _VALUES:

@@ -50,7 +50,7 @@ class FolderWatch:
         """Until one of the folders disappears or another comes back."""
         from watchfiles import watch
 
-        seen = watch(
+        changed = watch(
             *there,
             watch_filter=None,
             step=max(1, int(self._quiet * 1000)),
@@ -61,7 +61,7 @@ class FolderWatch:
             ignore_permission_denied=True,
         )
         try:
-            for changes in seen:
+            for changes in changed:
                 yield Stir(frozenset(path for _, path in changes), back=back)
                 back = ()
                 if {f: _mark(f) for f in self._folders} != {f: there.get(f) for f in self._folders}:

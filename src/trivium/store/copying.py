@@ -168,9 +168,9 @@ def _copy_beside(here: Backend, there: Backend) -> None:
     for name in sorted(here.spool.sizes()):
         there.spool.put_back(name, here.spool.read(name))
     for name in here.shelf.names():
-        with here.shelf.reading(name) as found, there.shelf.writing(name) as folder:
-            for path in (path for path in found.rglob("*") if path.is_file()):
-                kept = folder / path.relative_to(found)
+        with here.shelf.reading(name) as source_folder, there.shelf.writing(name) as folder:
+            for path in (path for path in source_folder.rglob("*") if path.is_file()):
+                kept = folder / path.relative_to(source_folder)
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 kept.write_bytes(path.read_bytes())
 
@@ -185,8 +185,8 @@ def _verify(rows: Connection, target: Engine, on_progress: Progress) -> None:
     on_progress("checking", 0, 1)
     wrong = Checks(target).unsound(with_passages=True)
     if wrong:
-        held = ", ".join(sorted({finding.table.name for finding in wrong}))
-        raise CopyFailed(f"Rows of {held} that differ from the source: {len(wrong):,}.")
+        tables = ", ".join(sorted({finding.table.name for finding in wrong}))
+        raise CopyFailed(f"Rows of {tables} that differ from the source: {len(wrong):,}.")
     on_progress("checking", 1, 1)
 
 

@@ -106,11 +106,11 @@ class Objects:
     def head(self, path: str) -> StoredObject | None:
         import obstore
 
-        found = self._held(lambda: obstore.head(self._store, path))
-        if found is None:
+        stored = self._held(lambda: obstore.head(self._store, path))
+        if stored is None:
             return None
-        age = (datetime.now(UTC) - found["last_modified"]).total_seconds()
-        return StoredObject(path, int(found["size"]), age)
+        age = (datetime.now(UTC) - stored["last_modified"]).total_seconds()
+        return StoredObject(path, int(stored["size"]), age)
 
     def delete(self, path: str) -> None:
         """What is not there is no error."""
@@ -123,9 +123,9 @@ class Objects:
 
         now = datetime.now(UTC)
         for page in self._asked(lambda: list(obstore.list(self._store, prefix, chunk_size=1000))):
-            for one in page:
-                age = (now - one["last_modified"]).total_seconds()
-                yield StoredObject(one["path"], int(one["size"]), age)
+            for entry in page:
+                age = (now - entry["last_modified"]).total_seconds()
+                yield StoredObject(entry["path"], int(entry["size"]), age)
 
     def link(self, path: str, seconds: int) -> str | None:
         """An address at which anyone can read the object for so long; None: this store has none."""
@@ -163,9 +163,9 @@ class Objects:
             raise
         except (BaseError, OSError) as reason:
             answer = _answer(str(reason))
-            if answer.startswith("403") or any(one in answer for one in _DENIED):
+            if answer.startswith("403") or any(sign in answer for sign in _DENIED):
                 raise ArchiveRefused(f"The archive {self.place} refused the key.") from reason
-            if answer.startswith("404") or any(one in answer for one in _MISSING):
+            if answer.startswith("404") or any(sign in answer for sign in _MISSING):
                 raise self._no_bucket() from reason
             raise ArchiveAway(f"The archive {self.place} doesn't answer.") from reason
 
@@ -205,7 +205,7 @@ def _store(place: str, patience: timedelta) -> ObjectStore:
 def _may_be_plain() -> bool:
     """Whether the environment allows plain HTTP, as for a server on this machine."""
     said = (os.environ.get(f"{kind}_ALLOW_HTTP", "") for kind in ("AWS", "AZURE", "GOOGLE"))
-    return any(one.lower() in ("1", "true") for one in said)
+    return any(flag.lower() in ("1", "true") for flag in said)
 
 
 _SCHEME = "sha256:"
@@ -247,8 +247,8 @@ class ObjectBlobs:
         return data
 
     def size(self, address: str) -> int | None:
-        found = self._objects.head(_hashed(address)) if _hashed(address) else None
-        return None if found is None else found.size
+        stored = self._objects.head(_hashed(address)) if _hashed(address) else None
+        return None if stored is None else stored.size
 
     def link(self, address: str, seconds: int) -> str | None:
         return self._objects.link(_hashed(address), seconds) if _hashed(address) else None
@@ -300,7 +300,7 @@ class ObjectSpool:
         return name
 
     def sizes(self) -> dict[str, int]:
-        return {name: found.size for name, found in self._all()}
+        return {name: stored.size for name, stored in self._all()}
 
     def put_back(self, name: str, data: bytes) -> None:
         self._objects.put_new(_waiting(name), data)
@@ -320,7 +320,7 @@ class ObjectSpool:
 
     def sweep(self, needed: Collection[str], older: float) -> int:
         kept = set(needed)
-        gone = [name for name, found in self._all() if name not in kept and found.age > older]
+        gone = [name for name, stored in self._all() if name not in kept and stored.age > older]
         for name in gone:
             self._objects.delete(_waiting(name))
         return len(gone)

@@ -114,13 +114,13 @@ def judged_set(where: LibraryPlace, name: str) -> Path | None:
 
 def engine_versions() -> dict[str, str]:
     """Of the libraries that keep and find."""
-    found = {"sqlite": sqlite3.sqlite_version}
+    versions = {"sqlite": sqlite3.sqlite_version}
     for name, package in {"faiss": "faiss-cpu"}.items():
         try:
-            found[name] = version(package)
+            versions[name] = version(package)
         except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+            versions[name] = "not installed"
+    return versions
 
 
 def _folder(where: LibraryPlace) -> Path:

@@ -179,13 +179,13 @@ class _Ranking:
             if later > read / 2 + _MUCH and left < _LITTLE * total:
                 self._leave_out(self._parts[number:], left)
         few = self._first() if self._few is None else self._few
-        found = self._scores.take(few)
+        scores = self._scores.take(few)
         if self._k < len(few):
-            enough = found >= np.partition(found, -self._k)[-self._k]
-            few, found = few[enough], found[enough]
-        order = np.lexsort((few, -found))[: self._k]
-        order = order[found[order] > 0]
-        return hits_of(few[order].astype(np.int64), found[order])
+            enough = scores >= np.partition(scores, -self._k)[-self._k]
+            few, scores = few[enough], scores[enough]
+        order = np.lexsort((few, -scores))[: self._k]
+        order = order[scores[order] > 0]
+        return hits_of(few[order].astype(np.int64), scores[order])
 
     def _first(self) -> Ids:
         """At least the k best, once everything was read. They are in the first lists if more can't
@@ -217,7 +217,7 @@ class _Ranking:
                 else np.repeat(factors, [len(some) for some, _ in lists])
             )
         if part.known:
-            known = [self._those(held) for held in part.known]
+            known = [self._those(holders) for holders in part.known]
             lists += known
             ids = np.concatenate([ids, *(some for some, _ in known)])
             gain = np.concatenate([gain, *(counts * part.weight for _, counts in known)])
@@ -230,9 +230,9 @@ class _Ranking:
             self._read.append(ids)
             self._lists += len(lists)
 
-    def _those(self, held: Holders | KnownBy) -> tuple[Any, Counts]:
+    def _those(self, holders: Holders | KnownBy) -> tuple[Any, Counts]:
         """Holders of a word: all, or only those that can still be among the best."""
-        ids, counts, few = held.ids, held.counts, self._few
+        ids, counts, few = holders.ids, holders.counts, self._few
         if few is not None and len(few) * _LOOK_UP < len(ids):
             at, met = _looked_up(ids, few)
             return few[met], counts.take(at[met])
@@ -291,10 +291,10 @@ class _Ranking:
         for part in later:
             if not part.holders:
                 continue
-            held = max(part.holders, key=lambda held: held.factor)
-            at, met = _looked_up(held.ids, few)
-            gain = self._saturation.of(few[met], held.counts.take(at[met]))
-            scores[met] += part.weight * held.factor * gain
+            holders = max(part.holders, key=lambda holders: holders.factor)
+            at, met = _looked_up(holders.ids, few)
+            gain = self._saturation.of(few[met], holders.counts.take(at[met]))
+            scores[met] += part.weight * holders.factor * gain
         return self._reached(scores) if self._k <= len(few) else 0.0
 
     def _reached(self, scores: NDArray[np.float64]) -> float:

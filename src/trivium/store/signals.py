@@ -86,45 +86,50 @@ class PlannedSignals:
         self._postings = postings
 
     def search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
-        seen = self._postings(where)
+        postings = self._postings(where)
         query = probe.query
         # The other signals look only at what a query requires and excludes: mostly nothing.
         planned = signal is Signal.KEYWORD or query.required or query.excluded
-        words = plan_keywords(query, seen.languages) if planned else _NOTHING_ASKED
+        words = plan_keywords(query, postings.languages) if planned else _NOTHING_ASKED
         if signal is Signal.VECTOR:
-            return seen.nearest(probe, words, k)
+            return postings.nearest(probe, words, k)
         if signal is Signal.KEYWORD:
-            return seen.keyword(words, k)
+            return postings.keyword(words, k)
         typed, figures = _spelled(query)
-        seen.expect(_likeliest(content_words(typed, seen.languages), seen.vocabulary))
-        common = seen.rarity_of(COMMON)
+        postings.expect(_likeliest(content_words(typed, postings.languages), postings.vocabulary))
+        common = postings.rarity_of(COMMON)
         plan = plan_spellings(
-            typed, seen.vocabulary, seen.languages, seen.rarity, common, seen.plans
+            typed, postings.vocabulary, postings.languages, postings.rarity, common, postings.plans
         )
         for figure in figures:
-            asked = tuple(Spelling(run, 1.0) for run in runs(figure, seen.languages))
-            plan.append(PlannedWord(" ".join(figure.words), seen.rarity(figure.words), asked))
-        return seen.trigram(plan, words, k)
+            asked = tuple(Spelling(run, 1.0) for run in runs(figure, postings.languages))
+            plan.append(PlannedWord(" ".join(figure.words), postings.rarity(figure.words), asked))
+        return postings.trigram(plan, words, k)
 
     def rarities(self, words: Sequence[str], where: Where) -> list[float]:
-        seen = self._postings(where)
-        seen.expect(words)
-        return [seen.rarity((word,)) for word in words]
+        postings = self._postings(where)
+        postings.expect(words)
+        return [postings.rarity((word,)) for word in words]
 
     def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
-        seen = self._postings(where)
-        vocabulary = seen.vocabulary
+        postings = self._postings(where)
+        vocabulary = postings.vocabulary
         there = vocabulary.among(words)
-        seen.expect([word for word in words if word in there])
-        return spell(words, vocabulary, seen.languages, seen.holding)
+        postings.expect([word for word in words if word in there])
+        return spell(words, vocabulary, postings.languages, postings.holding)
 
     def completions(self, beginning: str, where: Where, most: int) -> tuple[Spelled, ...]:
-        seen = self._postings(where)
+        postings = self._postings(where)
         # Of callers who don't see everything all words are looked at: how many there are is known
         # of the whole library only.
         looked_at = LOOKED_AT if where.access == OWNER else None
         return complete(
-            beginning, seen.vocabulary, seen.held, seen.holding, most, looked_at=looked_at
+            beginning,
+            postings.vocabulary,
+            postings.held,
+            postings.holding,
+            most,
+            looked_at=looked_at,
         )
 
 
@@ -143,13 +148,15 @@ def _spelled(query: Query) -> tuple[tuple[str, ...], tuple[Figure, ...]]:
 
 def _likeliest(words: Sequence[str], vocabulary: WordList) -> list[str]:
     """Each word, if it is known; else the most similar one."""
-    found: list[str] = []
+    similar: list[str] = []
     for word in words:
         if word in vocabulary:
-            found.append(word)
+            similar.append(word)
         else:
-            found += [part for one in vocabulary.similar(word)[:1] for part in one.words]
-    return found
+            similar += [
+                part for spelling in vocabulary.similar(word)[:1] for part in spelling.words
+            ]
+    return similar
 
 
 def spread(ids: NDArray[np.int64], most: int) -> tuple[int, list[ChunkId]]:

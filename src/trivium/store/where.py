@@ -109,8 +109,8 @@ def _holds(document: Document, condition: Compare | Exists) -> bool:
         case Compare(field, op, value):
             number = as_number(value) if not isinstance(value, str) else None
             if number is not None:  # a number is compared with numbers only
-                held = [n for _, n in _values(document, field) if n is not None]
-                return any(_ORDER[op](n, number) for n in held)
+                numbers = [n for _, n in _values(document, field) if n is not None]
+                return any(_ORDER[op](n, number) for n in numbers)
             text = comparable_text(value)
             if any(_ORDER[op](t, text) for t, _ in _values(document, field)):
                 return True

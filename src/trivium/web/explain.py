@@ -203,8 +203,8 @@ def _rows(result: Result) -> list[Row]:
         if s in signal_parts
     ]
     if p := result.in_order:
-        told = f"{p.words} of {p.of} words in order"
-        rows.append(Row("order", told, "", "", "", f"{p.contribution:.3f}"))
+        text = f"{p.words} of {p.of} words in order"
+        rows.append(Row("order", text, "", "", "", f"{p.contribution:.3f}"))
     if result.rerank:
         r = result.rerank
         rows = [

@@ -195,8 +195,8 @@ def _outcome(server: Server, caller: Caller, outcome: Outcome) -> OutcomeAnswer:
     document = None
     if outcome.document is not None:
         try:
-            seen = server.library.documents.get(outcome.document.id, caller.within())
-            document = DocumentAnswer.of(seen)
+            stored = server.library.documents.get(outcome.document.id, caller.within())
+            document = DocumentAnswer.of(stored)
         except DocumentNotFound:  # within the file, and for others to see
             document = None
     error = outcome.error

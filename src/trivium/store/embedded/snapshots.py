@@ -116,12 +116,12 @@ class Snapshots:
 
     def visible(self, snapshot: Snapshot, access: Where) -> Visible:
         """The words that a caller may see."""
-        seen = snapshot.visible.get(access)
-        if seen is None:
+        words = snapshot.visible.get(access)
+        if words is None:
             allowed, vocabulary = self.allowed(snapshot, access), self._indexes.vocabulary
-            seen = Visible(snapshot.words, vocabulary, allowed, snapshot.known)
-            snapshot.visible[access] = seen
-        return seen
+            words = Visible(snapshot.words, vocabulary, allowed, snapshot.known)
+            snapshot.visible[access] = words
+        return words
 
     def positions(self, snapshot: Snapshot, where: Where) -> NDArray[np.bool_] | None:
         """Which rows of the vector index may be found; None: all of them."""

@@ -34,8 +34,8 @@ class Address:
         """For people: without user and password."""
         hosts, ports = self.hosts, self.parts.get("port", "").split(",")
         ports = ports * len(hosts) if len(ports) == 1 else ports
-        told = [_host(h) + (f":{p}" if p else "") for h, p in zip(hosts, ports, strict=True)]
-        return f"postgresql://{','.join(told)}/{self.database} (schema {self.schema})"
+        places = [_host(h) + (f":{p}" if p else "") for h, p in zip(hosts, ports, strict=True)]
+        return f"postgresql://{','.join(places)}/{self.database} (schema {self.schema})"
 
     def __repr__(self) -> str:
         return f"Address({str(self)!r})"

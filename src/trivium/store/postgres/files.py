@@ -63,27 +63,27 @@ class RowBlobs:
     def get(self, address: str) -> bytes:
         with self._engine.connect() as connection:
             query = text("SELECT data FROM blobs WHERE address = :address")
-            found = connection.scalar(query, {"address": address})
-        if found is None:
+            data = connection.scalar(query, {"address": address})
+        if data is None:
             raise OriginalMissing(f"The database doesn't have {address}.")
-        if self.address(found) != address:
+        if self.address(data) != address:
             raise OriginalDamaged(f"The file {address} in the database has changed.")
-        return bytes(found)
+        return bytes(data)
 
     def part(self, address: str, start: int, end: int) -> bytes:
         query = text("SELECT substring(data FROM :first FOR :count) FROM blobs WHERE address = :at")
         with self._engine.connect() as connection:
             fields = {"first": start + 1, "count": end - start, "at": address}
-            found = connection.scalar(query, fields)
-        if found is None:
+            data = connection.scalar(query, fields)
+        if data is None:
             raise OriginalMissing(f"The database doesn't have {address}.")
-        return bytes(found)
+        return bytes(data)
 
     def size(self, address: str) -> int | None:
         with self._engine.connect() as connection:
             query = text("SELECT length(data) FROM blobs WHERE address = :address")
-            found = connection.scalar(query, {"address": address})
-        return None if found is None else int(found)
+            length = connection.scalar(query, {"address": address})
+        return None if length is None else int(length)
 
     def link(self, address: str, seconds: int) -> str | None:
         return None
@@ -120,9 +120,9 @@ class RowSpool:
             # Finding room and reserving it is one step, whoever else stores something at the same
             # time.
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_ROOM})"))
-            held = connection.scalar(text("SELECT coalesce(sum(size), 0) FROM incoming"))
+            used = connection.scalar(text("SELECT coalesce(sum(size), 0) FROM incoming"))
             if limited:
-                check_room(int(held or 0) + len(data), self._most)
+                check_room(int(used or 0) + len(data), self._most)
             connection.execute(
                 text("INSERT INTO incoming (name, data, size) VALUES (:name, :data, :size)"),
                 {"name": name, "data": data, "size": len(data)},
@@ -150,10 +150,10 @@ class RowSpool:
     def read(self, name: str) -> bytes:
         with self._engine.connect() as connection:
             query = text("SELECT data FROM incoming WHERE name = :name")
-            found = connection.scalar(query, {"name": name})
-        if found is None:
+            data = connection.scalar(query, {"name": name})
+        if data is None:
             raise FileUnreadable("The upload is gone.", fix="Send it again.")
-        return bytes(found)
+        return bytes(data)
 
     def drop(self, name: str) -> None:
         with self._engine.begin() as connection:

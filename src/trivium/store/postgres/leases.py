@@ -67,11 +67,11 @@ class RowLeases:
     ) -> Iterator[None]:
         seconds = self._wait if patience is None else patience
         owner = f"{self._place}:{uuid4().hex}"
-        until, told = monotonic() + seconds, False
+        until, has_told = monotonic() + seconds, False
         while not self._take(name, owner, doing):
-            if waiting and not told:
+            if waiting and not has_told:
                 waiting(f"Another process is {doing}; waiting for it to finish.")
-                told = True
+                has_told = True
             if monotonic() >= until:
                 raise LibraryBusy(f"Another process has been {doing} for {seconds:.0f} s.")
             self._closed.wait(min(_LOOK, max(0.0, until - monotonic())))

@@ -78,8 +78,8 @@ class Remembered:
             if len(run) == 1:
                 self.expect(field, run, sequence)
             else:
-                found = self._phrase(field, run, sequence, read_texts=read_texts)
-                self._keep((field, run), _Known(sequence, *found))
+                occurrences = self._phrase(field, run, sequence, read_texts=read_texts)
+                self._keep((field, run), _Known(sequence, *occurrences))
             known = self._known.get((field, run), _UNKNOWN)
         else:
             with self._changing:  # the least recently used one is forgotten first
@@ -101,23 +101,23 @@ class Remembered:
             return
         rows = self._newer(field, after)
         # Rows that were merged since contain what we already have: read these words from the start.
-        joined = {word for word, found in rows.items() if any(r[1] <= after[word] for r in found)}
+        joined = {word for word, newer in rows.items() if any(r[1] <= after[word] for r in newer)}
         if joined:
             rows |= self._newer(field, dict.fromkeys(joined, 0))
         for word, known_upto in after.items():
             before = _UNKNOWN if word in joined else self._known.get((field, (word,)), _UNKNOWN)
             if word not in joined and before.upto != known_upto:
                 continue  # another thread was faster
-            found = rows.get(word, [])
-            upto = max((sequence, *(row[2] for row in found)))
-            self._keep((field, (word,)), _Known(upto, *_joined(before, found)))
+            newer = rows.get(word, [])
+            upto = max((sequence, *(row[2] for row in newer)))
+            self._keep((field, (word,)), _Known(upto, *_joined(before, newer)))
 
     def _newer(self, field: str, after: dict[str, int]) -> dict[str, list[Any]]:
         statement = _NEWER.format(column=_COLUMN[field])
-        found: dict[str, list[Any]] = {}
+        by_key: dict[str, list[Any]] = {}
         for row in self._rows(statement, (list(after), list(after.values()))):
-            found.setdefault(row[0], []).append(row)
-        return found
+            by_key.setdefault(row[0], []).append(row)
+        return by_key
 
     def lengths(self, sequence: int, size: int) -> Counts:
         """By chunk id, for at least `size` of them: a rebuild leaves out the last ones if they are
@@ -157,15 +157,15 @@ class Remembered:
     def _read(self, field: str, run: Run, chunks: Ids) -> tuple[Ids, Counts]:
         """Using the texts of a few chunks. Of 171 runs that 250 queries at 100,000 chunks looked
         for, 109 had no chunk with both words, and 50 others at most 100."""
-        found = {}
+        times = {}
         for chunk in self._feed.searched_texts(chunks.tolist()):
-            told = words(chunk.text)
-            told = told if field == "spellings" else stem(told, chunk.language)
-            starts = range(len(told) - len(run) + 1)
-            if count := sum(tuple(told[at : at + len(run)]) == run for at in starts):
-                found[chunk.id] = count
-        ids = np.array(sorted(found), dtype=np.int32)
-        return ids, np.array([found[i] for i in ids.tolist()], dtype=np.uint16)
+            tokens = words(chunk.text)
+            tokens = tokens if field == "spellings" else stem(tokens, chunk.language)
+            starts = range(len(tokens) - len(run) + 1)
+            if count := sum(tuple(tokens[at : at + len(run)]) == run for at in starts):
+                times[chunk.id] = count
+        ids = np.array(sorted(times), dtype=np.int32)
+        return ids, np.array([times[i] for i in ids.tolist()], dtype=np.uint16)
 
     def _beside(self, field: str, run: Run) -> tuple[Ids, Counts]:
         """Using the positions of all their words."""
@@ -174,23 +174,23 @@ class Remembered:
         for key, ids, counts, positions in self._rows(statement, (list(set(run)),)):
             owners = np.repeat(_array(ids, "<i4").astype(np.int64), _array(counts, "<u2"))
             places[key].append((owners << 16) + _array(positions, "<u2"))
-        found: NDArray[np.int64] | None = None
+        starts: NDArray[np.int64] | None = None
         for at, word in enumerate(run):
             here = np.concatenate([*places[word], np.empty(0, dtype=np.int64)]) - at
-            found = np.unique(here) if found is None else np.intersect1d(found, here)
-        assert found is not None
-        ids, counts = np.unique(found >> 16, return_counts=True)
+            starts = np.unique(here) if starts is None else np.intersect1d(starts, here)
+        assert starts is not None
+        ids, counts = np.unique(starts >> 16, return_counts=True)
         return ids.astype(np.int32), counts.astype(np.uint16)
 
     def _rows(self, statement: str, values: tuple[Any, ...]) -> list[Any]:
         # Raw bytes: as text they would be twice as long.
         return rows_of(self._engine, statement, values)
 
-    def _keep(self, key: tuple[str, Run], found: _Known) -> None:
+    def _keep(self, key: tuple[str, Run], known: _Known) -> None:
         with self._changing:
             before = self._known.pop(key, None)
-            self._size += len(found.ids) - (len(before.ids) if before else 0)
-            self._known[key] = found
+            self._size += len(known.ids) - (len(before.ids) if before else 0)
+            self._known[key] = known
             most = most_remembered(len(self._lengths[1]), memory())
             while self._size > most and len(self._known) > 1:
                 self._size -= len(self._known.popitem(last=False)[1].ids)
@@ -221,24 +221,24 @@ class RowOccurrences:
 
     def held(self, words: Sequence[str], seen: Allowed) -> set[str]:
         self.expect("spellings", words)
-        found = set()
+        present = set()
         for word in words:
             ids, _ = self.of("spellings", (word,))
             if seen.chunks[below(ids, len(seen.chunks))].any():
-                found.add(word)
-        return found
+                present.add(word)
+        return present
 
 
 def _joined(before: _Known, rows: Sequence[Any]) -> tuple[Ids, Counts]:
     """Several words may have one stem, and several of them may be in one chunk."""
-    held = [(before.ids, before.counts)] if len(before.ids) else []
-    held += [(_array(row[3], "<i4"), _array(row[4], "<u2")) for row in rows]
-    if not held:
+    parts = [(before.ids, before.counts)] if len(before.ids) else []
+    parts += [(_array(row[3], "<i4"), _array(row[4], "<u2")) for row in rows]
+    if not parts:
         return _UNKNOWN.ids, _UNKNOWN.counts
-    ids, counts = held[0]
-    if len(held) > 1:
-        ids = np.concatenate([row[0] for row in held])
-        counts = np.concatenate([row[1] for row in held])
+    ids, counts = parts[0]
+    if len(parts) > 1:
+        ids = np.concatenate([row[0] for row in parts])
+        counts = np.concatenate([row[1] for row in parts])
     if (ids[1:] <= ids[:-1]).any():
         order = np.argsort(ids, kind="stable")
         ids, counts = ids[order], counts[order]

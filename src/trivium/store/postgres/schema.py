@@ -195,10 +195,10 @@ def check_server(version: int, *, is_replica: bool = False, vector: str = "") ->
 def check_format(connection: Connection) -> tuple[int, int]:
     """The formats of the tables. Raises LibraryTooNew if this release can't use them: a newer one
     may have changed them since this process started."""
-    found = {row.name: row.value for row in connection.execute(text(_FORMATS))}
-    formats = (int(found.get("schema", 0)), int(found.get(_OWN, 0)))
+    values = {row.name: row.value for row in connection.execute(text(_FORMATS))}
+    formats = (int(values.get("schema", 0)), int(values.get(_OWN, 0)))
     known = (SCHEMA, len(_STEPS))
-    readable = tuple(map(int, found.get(_READABLE, "").split("."))) if _READABLE in found else ()
+    readable = tuple(map(int, values.get(_READABLE, "").split("."))) if _READABLE in values else ()
     for number, (there, most) in enumerate(zip(formats, known, strict=True)):
         if there > most and not (readable and readable[number] <= most):
             raise LibraryTooNew(
@@ -238,8 +238,8 @@ def _add_extension(connection: Connection) -> None:
 
 def _add_own_tables(engine: Engine) -> None:
     with engine.connect() as connection:
-        _, found = check_format(connection)
-    for number, step in enumerate(_STEPS[found:], start=found + 1):
+        _, done = check_format(connection)
+    for number, step in enumerate(_STEPS[done:], start=done + 1):
         with engine.begin() as connection:
             for statement in step:
                 connection.exec_driver_sql(statement)

@@ -37,9 +37,9 @@ def split_table(connection: Connection, table: str, shards: int, beside: Sequenc
     database if Citus has put them into the same group."""
     connection.execute(text("SET LOCAL statement_timeout = 0"))
     how = f"shard_count => {shards}, colocate_with => 'none'"
-    for one in (table, *beside):
+    for name in (table, *beside):
         connection.execute(
-            text(f"SELECT alter_distributed_table('{one}', {how}, cascade_to_colocated => false)")
+            text(f"SELECT alter_distributed_table('{name}', {how}, cascade_to_colocated => false)")
         )
         how = f"colocate_with => '{table}'"
 

@@ -32,9 +32,9 @@ class PostgresSignals(PlannedSignals):
     def vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, Vector]:
         snapshot = self._snapshots.latest()
         chunks = self._snapshots.allowed(snapshot, where).chunks
-        seen = [i for i in ids if i < len(chunks) and chunks[i]]
+        visible = [i for i in ids if i < len(chunks) and chunks[i]]
         with _of_the_same_model():
-            return self._tables.of_chunks(snapshot.served, seen)
+            return self._tables.of_chunks(snapshot.served, visible)
 
     def token_vectors(
         self, ids: Sequence[ChunkId], where: Where, model: str

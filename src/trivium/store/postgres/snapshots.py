@@ -119,15 +119,15 @@ class Snapshots:
 
     def visible(self, snapshot: Snapshot, access: Where) -> Visible:
         """The words that a caller may see."""
-        seen = snapshot.visible.get(access)
-        if seen is None:
+        visible = snapshot.visible.get(access)
+        if visible is None:
             allowed = self.allowed(snapshot, access)
-            seen = Visible(snapshot.occurrences, snapshot.vocabulary, allowed, snapshot.known)
+            visible = Visible(snapshot.occurrences, snapshot.vocabulary, allowed, snapshot.known)
             with self._keeping:
                 if len(snapshot.visible) >= _CALLERS:
                     snapshot.visible.pop(next(iter(snapshot.visible)))
-                snapshot.visible[access] = seen
-        return seen
+                snapshot.visible[access] = visible
+        return visible
 
     def _wait_for_nodes(self) -> None:
         """The coordinator sees a change some milliseconds before its rows are on the nodes; its

@@ -84,13 +84,13 @@ class PostgresUpkeep:
         snapshot = self._snapshots.current()
         active = snapshot.active_chunks.owner > 0
         lengths = snapshot.occurrences.lengths()[: len(active)] > 0
-        held = int(np.count_nonzero(lengths & active[: len(lengths)]))
+        indexed = int(np.count_nonzero(lengths & active[: len(lengths)]))
         return {
             "documents": int(np.count_nonzero(snapshot.active_chunks.count)),
             "chunks": int(np.count_nonzero(active)),
-            "words": held,
+            "words": indexed,
             "vectors": self._vectors.held(),
-            "leftovers": max(0, self._words.counted() - held),
+            "leftovers": max(0, self._words.counted() - indexed),
             "vocabulary": len(snapshot.vocabulary),
         }
 
@@ -138,7 +138,9 @@ class PostgresUpkeep:
             mended = self._checks.mend_rows(self._checks.unsound(), {})
             if mended:
                 yield f"Repaired {counted(len(mended), 'row')} that had changed on disk."
-            rotten = [one for one in self._checks.rotten(hash_of) if one.text is not None]
+            rotten = [
+                passage for passage in self._checks.rotten(hash_of) if passage.text is not None
+            ]
             if rotten:
                 self._checks.mend(rotten)
                 self.rebuild()
@@ -186,9 +188,9 @@ class PostgresUpkeep:
     def _copy_shelf(self, folder: Path) -> None:
         shelf = RowShelf(self._engine)
         for name in shelf.names():
-            with shelf.reading(name) as found:
-                for path in (path for path in found.rglob("*") if path.is_file()):
-                    kept = folder / name / path.relative_to(found)
+            with shelf.reading(name) as source:
+                for path in (path for path in source.rglob("*") if path.is_file()):
+                    kept = folder / name / path.relative_to(source)
                     kept.parent.mkdir(parents=True, exist_ok=True)
                     kept.write_bytes(path.read_bytes())
 

@@ -288,12 +288,12 @@ class VectorTables:
             ends = {"first": some[0][0], "last": some[-1][0]}
             have = set(connection.scalars(there, ends))
             lacking = [(id_, hash_) for id_, hash_ in some if id_ not in have]
-            held = stored(connection, embeddings, model, {hash_ for _, hash_ in lacking})
-            found = [(id_, held[hash_]) for id_, hash_ in lacking if hash_ in held]
-            if found:
-                rows = np.frombuffer(b"".join(vector for _, vector in found), dtype=STORED)
-                vectors = rows.reshape(len(found), -1).astype(np.float32)
-                _copy(connection, table, np.array([id_ for id_, _ in found]), vectors)
+            by_hash = stored(connection, embeddings, model, {hash_ for _, hash_ in lacking})
+            pairs = [(id_, by_hash[hash_]) for id_, hash_ in lacking if hash_ in by_hash]
+            if pairs:
+                rows = np.frombuffer(b"".join(vector for _, vector in pairs), dtype=STORED)
+                vectors = rows.reshape(len(pairs), -1).astype(np.float32)
+                _copy(connection, table, np.array([id_ for id_, _ in pairs]), vectors)
 
     @staticmethod
     def _add_rows(connection: Connection, table: str, old: str) -> None:

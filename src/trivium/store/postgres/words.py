@@ -69,8 +69,8 @@ def gather(chunks: Sequence[tuple[str, str]]) -> Gathered:
     known: dict[tuple[str, str], int] = {}
     terms: list[NDArray[np.int64]] = []
     for text_, language in chunks:
-        found = [known.setdefault((word, language), len(known)) for word in words(text_)]
-        terms.append(np.array(found, dtype=np.int64))
+        numbers = [known.setdefault((word, language), len(known)) for word in words(text_)]
+        terms.append(np.array(numbers, dtype=np.int64))
     lengths = np.array([len(term) for term in terms], dtype=np.int64)
     all_terms = np.concatenate([*terms, np.empty(0, dtype=np.int64)])
     owners = np.repeat(np.arange(len(terms)), lengths)
@@ -174,13 +174,13 @@ def _numbered(
 ) -> list[int]:
     """The numbers of words; new ones are inserted. Adds to `known` what was there before: an insert
     may still be rolled back."""
-    found = {key: known[key] for key in wanted if key in known}
-    unknown = [key for key in wanted if key not in found]
+    numbers = {key: known[key] for key in wanted if key in known}
+    unknown = [key for key in wanted if key not in numbers]
     if unknown:
         there = _there(connection, unknown)
         known |= there
-        found |= there
-    new = [key for key in unknown if key not in found]
+        numbers |= there
+    new = [key for key in unknown if key not in numbers]
     if new:
         rows = {
             "words": [word for word, _ in new],
@@ -195,8 +195,8 @@ def _numbered(
             ),
             rows,
         )
-        found |= _there(connection, new)
-    return [found[key] for key in wanted]
+        numbers |= _there(connection, new)
+    return [numbers[key] for key in wanted]
 
 
 def _write(
@@ -207,7 +207,7 @@ def _write(
     where: tuple[int, int, int],
 ) -> None:
     """`where`: the first change of the rows, the last one, and their level."""
-    held = ids[gathered.chunks].astype(_IDS).tobytes()
+    chunk_ids = ids[gathered.chunks].astype(_IDS).tobytes()
     counts = np.minimum(gathered.counts, MOST).astype(_COUNTS).tobytes()
     starts, bounds = (2 * gathered.starts).tolist(), gathered.bounds.tolist()
     with direct(connection) as cursor, cursor.copy(_COPY) as copy:
@@ -217,7 +217,7 @@ def _write(
         copy.write_row((LENGTHS, *where, every, lengths, b""))
         for number, a, b in zip(numbers, bounds, bounds[1:], strict=False):
             places = gathered.places[starts[a] : starts[b]]
-            arrays = (held[4 * a : 4 * b], counts[2 * a : 2 * b], places)
+            arrays = (chunk_ids[4 * a : 4 * b], counts[2 * a : 2 * b], places)
             copy.write_row((number, *where, *arrays))
 
 

@@ -288,9 +288,9 @@ class SqlModels:
         with self._engine.connect() as connection:
             return setting(connection, SEPARATION) or ""
 
-    def keep_separation(self, found: str) -> None:
+    def keep_separation(self, text: str) -> None:
         with self._engine.begin() as connection:
-            set_setting(connection, SEPARATION, found)
+            set_setting(connection, SEPARATION, text)
 
     def known(self, model: str, hashes: Sequence[str], sender: str = "") -> dict[str, Vector]:
         vectors: dict[str, Vector] = {}

@@ -176,24 +176,24 @@ def _place_values(place: Place) -> dict[str, Any]:
     return {**known, FOLDED_SHEET: comparable_text(place.sheet)} if place.sheet else known
 
 
-def place_of(held: Mapping[str, Any]) -> Place:
-    if not held:
+def place_of(stored: Mapping[str, Any]) -> Place:
+    if not stored:
         return _NOWHERE
     return Place(
-        pages=tuple(held.get("pages", ())),
-        boxes=tuple(Box(**box) for box in held.get("boxes", ())),
-        sheet=held.get("sheet", ""),
-        rows=tuple(held["rows"]) if "rows" in held else None,
-        authors=tuple(held.get("authors", ())),
-        time=held.get("time", ""),
-        link=held.get("link", ""),
-        speakers=tuple(Speaker(**speaker) for speaker in held.get("speakers", ())),
-        page_starts=tuple(PageStart(**page) for page in held.get("page_starts", ())),
+        pages=tuple(stored.get("pages", ())),
+        boxes=tuple(Box(**box) for box in stored.get("boxes", ())),
+        sheet=stored.get("sheet", ""),
+        rows=tuple(stored["rows"]) if "rows" in stored else None,
+        authors=tuple(stored.get("authors", ())),
+        time=stored.get("time", ""),
+        link=stored.get("link", ""),
+        speakers=tuple(Speaker(**speaker) for speaker in stored.get("speakers", ())),
+        page_starts=tuple(PageStart(**page) for page in stored.get("page_starts", ())),
         heading_starts=tuple(
-            HeadingStart(at["start"], tuple(at["path"])) for at in held.get("heading_starts", ())
+            HeadingStart(at["start"], tuple(at["path"])) for at in stored.get("heading_starts", ())
         ),
-        seconds=tuple(held["seconds"]) if "seconds" in held else None,
-        spoken=tuple((start, second) for start, second in held.get("spoken", ())),
+        seconds=tuple(stored["seconds"]) if "seconds" in stored else None,
+        spoken=tuple((start, second) for start, second in stored.get("spoken", ())),
     )
 
 
@@ -209,9 +209,9 @@ def metadata_values(metadata: Metadata) -> dict[str, Any]:
     return {n: list(v) if isinstance(v, tuple) else v for n, v in metadata.items()}
 
 
-def metadata_of(held: Mapping[str, Any]) -> dict[str, MetaValue]:
+def metadata_of(stored: Mapping[str, Any]) -> dict[str, MetaValue]:
     """Libraries of earlier releases may hold values that are refused today, such as NaN."""
-    values = {name: tuple(v) if isinstance(v, list) else v for name, v in held.items()}
+    values = {name: tuple(v) if isinstance(v, list) else v for name, v in stored.items()}
     # Floats alone can be what is wrong. They are rare, and cleaning takes ten times as long.
     types = {kind for v in values.values() for kind in map(type, v if type(v) is tuple else (v,))}
     return dict(clean_metadata(values)[0]) if float in types else values

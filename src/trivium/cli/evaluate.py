@@ -186,7 +186,7 @@ def _show_comparison(shell: Shell, comparison: Comparison) -> None:
     from rich.text import Text
 
     from trivium.evaluate.metrics import MAIN
-    from trivium.evaluate.saved import SHOWN
+    from trivium.evaluate.saved import SHOWN, ends_of
 
     before = f"the saved evaluation of {comparison.dataset}"
     title = f"against {before}, {comparison.common:,} queries, nDCG@10"
@@ -197,8 +197,7 @@ def _show_comparison(shell: Shell, comparison: Comparison) -> None:
     for name, changes in comparison.changes.items():
         if name not in ("hybrid", "reranked"):
             continue
-        wins = [c for c in changes[:SHOWN] if c.gain > 0]
-        losses = [c for c in changes[: -SHOWN - 1 : -1] if c.gain < 0]
+        wins, losses = ends_of(changes, SHOWN)
         if wins or losses:
             shell.say("", Text(f"{_named(name)}: biggest gains and losses", style="bold"))
             shell.table((">before", ">now", ">gain", "query"), [_row(c) for c in wins + losses])

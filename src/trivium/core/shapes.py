@@ -83,8 +83,10 @@ class Part(Shape):
     """Copies some fields of a thing, by name."""
 
     @classmethod
-    def of(cls, thing: object) -> Self:
-        return cls(**{name: getattr(thing, name) for name in _names(cast(Any, cls))})
+    def of(cls, thing: Any, /, **more: Any) -> Self:
+        """`more`: what the thing doesn't have so."""
+        names = [name for name in _names(cast(Any, cls)) if name not in more]
+        return cls(**{name: getattr(thing, name) for name in names}, **more)
 
 
 class DocumentAnswer(Part):
@@ -173,7 +175,7 @@ class TaskAnswer(Part):
     seconds: Mapping[str, float]
 
 
-class TokenAnswer(Shape):
+class TokenAnswer(Part):
     id: str
     name: str
     audiences: Sequence[str] | None = said("Labels besides `all`; null: all labels.")
@@ -192,14 +194,11 @@ class TokenAnswer(Shape):
         """`quota`: in force, if not the token's own."""
         limits = quota or token.quota
         counted = {"documents": 0, "bytes": 0, "searches": 0} | (used or {})
-        return cls(
-            id=token.id,
-            name=token.name,
+        return super().of(
+            token,
             audiences=None if token.audiences is None else sorted(token.audiences),
             collections=None if token.collections is None else sorted(token.collections),
             rights=sorted(token.rights),
-            created_at=token.created_at,
-            expires_at=token.expires_at,
             session=bool(token.person),
             quota={name: getattr(limits, name) for name in counted},
             used=counted,
@@ -379,7 +378,7 @@ class SyncKindAnswer(Part):
     secrets: Sequence[str]
 
 
-class SyncAnswer(Shape):
+class SyncAnswer(Part):
     name: str
     kind: str
     options: Mapping[str, str]
@@ -394,21 +393,10 @@ class SyncAnswer(Shape):
     run: SyncRunAnswer = said("The current run, or the last one.")
 
     @classmethod
-    def of(cls, source: KeptSource, *, running: bool, items: int, failed: int) -> Self:
-        return cls(
-            source.name,
-            source.kind,
-            dict(source.options),
-            source.collection,
-            source.category,
-            source.audience,
-            source.every,
-            source.added_at,
-            sync_state(source, running),
-            items,
-            failed,
-            SyncRunAnswer.of(source.run),
-        )
+    def of(cls, source: KeptSource, /, *, running: bool = False, **more: Any) -> Self:
+        """`more`: items and failed."""
+        state, run = sync_state(source, running), SyncRunAnswer.of(source.run)
+        return super().of(source, state=state, run=run, **more)
 
 
 def sync_state(source: KeptSource, running: bool) -> str:

@@ -12,7 +12,7 @@ from trivium.config import described as described_settings
 from trivium.evaluate.metrics import MAIN
 from trivium.evaluate.pictures import by_query, changed, latency, measured
 from trivium.evaluate.run import FUSED, Evaluation, beside, run_title
-from trivium.evaluate.saved import Change, Comparison
+from trivium.evaluate.saved import Change, Comparison, ends_of
 from trivium.evaluate.statistics import Difference
 
 MOST_CHANGES = 10  # queries in each table of wins and losses
@@ -140,8 +140,7 @@ def _comparison(against: Comparison | None) -> list[str]:
 
 
 def _changes(name: str, changes: Sequence[Change]) -> list[str]:
-    wins = [c for c in changes[:MOST_CHANGES] if c.gain > 0]
-    losses = [c for c in changes[: -MOST_CHANGES - 1 : -1] if c.gain < 0]
+    wins, losses = ends_of(changes, MOST_CHANGES)
     rows = [
         f'<td class="{"win" if c.gain > 0 else "loss"}-text">{c.gain:+.3f}</td>'
         f"<td>{c.theirs:.3f}</td><td>{c.ours:.3f}</td>"

@@ -10,10 +10,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self, TypeVar
 
 from trivium.core.errors import RunInvalid
-from trivium.core.shapes import Shape, said, to_json
+from trivium.core.shapes import Part, Shape, said, to_json
 from trivium.evaluate.metrics import MAIN
 from trivium.evaluate.run import Evaluation, Run
 from trivium.evaluate.statistics import EQUAL, Difference, Interval, compare
@@ -65,7 +65,21 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
 
-class EvaluationAnswer(Shape, kw_only=True):
+class _Gained(Protocol):
+    @property
+    def gain(self) -> float: ...
+
+
+T = TypeVar("T", bound=_Gained)
+
+
+def ends_of(sorted_by_gain: Sequence[T], most: int) -> tuple[list[T], list[T]]:
+    """The greatest wins, and the greatest losses, each beginning with the greatest."""
+    wins = [change for change in sorted_by_gain[:most] if change.gain > 0]
+    return wins, [change for change in sorted_by_gain[: -most - 1 : -1] if change.gain < 0]
+
+
+class EvaluationAnswer(Part, kw_only=True):
     """The figures of one evaluation, by way of searching and measure."""
 
     format: str
@@ -83,22 +97,18 @@ class EvaluationAnswer(Shape, kw_only=True):
     notes: Sequence[str]
 
     @classmethod
-    def of(cls, found: Evaluation, **more: Any) -> Self:
-        return cls(
+    def of(cls, evaluation: Evaluation, /, **more: Any) -> Self:
+        runs = evaluation.runs
+        return super().of(
+            evaluation,
             format=FORMAT,
-            version=found.version,
-            dataset=found.dataset,
-            synthetic=found.synthetic,
-            documents=found.documents,
-            queries=len(found.queries),
-            runs={name: run.means for name, run in found.runs.items()},
+            queries=len(evaluation.queries),
+            runs={name: run.means for name, run in runs.items()},
             intervals={
                 name: {measure: [i.low, i.high] for measure, i in run.intervals.items()}
-                for name, run in found.runs.items()
+                for name, run in runs.items()
             },
-            latency_ms={name: run.latency_ms for name, run in found.runs.items()},
-            settings=found.settings,
-            notes=found.notes,
+            latency_ms={name: run.latency_ms for name, run in runs.items()},
             **more,
         )
 
@@ -112,8 +122,9 @@ class WholeEvaluation(EvaluationAnswer, kw_only=True):
     )
 
     @classmethod
-    def of(cls, found: Evaluation, **more: Any) -> Self:
-        return super().of(found, texts=found.queries, each=_each(found), **more)
+    def of(cls, evaluation: Evaluation, /, **more: Any) -> Self:
+        texts, each = evaluation.queries, _each(evaluation)
+        return super().of(evaluation, texts=texts, each=each, **more)
 
 
 def _each(evaluation: Evaluation) -> dict[str, dict[str, dict[str, float]]]:
@@ -257,7 +268,7 @@ class ChangeAnswer(Shape):
         return cls(**asdict(change), gain=round(change.gain, 5))
 
 
-class ComparisonAnswer(Shape, kw_only=True):
+class ComparisonAnswer(Part, kw_only=True):
     """A run's gain over an earlier one, on their common queries."""
 
     dataset: str
@@ -270,28 +281,27 @@ class ComparisonAnswer(Shape, kw_only=True):
     notes: Sequence[str]
 
     @classmethod
-    def of(cls, found: Comparison, **more: Any) -> Self:
+    def of(cls, comparison: Comparison, /, **more: Any) -> Self:
         greatest = {
             name: {
-                "wins": [ChangeAnswer.of(c) for c in changes[:SHOWN] if c.gain > 0],
-                "losses": [ChangeAnswer.of(c) for c in changes[: -SHOWN - 1 : -1] if c.gain < 0],
+                side: [ChangeAnswer.of(change) for change in some]
+                for side, some in zip(("wins", "losses"), ends_of(changes, SHOWN), strict=True)
             }
-            for name, changes in found.changes.items()
+            for name, changes in comparison.changes.items()
         }
-        return cls(
-            dataset=found.dataset,
-            queries=found.common,
+        return super().of(
+            comparison,
+            queries=comparison.common,
             differences={
                 name: {
                     measure: asdict(d)
                     | {"interval": [d.interval.low, d.interval.high], "real": d.real}
                     for measure, d in measures.items()
                 }
-                for name, measures in found.differences.items()
+                for name, measures in comparison.differences.items()
             },
             greatest=greatest,
-            settings={name: {"before": a, "now": b} for name, (a, b) in found.settings.items()},
-            notes=found.notes,
+            settings={n: {"before": a, "now": b} for n, (a, b) in comparison.settings.items()},
             **more,
         )
 
@@ -300,8 +310,7 @@ class WholeComparison(ComparisonAnswer, kw_only=True):
     changes: Mapping[str, Sequence[ChangeAnswer]] = said("Every query, biggest gain first.")
 
     @classmethod
-    def of(cls, found: Comparison, **more: Any) -> Self:
-        changes = {
-            way: [ChangeAnswer.of(change) for change in of] for way, of in found.changes.items()
-        }
-        return super().of(found, changes=changes, **more)
+    def of(cls, comparison: Comparison, /, **more: Any) -> Self:
+        every = comparison.changes.items()
+        changes = {name: [ChangeAnswer.of(change) for change in some] for name, some in every}
+        return super().of(comparison, changes=changes, **more)

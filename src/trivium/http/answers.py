@@ -16,6 +16,7 @@ from trivium.core.shapes import (
     DocumentAnswer,
     InterpretationAnswer,
     JobAnswer,
+    Part,
     ResultsAnswer,
     Shape,
     SyncAnswer,
@@ -77,7 +78,7 @@ class HistoryAnswer(Shape):
     interpretations: Sequence[InterpretationAnswer]
 
 
-class DiffAnswer(Shape, kw_only=True):
+class DiffAnswer(Part, kw_only=True):
     document: int
     old: int
     new: int

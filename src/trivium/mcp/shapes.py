@@ -191,7 +191,7 @@ class SearchOutput(Shape, kw_only=True):
     next_cursor: str | None
 
 
-class DocumentShape(Shape, kw_only=True):
+class DocumentShape(Part, kw_only=True):
     id: int
     title: str
     uri: str
@@ -264,7 +264,7 @@ class CalculateOutput(Shape):
     text: str
 
 
-class CitedShape(Shape, kw_only=True):
+class CitedShape(Part, kw_only=True):
     number: int = said("Its number in the text: [1].")
     document: int
     index: int

@@ -283,13 +283,8 @@ def ask(library: Library, caller: Caller, asked: shapes.AskInput) -> shapes.AskO
         kind=answer.kind.value,
         text=answer.text[:MOST_TEXT],
         citations=[
-            shapes.CitedShape(
-                number=citation.number,
-                document=citation.document,
-                index=citation.index,
-                title=citation.title,
-                uri=citation.uri,
-                pages=citation.pages,
+            shapes.CitedShape.of(
+                citation,
                 place=PlaceAnswer(
                     sheet=citation.sheet or "",
                     rows=citation.rows,
@@ -346,16 +341,9 @@ def list_documents(
 
 def _document(document: Document) -> shapes.DocumentShape:
     fields = list(document.metadata.items())[:_MOST_FIELDS]
-    return shapes.DocumentShape(
-        id=document.id,
-        title=document.title,
-        uri=document.uri,
-        collection=document.collection,
-        category=document.category,
-        media_type=document.media_type,
-        language=document.language,
+    return shapes.DocumentShape.of(
+        document,
         passages=document.chunks,
-        updated_at=document.updated_at,
         metadata={
             name: list(value) if isinstance(value, tuple) else _cut(value) for name, value in fields
         },

@@ -15,7 +15,7 @@ from trivium.evaluate import pictures
 from trivium.evaluate.judged_sets import JudgedSets, SavedRun
 from trivium.evaluate.metrics import MAIN
 from trivium.evaluate.run import EVERY, FUSED, RERANKED, Evaluation, beside, evaluate, run_title
-from trivium.evaluate.saved import Comparison
+from trivium.evaluate.saved import Comparison, ends_of
 from trivium.evaluate.synthetic import synthesise
 from trivium.http.asked import Here, Owner, Server
 from trivium.web import judge
@@ -163,13 +163,13 @@ def _rows(evaluation: Evaluation) -> tuple[list[QueryGain], list[QueryGain]]:
         values = tuple(of.each[MAIN][at] for of in evaluation.runs.values())
         rows.append(QueryGain(text, values, fused[at] - max(of[at] for of in alone)))
     rows.sort(key=lambda row: (-row.gain, row.text))
-    wins = [row for row in rows[:SHOWN] if row.gain > 0]
-    return wins, [row for row in rows[: -SHOWN - 1 : -1] if row.gain < 0]
+    return ends_of(rows, SHOWN)
 
 
 def _changes(comparison: Comparison) -> dict[str, object]:
     name = FUSED if FUSED in comparison.changes else next(iter(comparison.changes))
     changes = comparison.changes[name]
+    gained, lost = ends_of(changes, SHOWN)
     charts = (
         pictures.changed(name, changes, WIDTH) if any(change.gain for change in changes) else []
     )
@@ -178,8 +178,8 @@ def _changes(comparison: Comparison) -> dict[str, object]:
         "change_charts": [
             Chart(Markup(svg), f"{run_title(name)}, now and before") for svg in charts
         ],
-        "gained": [change for change in changes[:SHOWN] if change.gain > 0],
-        "lost": [change for change in changes[: -SHOWN - 1 : -1] if change.gain < 0],
+        "gained": gained,
+        "lost": lost,
     }
 
 

@@ -150,15 +150,8 @@ async def diff(server: Here, caller: Reader, id: Id, asked: Diff) -> DiffAnswer:
     difference = await server.read(
         server.library.history.diff, id, asked.old, asked.new, caller.within()
     )
-    return DiffAnswer(
-        document=id,
-        old=difference.old.number,
-        new=difference.new.number,
-        facts=difference.facts,
-        lines=difference.lines,
-        added=difference.added,
-        removed=difference.removed,
-    )
+    old, new = difference.old.number, difference.new.number
+    return DiffAnswer.of(difference, document=id, old=old, new=new)
 
 
 @router.post("/documents/{id}/restore")

@@ -15,6 +15,7 @@ from trivium.core.types import Element, Extraction, HeadingStart, PageStart, Pla
 MOST_HEADING = 500  # characters
 MOST_HEADER = 2_000
 MOST_ANNOUNCED = 400  # characters of a paragraph that leads on to a list or a table
+MOST_LINE = 120  # characters of a line that may be a heading
 # "The following table shows sales by region (in millions)."
 _LEADS_ON = re.compile(
     r"(?i)\b(?:following|below|(?:nach)?folgende[nrms]?|unten|suivant\w*|siguiente\w*)\b"
@@ -81,8 +82,13 @@ class Outline:
         if element.end - element.start > MOST_ANNOUNCED:
             return False
         text = self._text[element.start : element.end].rstrip()
-        over_table = following is not None and following.kind == "table"
-        return text.endswith(":") or (over_table and _LEADS_ON.search(text) is not None)
+        if following is None or text.endswith(":"):
+            return text.endswith(":")
+        if following.kind == "table" and _LEADS_ON.search(text):
+            return True
+        # A line without a stop over more than a line: a heading that looks like text.
+        is_longer = following.kind == "table" or following.end - following.start > MOST_LINE
+        return len(text) <= MOST_LINE and is_longer and text[-1:].isalnum() and "\n" not in text
 
     def touched(self, start: int, end: int) -> Iterator[Element]:
         """The elements that share at least a character with the range, in order."""

@@ -208,7 +208,14 @@ class RecursiveChunker:
             if starts:
                 break
         edges = [piece.start, *(piece.start + start for start in starts), piece.end]
-        return [_Piece(start, end, level, piece.heading) for start, end in pairwise(edges)]
+        # A line of a table that has one cell names the rows below it.
+        has_labels = level is _Level.LINE and " | " in content
+        return [
+            _Piece(
+                start, end, level, piece.heading or (has_labels and " | " not in text[start:end])
+            )
+            for start, end in pairwise(edges)
+        ]
 
     def _cut_roughly(self, text: str, piece: _Piece) -> list[_Piece]:
         """Windows of a huge piece, at a paragraph, a line or a word if there is one near: looking
@@ -239,7 +246,8 @@ class RecursiveChunker:
             start = own
             if before is not None:  # the end of another section would stand under a wrong heading
                 above = max(before[0], outline.last_heading(own)), before[1]
-                start = self._start(text, above, own, draft.tokens)
+                inside = draft.pieces[0].level >= _Level.WORD
+                start = self._start(text, above, own, draft.tokens, inside=inside)
             whole = draft.pieces[0]  # most small documents are one piece: counted already
             is_counted = (start, end) == (whole.start, whole.end)
             tokens = whole.tokens if is_counted else self._tokens.count(text[start:end])
@@ -275,9 +283,12 @@ class RecursiveChunker:
             halves.append(_Draft(part, tokens))
         return halves
 
-    def _start(self, text: str, before: tuple[int, int], own: int, own_tokens: int) -> int:
+    def _start(
+        self, text: str, before: tuple[int, int], own: int, own_tokens: int, *, inside: bool
+    ) -> int:
         """Where a chunk starts if it includes the end of the text before it: at a line, else at a
-        sentence, else at a word. Never includes all of that; `own` if nothing is included."""
+        sentence, else at a word if `inside` a sentence. Never includes all of that; `own` if
+        nothing is included."""
         start, end = before
         room = min(self._overlap, self._size - own_tokens)
         least = max(1.0, self._overlap * LEAST_OVERLAP)
@@ -286,9 +297,8 @@ class RecursiveChunker:
         window = max(start, end - room * OVERLAP_CHARS_PER_TOKEN)
         content = text[window:end]
         is_row = " | " in content.rstrip().rpartition("\n")[2]  # half of one says nothing
-        for find in (boundaries.lines, boundaries.sentences, boundaries.words)[
-            : 1 if is_row else 3
-        ]:
+        finders = (boundaries.lines, boundaries.sentences, boundaries.words)
+        for find in finders[: 1 if is_row else 2 + inside]:
             used = 0
             chosen = len(content)
             for position in reversed(find(content)):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from trivium.core.errors import FileEmpty, FileTooLarge
 from trivium.core.types import Element, ElementKind, Enclosed, Extraction, Kind, Metadata, Place
-from trivium.extract.headers import names_of
+from trivium.extract.headers import names_of, without_part
 from trivium.extract.text import stem
 from trivium.ports import Blob
 from trivium.text.languages import detect_language
@@ -124,7 +124,7 @@ class Composer:
         lines = [line_of(row) for row in kept]
         if not names and has_header is not False:
             names = names_of(kept, certain=has_header is True)
-        header = cut_header(line_of(names))
+        header = cut_header(line_of(without_part(names, kept)))
         self.add("table", "\n".join(lines), header=header, place=place)
 
     def finish(

@@ -12,6 +12,8 @@ _FIGURE = re.compile(
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DAY = re.compile(r"[^\W\d_]{3,9}\.? \d{1,2},?|\d{1,2}\.? [^\W\d_]{3,9}\.?")
+_UNIT = re.compile(r"\(.*\)")
+_NUMBERS = re.compile(r"\d+")
 
 MAX_NAME = 120  # characters of a column's name; longer cells are text
 
@@ -87,6 +89,19 @@ def names_of(rows: Sequence[Row], *, certain: bool = False) -> list[str]:
     file says that the first row has them."""
     if len(rows) < 2 or (not certain and (is_data(rows[0]) or max(map(len, rows[0])) > MAX_NAME)):
         return []
+    if not certain and columns(rows[0]) == {0} and len(columns(rows[1])) > 1:
+        return list(rows[0]) if _UNIT.fullmatch(rows[0][0].strip()) else []  # names a part
     if len(rows) > 2 and goes_on(rows[0], rows[1]):
         return joined(rows[0], rows[1])
     return list(rows[0])
+
+
+def without_part(names: Sequence[str], rows: Sequence[Row]) -> list[str]:
+    """The names without a first one that only names the first part of a table, whose other parts
+    are named alike: "Year ended May 31, 2024" over rows, and "Year ended May 31, 2023" further
+    down."""
+    if not names or not any(map(str.isdecimal, names[0])):
+        return list(names)
+    part = _NUMBERS.sub("#", names[0].strip())
+    alike = any(columns(row) == {0} and _NUMBERS.sub("#", row[0].strip()) == part for row in rows)
+    return ["", *names[1:]] if alike else list(names)

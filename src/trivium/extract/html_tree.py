@@ -48,7 +48,7 @@ BULLET = re.compile(r"[•●◦▪■○⁃❖➢➤\uf0b7]\s*(?=\S)|[·∙–�
 # What a cell by itself has before a paragraph: a bullet, a number, the mark of a note.
 MARKER = re.compile(rf"{_SIGN}|\(?(?:\d{{1,2}}|[A-Za-z]|[ivx]{{1,4}})[.)]|[*†‡]{{1,3}}|\d{{1,2}}")
 NOTE = 40  # characters of a text behind its mark; behind a number shorter ones may be data
-_RULE = re.compile(r"[_=\s-]{3,}")
+_RULE = re.compile(r"[_=\s-]{3,}|[.,;:]")
 _DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
 
 

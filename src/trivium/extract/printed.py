@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from trivium.core.types import ElementKind
 from trivium.extract.divisions import CONTENTS, CONTINUED, DIVISION, division_levels
+from trivium.extract.headers import names_of
 
 MAX_WORDS = 30  # of a heading: a risk of a report may take two lines
 MAX_ITALIC = 12  # words; longer ones are notes
@@ -111,8 +112,10 @@ def _joined(blocks: list[Block]) -> list[Block]:
             continue
         block.page = page
         last = kept[-1] if kept else None
-        if last is not None and block.kind == "paragraph" and _MARK.fullmatch(last.text):
+        if last is not None and _is_beginning(last, block):
             last.text, last.look = f"{last.text} {block.text}", block.look
+        elif ended and last is not None and _is_rest(last, block):
+            last.rows = [*last.rows, *block.rows]
         elif (
             ended
             and last is not None
@@ -126,6 +129,31 @@ def _joined(blocks: list[Block]) -> list[Block]:
             kept.append(block)
         ended = False
     return kept
+
+
+def _is_beginning(above: Block, block: Block) -> bool:
+    """Whether a block is a note's mark, or a division without its title: "ITEM 1A."."""
+    if above.kind != "paragraph" or block.kind != "paragraph":
+        return False
+    if _MARK.fullmatch(above.text):
+        return True
+    is_title = block.look == above.look and block.text.count(" ") < MAX_WORDS
+    return (
+        is_title
+        and bool(DIVISION.fullmatch(above.text.rstrip(" :")))
+        and not DIVISION.match(block.text)
+        and block.text[0].isupper()
+        and not _END.search(block.text[-10:])
+    )
+
+
+def _is_rest(above: Block, block: Block) -> bool:
+    """Whether a table goes on with one on the page before: it has its columns, but not their
+    names."""
+    if above.kind != "table" or block.kind != "table" or block.names or block.named:
+        return False
+    wide = {len(row) for row in (above.rows[0], block.rows[0])}
+    return len(wide) == 1 and wide != {1} and not names_of(block.rows)
 
 
 def _goes_on(above: Block, below: Block) -> bool:

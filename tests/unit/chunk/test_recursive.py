@@ -266,11 +266,29 @@ def test_a_heading_takes_part_of_a_paragraph_that_does_not_fit_beside_it() -> No
     assert second.text.startswith("The quick")
 
 
-def test_an_overlap_of_one_tiny_sentence_is_not_enough() -> None:
+def test_an_overlap_is_neither_a_tiny_sentence_nor_half_of_a_long_one() -> None:
     text = " ".join("Long " + " ".join(["words go on"] * 40) + ". Yes." for _ in range(20))
     chunks = RecursiveChunker(TOKENS).chunk(plain(text))
     for before, after in pairwise(chunks):
-        assert TOKENS.count(text[after.start : before.end]) >= 20
+        assert after.start >= before.end
+        assert after.text.startswith(("Long", "Yes"))
+
+
+def test_a_label_goes_with_the_rows_below_it() -> None:
+    rows = "".join(f"| Item {n} sold in the shops of the north | {n * 1000} |\n" for n in range(40))
+    table = f"| Things | Sum |\n|---|---|\n{rows}"
+    drafts = RecursiveChunker(TOKENS).chunk(
+        markdown(table.replace("| Item 2", "| Towns |\n| Item 2"))
+    )
+    assert len(drafts) > 1
+    assert not any(chunk.text.endswith("Towns") for chunk in drafts)
+
+
+def test_a_line_without_a_stop_goes_with_the_paragraph_below() -> None:
+    body = SENTENCE * 12
+    chunks = RecursiveChunker(TOKENS).chunk(plain(f"{body}\n\n{body}\n\nOther things\n\n{body}"))
+    assert len(chunks) > 1
+    assert not any(chunk.text.endswith("Other things") for chunk in chunks)
 
 
 @pytest.mark.timeout(300)  # a hang, not a speed: that is measured in bench/

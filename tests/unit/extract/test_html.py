@@ -199,6 +199,34 @@ def test_a_mark_beside_its_note_and_a_block_shown_inline_are_one_paragraph() -> 
     assert [text for _, text in pieces(result)][1:] == ["(1) Net.", "(2) Gross."]
 
 
+def test_a_division_and_its_title_in_two_paragraphs_are_one_heading() -> None:
+    titled = list(enumerate(("Wood", "Paint", "Tools"), 1))
+    pages = [f"<p><b>Item {n}.</b></p><p><b>{title}</b></p><p>{_TEXT}</p>" for n, title in titled]
+    headings = [text for kind, text in pieces(_report(pages)) if kind == "heading"]
+    assert headings == [f"Item {n}. {title}" for n, title in titled]
+
+
+def test_a_table_goes_on_over_a_page_under_its_names() -> None:
+    named = "<tr><td></td><td>2024</td><td>2023</td></tr>"
+    rows = [f"<tr><td>Store {n}</td><td>{n}00</td><td>{n}50</td></tr>" for n in range(4)]
+    part = "<tr><td>ABROAD</td><td></td><td></td></tr>"
+    first, second = f"{named}{rows[0]}{rows[1]}", f"{part}{rows[2]}{rows[3]}"
+    result = _report([f"<table>{first}</table>", f"<table>{second}</table>", f"<p>{_TEXT}</p>"])
+    (table,) = (e for e in result.elements if e.kind == "table")
+    assert table.header == "– | 2024 | 2023"
+    assert "Store 1 | 100 | 150\nABROAD\nStore 2" in result.text
+
+
+def test_the_name_of_a_tables_first_part_is_no_name_of_a_column() -> None:
+    row = "<tr><td>{}</td><td>{}</td><td>{}</td></tr>"
+    parts = [
+        row.format(f"Year ended May 31, {n}", *names) + row.format("Sales", n, n)
+        for n, names in ((2024, ("North", "South")), (2023, ("", "")))
+    ]
+    (table,) = extract(f"<table>{''.join(parts)}</table>", "a.html").elements
+    assert table.header == "– | North | South"
+
+
 def test_bold_covers_and_signatures_are_no_headings() -> None:
     cover = "".join(f"<p><b>{line}</b></p>" for line in ("HILL PLC", "1 High Road", "Leeds", "UK"))
     pages = [cover, f"<p>{_TEXT}</p><p><b>By: Ann Lee</b></p><p>Chair</p>", f"<p>{_TEXT}</p>"]

@@ -140,7 +140,7 @@ def _rows(fragments: list[Fragment]) -> list[list[Fragment]]:
             row for at in range(shelf - 2, shelf + 3) if at in shelves for row in shelves[at]
         ]:
             small = size <= 0.8 * row_size  # an index may stand above another
-            reach = 0.6 if small else 0.35
+            reach = 0.6 if small else 0.45
             if abs(base - row_base) < reach * row_size and (small or _fits(fragment, row)):
                 row.append(fragment)
                 break

@@ -146,10 +146,18 @@ def _is_double_spaced(lines: list[Line], at: int) -> bool:
     stand twice as far apart as those of the report around them."""
     above, line, *below = lines[at - 1 : at + 2]
     gap = line.base - above.base
-    fills = above.right > above.column.right - 3 * above.size and len(above.text) > 40
+    word = line.words[0]
+    fills = above.right + word.right - word.left > above.column.right - above.size
     alike = (above.size, above.bold) == (line.size, line.bold) and len(above.cells) == 1
-    even = all(abs(b.base - line.base - gap) < 0.2 * gap for b in below if not b.first)
-    return fills and alike and even and gap < 2.6 * line.size and not _END.search(above.text)
+    even = all(b.base - line.base > 0.8 * gap for b in below if not b.first)
+    return (
+        len(above.text) > 40
+        and fills
+        and alike
+        and even
+        and gap < 2.6 * line.size
+        and not _END.search(above.text)
+    )
 
 
 def _is_code(line: Line, typography: Typography) -> bool:

@@ -389,11 +389,12 @@ def _below(a: Cell, b: Cell) -> bool:
 
 
 def _aligned_figures(rows: Sequence[Row]) -> float:
-    """The share of rows with a figure below one of the row above."""
-    aligned = sum(
-        any(_below(a, b) or _overlap(a, b) for a in above.figures for b in below.figures)
-        for above, below in pairwise(rows)
-    )
+    """The share of rows with a figure below one of the two rows above: amounts and percentages may
+    take turns, each at its own edge."""
+    aligned = 0
+    for at, below in enumerate(rows[1:], start=1):
+        above = [cell for row in rows[max(0, at - 2) : at] for cell in row.figures]
+        aligned += any(_below(a, b) or _overlap(a, b) for a in above for b in below.figures)
     return aligned / (len(rows) - 1)
 
 

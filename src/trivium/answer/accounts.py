@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from trivium.answer.metrics import DEFINED, SCALES, Metric, Over, formula
+from trivium.answer.formulas import DEFINED, formula
+from trivium.answer.metrics import SCALES, Claim, Metric, Over
 from trivium.answer.passages import Passage
 from trivium.answer.reported import Reported, find
 from trivium.core.types import Document
@@ -20,7 +21,7 @@ _NO_COMPANY = frozenset(
         "FY USD US P&L D&A EBITDA EBIT capex COGS DPO DSO DIO CCC ROA ROE FCF PPNE PP&E AR CAGR"
         " SG&A R&D M&A Q1 Q2 Q3 Q4 GAAP PPE EPS K year end answer define fixed inventory asset"
         " operating working net total free cash days return gross please here what how which was"
-        " is by in the N.A."
+        " is by in the N.A. does did do has have had are was were can could should"
     )
 )
 _WORD = r"(?:[A-Z][\w&.-]*\w|\d+[A-Z]\w*|[A-Z])"
@@ -43,8 +44,9 @@ def companies(question: str) -> list[str]:
     found = []
     plain = _YEARLY.sub(" ", question)
     for match in _NAME.finditer(plain):
-        begins = not match.start() or plain[: match.start()].rstrip()[-1:] in ".?!:"
         kept = [word for word in match[1].split() if not _NO_COMPANY.issuperset(words(word))]
+        begins = not match.start() or plain[: match.start()].rstrip()[-1:] in ".?!:"
+        begins = begins and match[1].split()[:1] == kept[:1]
         if kept and (not begins or match["owner"] or len(kept) > 1):
             found.append(" ".join(kept))
     return list(dict.fromkeys(found))
@@ -83,31 +85,61 @@ def compute(metric: Metric, passages: Sequence[Passage]) -> Computed | None:
         return made.at(value, year)
 
     try:
-        number = metric.compute(value)
+        figures = metric.figures(value)
+        number = metric.compute(figures)
     except (KeyError, ZeroDivisionError):
         return None
     cells = tuple(used.values())
-    return Computed(_told(metric, number, cells), number, cells)
+    return Computed(_told(metric, figures, number, cells), number, cells)
 
 
-def _told(metric: Metric, number: float, cells: Sequence[Reported]) -> str:
+def _told(
+    metric: Metric, figures: dict[str, float], number: float, cells: Sequence[Reported]
+) -> str:
     years = "–".join(map(str, metric.years))
-    shown = f"{_name(metric)}, {years}: {_amount(metric, number, cells)}"
+    amount = _amount(metric, number, cells)
+    said = f"{_verdict(metric, number)}{_name(metric)}, {years}: {amount}"
+    sources = "; ".join(cell.told for cell in cells)
+    if metric.over in (Over.MOST, Over.LEAST):
+        first, *others = sorted(figures, key=lambda name: abs(figures[name] - number))
+        rest = "; ".join(f"{name}: {_amount(metric, figures[name], cells)}" for name in others)
+        rank = "highest" if metric.over is Over.MOST else "lowest"
+        subject = f"{_capital(first)}, {years}" if metric.rivals else f"{first}"
+        what = "" if metric.rivals else f" {metric.name}"
+        return f"{subject}: the {rank}{what}, {amount} ({rest}) ({sources})"
+    if metric.over is Over.CHANGE:
+        before, after = figures.values()
+        if len(cells) > len(figures):  # no cell says them
+            change = replace(metric, over=Over.ONE)
+            said += f" ({_amount(change, before, cells)} → {_amount(change, after, cells)})"
+        elif before > 0:
+            said += f" ({100 * number / before:+.1f} %)"
     if metric.over is Over.ONE and len(cells) == 1:
-        return f"{shown} ({cells[0].told})"
-    return f"{shown} = {metric.shown} ({'; '.join(cell.told for cell in cells)})"
+        return f"{said} ({sources})"
+    return f"{said} = {metric.shown} ({sources})"
+
+
+def _verdict(metric: Metric, number: float) -> str:
+    """Yes or no, if the question wants one."""
+    if metric.claim is None or not number:
+        return "" if metric.claim is None else "No. "
+    return "Yes. " if (metric.claim in (Claim.RISES, Claim.POSITIVE)) == (number > 0) else "No. "
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _name(metric: Metric) -> str:
     name = metric.name if metric.name != metric.formula.text else metric.formula.text
     said = {Over.GROWTH: "Growth of ", Over.CHANGE: "Change in ", Over.MEAN: "Average "}
-    text = f"{said.get(metric.over, '')}{name}"
-    return text[:1].upper() + text[1:]
+    return _capital(f"{said.get(metric.over, '')}{name}")
 
 
 def _amount(metric: Metric, number: float, cells: Sequence[Reported]) -> str:
     if metric.percent:
-        return f"{100 * number:,.{metric.decimals or 1}f} %"
+        unit = "percentage points" if metric.over is Over.CHANGE else "%"
+        return f"{100 * number:,.{metric.decimals or 1}f} {unit}"
     if metric.formula.is_ratio or metric.over in (Over.GROWTH, Over.CAGR):
         return f"{number:,.{metric.decimals or 2}f}"
     unit = metric.unit or cells[0].scale
@@ -123,5 +155,6 @@ def _amount(metric: Metric, number: float, cells: Sequence[Reported]) -> str:
 def queries(metric: Metric, called: Sequence[str], question: str) -> tuple[str, str]:
     """What finds the statements: the company and the lines, then the company's report alone."""
     name, year = " ".join(called), metric.years[-1]
-    lines = " ".join(words(f"{name} {year} {' '.join(metric.formula.lines)}"))
-    return lines, f"{name} {year}" if called else question
+    named = dict.fromkeys(line for one in metric.rivals or (metric.formula,) for line in one.lines)
+    lines = " ".join(words(f"{name} {year} {' '.join(named)}"))
+    return lines, f"{name} {year} annual report" if called else question

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trivium.answer.metrics import BY_NAME, SCALES, Line, Sheet
+from trivium.answer.lines import BY_NAME, Line, Sheet
+from trivium.answer.metrics import SCALES
 from trivium.answer.passages import Passage
 from trivium.answer.structure import Table, tables
 from trivium.text.normalise import fold
@@ -41,6 +42,14 @@ _TITLES = {
         r"statements? of (?:consolidated )?(?:income|operations|earnings)|income statements?", re.I
     ),
 }  # fmt: skip
+HEADS = 3  # rows below the names of a table that may name one year alone
+# Columns and reports of a part of a year.
+_INTERIM = re.compile(
+    r"\b(?:three|six|nine|[369])[ -]months?\b|\bquarter|\b[1-4]Q|\bQ[1-4]\b"
+    r"|\b(?:twelve|thirteen|fourteen|twenty-?\s?\w+|thirty-?\s?\w+|forty|[123]\d|40)[ -]weeks?\b",
+    re.I,
+)
+_OF_A_QUARTER = re.compile(r"\b10-?Q\b")
 FAINT = 0.3  # a label or table that fits less is another one
 
 
@@ -72,26 +81,35 @@ def find(name: str, years: Sequence[int], passages: Sequence[Passage]) -> dict[i
     rows: list[dict[int, Reported]] = []
     usual = _usual_scale(passages)
     before: tuple[Passage, list[int | None]] | None = None
+    of_a_year = line.sheet is not Sheet.BALANCE
     for passage in passages:
+        if of_a_year and _OF_A_QUARTER.search(" ".join(_above(passage))):
+            continue
         for table in tables(passage):
-            columns = _columns(table)
+            interim = [of_a_year and bool(_INTERIM.search(name)) for name in table.names]
+            columns = _years(table.names)
             if not any(columns) and before and _continues(before[0], passage):
                 columns = before[1]
-            if any(columns):
-                before = (passage, columns)
             scale = _scale(table, passage) or usual.get(passage.citation.document, "")
             sheet = _sheet_fit(line.sheet, table, passage)
-            for row in table.rows:
+            for at, row in enumerate(table.rows):
+                years_of_row = _years(row.cells)
+                if at < HEADS or len(set(filter(None, years_of_row))) > 1:
+                    columns = years_of_row or columns  # tables may follow each other without a gap
+                    names = [of_a_year and bool(_INTERIM.search(cell)) for cell in row.cells]
+                    interim = names if any(names) else interim
                 fit = _label_fit(line, row.cell(0), row.group) * sheet
                 rows.append({})
                 for year in years if fit >= FAINT else ():
-                    cell = _cell(row.cells, columns, year)
+                    cell = _cell(row.cells, columns, interim, year)
                     value = _value(cell) if cell is not None else None
                     if cell is not None and value is not None:
                         value = SCALES[scale] * (abs(value) if line.outflow else value)
                         rows[-1][year] = Reported(
                             name, row.cell(0), year, cell, value, scale, passage, fit
                         )
+            if any(columns):
+                before = (passage, columns)
     found = [row for row in rows if row]
     found.sort(key=lambda row: (-len(row), -max(one.fit for one in row.values())))
     return {year: one for row in reversed(found) for year, one in row.items()}
@@ -102,16 +120,14 @@ def _continues(before: Passage, passage: Passage) -> bool:
     return citation.document == other.document and 0 <= other.index - citation.index <= 1
 
 
-def _columns(table: Table) -> list[int | None]:
-    """The year of each column, from its name or from a row of years below it."""
-    heads = [table.names, *(row.cells for row in table.rows[:3])]
-    for head in heads:
-        years = [_year(cell) for cell in head]
-        if sum(year is not None for year in years[1:]) and not any(
-            "," in cell and _value(cell) is not None and _year(cell) is None for cell in head[1:]
-        ):
-            return years
-    return []
+def _years(cells: Sequence[str]) -> list[int | None]:
+    """The year of each column, if these are its names; otherwise nothing."""
+    years = [_year(cell) for cell in cells]
+    is_head = any(years[1:]) and not any(
+        year is None and _value(cell) is not None and cell.strip() not in _NOTHING
+        for cell, year in zip(cells[1:], years[1:], strict=True)
+    )
+    return years if is_head else []
 
 
 def _year(cell: str) -> int | None:
@@ -119,10 +135,20 @@ def _year(cell: str) -> int | None:
     return int(found[-1]) if found and len(cell) < 60 else None
 
 
-def _cell(cells: Sequence[str], columns: Sequence[int | None], year: int) -> str | None:
-    """The first column of this year that has a figure. A label that takes a cell more or less than
-    the header has moves the row; then its figures are counted from the end."""
-    places = [at for at, one in enumerate(columns) if one == year and at]
+def _above(passage: Passage) -> tuple[str, ...]:
+    return passage.citation.title, *passage.citation.headings
+
+
+def _cell(
+    cells: Sequence[str], columns: Sequence[int | None], interim: Sequence[bool], year: int
+) -> str | None:
+    """The first column of this year, and of all of it, that has a figure. A label that takes a cell
+    more or less than the header has moves the row; then its figures are counted from the end."""
+    places = [
+        at
+        for at, one in enumerate(columns)
+        if one == year and at and not (at < len(interim) and interim[at])
+    ]
     if not places:
         return None
     shift = len(cells) - len(columns)
@@ -152,13 +178,13 @@ def _label(text: str) -> str:
 
 def _label_fit(line: Line, label: str, group: str) -> float:
     said = _label(label)
-    for at, pattern in enumerate(line.labels.split(";;")):
+    for at, pattern in enumerate(line.labels):
         if re.fullmatch(pattern, said):
             return 1.0 - 0.1 * at
     whole = _label(f"{group} {label}")
     if said in ("total", "net", "total net") and any(
         re.fullmatch(pattern, f"{said} {_label(group)}") or re.fullmatch(pattern, whole)
-        for pattern in line.labels.split(";;")
+        for pattern in line.labels
     ):
         return 0.7
     return 0.0

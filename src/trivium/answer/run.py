@@ -49,7 +49,7 @@ from trivium.core.answers import (
 from trivium.core.counting import counted
 from trivium.core.errors import EmptyQuery, ModelError, ModelRefused, QueryTooLong
 from trivium.core.results import Results
-from trivium.core.types import StoredChunk
+from trivium.core.types import Granularity, StoredChunk
 from trivium.operations.searching import LONGEST_QUERY
 from trivium.ports import Backend, Embedder, Generator
 from trivium.search.request import SearchRequest
@@ -186,7 +186,10 @@ class Answerer:
         where = inquiry.request.where
         found: dict[int, list[StoredChunk]] = {}
         for asked in accounts.queries(metric, called, draft.asked):
-            for result in self._find(replace(inquiry.request, queries=(asked[:LONGEST_QUERY],))):
+            search = replace(
+                inquiry.request, queries=(asked[:LONGEST_QUERY],), by=Granularity.DOCUMENT
+            )
+            for result in self._find(search):
                 found.setdefault(result.found.document.id, []).append(result.found)
         reports = []
         for chunks in found.values():
@@ -203,9 +206,11 @@ class Answerer:
             computed = accounts.compute(metric, pages)
             if computed is not None:
                 answers.append(computed)
+            if len({round(answer.value, 6) for answer in answers}) > 1:
+                return False
             if answers and (called or len(group) > 1):
                 break
-        if not answers or len({round(answer.value, 6) for answer in answers}) > 1:
+        if not answers:
             return False
         computed = answers[0]
         cited = {cell.passage.number: cell.passage for cell in computed.cells}

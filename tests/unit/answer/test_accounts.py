@@ -44,7 +44,8 @@ CASH = passage(
     "Accounts payable | 20 | (3)\n"
     "Net cash provided by operating activities | 260 | 130\n"
     "Purchases of property, plant and equipment | (95) | (80)\n"
-    "Net cash used in investing activities | (95) | (80)",
+    "Net cash used in investing activities | (95) | (80)\n"
+    "Net cash used in financing activities | (120) | (10)",
     pages=(44,),
 )
 REPORT = (INCOME, BALANCE, CASH)
@@ -82,6 +83,73 @@ def test_a_metric_is_computed_from_the_cells_of_the_statements(question: str, sh
     computed = compute(metric, REPORT)
     assert computed is not None
     assert f"{shown} " in computed.text.replace("$", "")
+
+
+@pytest.mark.parametrize(
+    ("question", "begins"),
+    [
+        (
+            "Does Hollin have an improving operating margin profile as of FY2021? If it isn't a"
+            " useful metric, state that.",
+            "Yes. Change in operating margin, 2020–2021: 4.0 percentage points (12.0 % → 16.0 %)",
+        ),
+        (
+            "Did Hollin's PPNE shrink between FY20 and FY21?",
+            "No. Change in property, plant and equipment, 2020–2021: 50 million (+5.9 %)",
+        ),
+        ("Did Hollin have negative working capital in FY2020?", "No. Working capital, 2020: $100"),
+        ("Was Hollin's net income positive in FY2020?", "No. Net income, 2020: -$50 million"),
+        (
+            "Which year had the higher gross margin for Hollin, 2020 or 2021?",
+            "2021: the highest gross margin, 40.0 % (2020: 36.0 %)",
+        ),
+        (
+            "In which fiscal year between 2019 and 2021 was Hollin's net income lowest?",
+            "2020: the lowest net income, -$50 million (2019: $80 million; 2021: $150 million)",
+        ),
+        (
+            "Among operations, investing, and financing activities, which brought in the most (or"
+            " lost the least) cash flow for Hollin in FY2021?",
+            "Cash from operations, 2021: the highest, 260 million (cash from investing: -95",
+        ),
+        (
+            "What was the year-on-year change of Hollin's inventory in FY2021?",
+            "Change in inventories, 2020–2021: 20 million (+18.2 %)",
+        ),
+        (
+            "Is Hollin a capital-intensive business based on FY2021 data?",
+            "Capital intensity, 2021: 7.6 % = capital expenditure / revenue",
+        ),
+        (
+            "Answer as an equity analyst: what is Hollin's FY2021 D&A (from cash flow) % margin?",
+            "Depreciation and amortization / revenue, 2021: 4.8 %",
+        ),
+    ],
+)
+def test_other_ways_to_ask_of_figures(question: str, begins: str) -> None:
+    metric = read(question)
+    assert metric is not None
+    computed = compute(metric, REPORT)
+    assert computed is not None
+    assert computed.text.replace("$", "").startswith(begins.replace("$", ""))
+
+
+def test_columns_of_a_part_of_a_year_dont_count() -> None:
+    """Nor the columns of a table that stands above without a gap."""
+    quarters = passage(
+        1,
+        "(in millions) | December 31, 2021 | December 31, 2020\n"
+        "Goodwill | $70 | $60\n"
+        "(in millions) | Three months ended December 31, 2021 | Year ended 2021 | Year ended 2020\n"
+        "Net sales | $300 | $1,250 | $1,000",
+    )
+    assert find("revenue", (2021, 2020), (quarters,))[2021].cell == "$1,250"
+    report = passage(
+        2,
+        "(in millions) | 2021 | 2020\nNet sales | $300 | $280\nCost of sales | 100 | 90",
+        title="Hollin Inc., Form 10-Q, March 31, 2021",
+    )
+    assert find("revenue", (2021,), (report,)) == {}
 
 
 def test_the_answer_shows_formula_and_cells_with_their_pages() -> None:
@@ -128,6 +196,9 @@ def test_a_figure_that_is_not_reported_is_not_made_up(question: str) -> None:
         # a part of the revenue, and the assets of another company
         "How much did Hollin's Lamp Systems revenue grow from 2020 to 2021, in percent?",
         "What was FY2021 goodwill as a percentage of total assets acquired with Brandt?",
+        "Did Hollin's wages as a percent of net sales increase in FY2021?",  # no statement has them
+        "What is the quick ratio of Hollin for Q2 of FY2021?",
+        "What drove the gross margin change of Hollin in FY2021?",
     ],
 )
 def test_other_questions_are_no_metric(question: str) -> None:
@@ -138,3 +209,4 @@ def test_a_company_is_named_by_the_question() -> None:
     assert companies("What is the FY2018 capex for 3M? Round your answer.") == ["3M"]
     assert companies("Based on the P&L, what is Best Buy's FY2019 revenue?") == ["Best Buy"]
     assert companies("Aon's revenue in 2010?") == ["Aon"]
+    assert companies("Does Aon have positive working capital in FY2010?") == ["Aon"]

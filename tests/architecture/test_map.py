@@ -7,11 +7,12 @@ from pathlib import Path
 
 from trivium.config import Settings
 from trivium.core.access import LOCAL_OWNER
+from trivium.core.work import worker_lease
 from trivium.ingest.reembed import REEMBEDDING
 from trivium.library import Library
 from trivium.library.background import FOLLOWING
 from trivium.operations.searching import SearchOptions
-from trivium.ports import Backend, worker_lease
+from trivium.ports import Backend
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 

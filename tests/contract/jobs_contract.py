@@ -15,8 +15,9 @@ from trivium.core.work import (
     TaskEnd,
     TaskProgress,
     TaskState,
+    worker_lease,
 )
-from trivium.ports import Backend, worker_lease
+from trivium.ports import Backend
 
 WORKER = "one"  # without its lease: its tasks count as a dead worker's
 FEW = 5  # workers that die with a task before it is set aside, at most

@@ -16,9 +16,8 @@ from tests.serving.shelf import PATIENCE, client, until
 from trivium.config import Settings
 from trivium.core.places import DatabaseAddress
 from trivium.core.types import Labels
-from trivium.core.work import JobState, Offered, Priority, TaskEnd, TaskState
+from trivium.core.work import JobState, Offered, Priority, TaskEnd, TaskState, worker_lease
 from trivium.library import Library
-from trivium.ports import worker_lease
 from trivium.sources.folder import FolderSource
 from trivium.store.opening import BackendOptions, open_backend
 from trivium.store.postgres.address import parse

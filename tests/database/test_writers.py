@@ -26,9 +26,17 @@ from trivium.core.errors import (
 )
 from trivium.core.places import DatabaseAddress
 from trivium.core.types import OWNER, Labels, Processed
-from trivium.core.work import ATTENDING, JobState, Offered, Priority, TaskEnd, TaskState
+from trivium.core.work import (
+    ATTENDING,
+    JobState,
+    Offered,
+    Priority,
+    TaskEnd,
+    TaskState,
+    worker_lease,
+)
 from trivium.library import Library
-from trivium.ports import Backend, worker_lease
+from trivium.ports import Backend
 from trivium.sources.folder import FolderSource
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres

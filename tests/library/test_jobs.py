@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from trivium.config import Settings
 from trivium.core.errors import JobNotFound
 from trivium.core.types import Labels
-from trivium.core.work import JobState, Priority, TaskState
+from trivium.core.work import JobState, Priority, TaskState, worker_lease
 from trivium.ingest import embedding, tasks
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library import Library
 from trivium.models.catalogue import pace_beside_others
-from trivium.ports import SourceItem, worker_lease
+from trivium.ports import SourceItem
 from trivium.sources.folder import FolderSource
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, ToyEmbedder, sample

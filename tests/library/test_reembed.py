@@ -12,11 +12,11 @@ from tests.models import answer, embedded, settings
 from trivium.config import Settings
 from trivium.core.errors import BadSetting, ModelChanged, ModelUnavailable, ReembedStopped
 from trivium.core.types import Labels, Signal
-from trivium.core.work import JobState
+from trivium.core.work import JobState, worker_lease
 from trivium.ingest.reembed import Progress
 from trivium.library import Library
 from trivium.operations.searching import SearchOptions
-from trivium.ports import SourceItem, worker_lease
+from trivium.ports import SourceItem
 from trivium.testing.samples import OTHER, sample
 
 MANY = 150  # more than one batch

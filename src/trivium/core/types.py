@@ -26,11 +26,12 @@ from trivium.core.modes import Combine as Combine
 from trivium.core.modes import Granularity as Granularity
 from trivium.core.modes import Mode as Mode
 from trivium.core.modes import Signal as Signal
-from trivium.core.work import SyncPoint, TaskEnd
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from trivium.core.work import SyncPoint, TaskEnd
 
 # As text: numpy takes 50 ms to load, and `trivium --help` needs none of it.
 Vector: TypeAlias = "NDArray[np.float32]"  # one unit row, shape (dimensions,)

@@ -60,6 +60,7 @@ _cpu_seconds = 0.0  # in a worker, processor time for each document
 
 def main() -> None:
     global _outbox, _cpu_seconds  # noqa: PLW0603 - this process is the worker
+    collect_rarely()
     order = Order(**json.loads(sys.argv[1]))
     # A parser's output must not get among the answers.
     inbox, _outbox = os.dup(0), os.dup(1)
@@ -79,7 +80,6 @@ def main() -> None:
         _tell(["bug", _peak(), "no extractors", traceback.format_exc()])
         return
     gc.freeze()  # what is loaded stays: looking through it again took a tenth of the time
-    collect_rarely()
     _tell(["ready", _peak()])
     while (request := _receive(inbox)) is not None:
         chunking, blobs = request

@@ -33,6 +33,7 @@ from trivium.core.work import (
     Task,
     TaskId,
     TaskState,
+    worker_lease,
 )
 from trivium.extract.cleaning import DROPPED
 from trivium.ingest.outcomes import Fate, Outcome
@@ -43,7 +44,7 @@ from trivium.library.documents import Documents, near_told
 from trivium.library.model import CurrentModel, description
 from trivium.library.worker import WorkerRun, check, options_for
 from trivium.models.catalogue import pace_beside_others
-from trivium.ports import Backend, LastingSource, Source, Waiting, worker_lease
+from trivium.ports import Backend, LastingSource, Source, Waiting
 from trivium.sources.spool import spool_name
 from trivium.text.values import check_labels, check_scalar, clean_text
 

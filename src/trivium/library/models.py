@@ -9,11 +9,11 @@ from secrets import token_hex
 from trivium.config import Settings
 from trivium.core.errors import BadSetting, ReembedStopped, TriviumError
 from trivium.core.types import Manifest
-from trivium.core.work import REEMBED, Job, JobState
+from trivium.core.work import REEMBED, Job, JobState, worker_lease
 from trivium.ingest.reembed import Progress, Reembedder
 from trivium.library.assembly import embedder_for, token_embedder_for
 from trivium.library.model import CurrentModel, description, with_model
-from trivium.ports import Backend, Queue, Waiting, worker_lease
+from trivium.ports import Backend, Queue, Waiting
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ library keeps in step with), `models`, and `backend` (where a library is stored)
 
 # ruff: noqa: I001 - one list for each module, where its sorting would make an import of each name
 
-from trivium.core.work import worker_lease as worker_lease
 from trivium.ports.backend import (
     Backend as Backend,
     Hash as Hash,

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from trivium.core.types import (
     DocumentId,
     Where,
 )
-from trivium.core.upkeep import Backup, Compacted, Finding, Progress, Spread
 from trivium.ports.documents import Documents, Models, Signals, Waiting, Writer
 from trivium.ports.files import Originals, Shelf, Spool
 from trivium.ports.records import (
@@ -29,6 +28,9 @@ from trivium.ports.records import (
     WatchedFolders,
 )
 from trivium.ports.work import Jobs, Leases, Queue
+
+if TYPE_CHECKING:
+    from trivium.core.upkeep import Backup, Compacted, Finding, Progress, Spread
 
 Hash: TypeAlias = Callable[[str], str]
 

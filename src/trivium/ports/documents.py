@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from trivium.core.history import Interpretation
 from trivium.core.types import (
     ChunkId,
     Collection,
@@ -27,6 +26,9 @@ from trivium.core.types import (
     Vector,
     Where,
 )
+
+if TYPE_CHECKING:
+    from trivium.core.history import Interpretation
 
 Waiting: TypeAlias = Callable[[str], None]  # called with the reason for waiting
 Embed: TypeAlias = "Callable[[Mapping[str, str]], Mapping[str, Vector]]"

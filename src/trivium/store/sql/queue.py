@@ -45,8 +45,9 @@ from trivium.core.work import (
     TaskProgress,
     TaskState,
     now,
+    worker_lease,
 )
-from trivium.ports import Leases, worker_lease
+from trivium.ports import Leases
 from trivium.store.sql.jobs import (
     UNFINISHED,
     counted,

@@ -105,18 +105,11 @@ def _told(model: KnownModel, settings: Settings) -> dict[str, Any]:
     from trivium.models.hub import carrier_folder, local_copy
     from trivium.models.layout import read, receipt
 
+    names = ("name", "kind", "repository", "revision", "licence", "megabytes", "languages")
+    of_embedding = ("dimensions", "query_prompt", "document_prompt", "pooling")
     fields: dict[str, Any] = {
-        "name": model.name,
-        "kind": model.kind,
-        "repository": model.repository,
-        "revision": model.revision,
+        **{name: getattr(model, name) for name in (*names, *of_embedding)},
         "licence": model.licence or _UNKNOWN,
-        "megabytes": model.megabytes,
-        "languages": model.languages,
-        "dimensions": model.dimensions,
-        "query_prompt": model.query_prompt,
-        "document_prompt": model.document_prompt,
-        "pooling": model.pooling,
         "score": model.score or _UNKNOWN,
         "source": model.source,
         "quality": model.trial.quality if model.trial else None,

@@ -111,14 +111,9 @@ def tune_command(
 
 def _as_json(tuned: Tuned, written: Path | None) -> dict[str, object]:
     difference = tuned.held_out
+    names = ("dataset", "synthetic", "queries", "measure", "rerank", "before", "fitted")
     return {
-        "dataset": tuned.dataset,
-        "synthetic": tuned.synthetic,
-        "queries": tuned.queries,
-        "measure": tuned.measure,
-        "rerank": tuned.rerank,
-        "before": tuned.before,
-        "fitted": tuned.fitted,
+        **{name: getattr(tuned, name) for name in names},
         "held_out": {
             "gain": difference.gain,
             "interval": [difference.interval.low, difference.interval.high],

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 
 from sqlalchemy import Connection, Engine, text
 
@@ -58,17 +59,11 @@ _HAS_KEY = text(
 )
 
 
+@dataclass(eq=False)
 class CitusNodes:
-    def __init__(
-        self,
-        engine: Engine,
-        vectors: VectorTables,
-        alone: Callable[[], AbstractContextManager[None]],
-    ) -> None:
-        """`alone`: keeps all other changes out."""
-        self._engine = engine
-        self._vectors = vectors
-        self._alone = alone
+    _engine: Engine
+    _vectors: VectorTables
+    _alone: Callable[[], AbstractContextManager[None]]  # keeps all other changes out
 
     def spread(self) -> Spread:
         with self._engine.connect() as connection:

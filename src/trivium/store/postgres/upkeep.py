@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -44,29 +45,20 @@ _REWRITTEN = 32 << 20
 _OURS = " (SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
 
 
+@dataclass(eq=False)
 class PostgresUpkeep:
-    def __init__(
-        self,
-        engine: Engine,
-        feed: Feed,
-        words: Words,
-        vectors: VectorTables,
-        snapshots: Snapshots,
-        models: SqlModels,
-        originals: KeptOriginals,
-        alone: Callable[[], AbstractContextManager[None]],
-    ) -> None:
-        """`alone`: while no document changes."""
-        self._engine = engine
-        self._feed = feed
-        self._words = words
-        self._vectors = vectors
-        self._snapshots = snapshots
-        self._models = models
-        self._originals = originals
-        self._alone = alone
-        self._checks = Checks(engine)
-        self._examination = Examination(self._checks, models, originals)
+    _engine: Engine
+    _feed: Feed
+    _words: Words
+    _vectors: VectorTables
+    _snapshots: Snapshots
+    _models: SqlModels
+    _originals: KeptOriginals
+    _alone: Callable[[], AbstractContextManager[None]]  # while no document changes
+
+    def __post_init__(self) -> None:
+        self._checks = Checks(self._engine)
+        self._examination = Examination(self._checks, self._models, self._originals)
 
     def meters(self) -> Meters:
         pool = self._engine.pool

@@ -77,15 +77,17 @@ class Outline:
         yield begin, end, element is not None and self._announces(element, following)
 
     def _announces(self, element: Element, following: Element | None) -> bool:
-        if element.kind != "paragraph":
+        if element.kind not in ("paragraph", "list_item"):
             return element.kind == "heading"
         if element.end - element.start > MOST_ANNOUNCED:
             return False
         text = self._text[element.start : element.end].rstrip()
         if following is None or text.endswith(":"):
-            return text.endswith(":")
+            return following is not None and text.endswith(":")
         if following.kind == "table" and _LEADS_ON.search(text):
             return True
+        if element.kind == "list_item":
+            return False
         # A line without a stop over more than a line: a heading that looks like text.
         is_longer = following.kind == "table" or following.end - following.start > MOST_LINE
         return len(text) <= MOST_LINE and is_longer and text[-1:].isalnum() and "\n" not in text

@@ -1,6 +1,6 @@
 """Splits text at the largest boundaries that keep every passage within a number of tokens.
 
-Takes whole paragraphs while they fit. Splits a longer one at lines, then sentences, then words,
+Takes whole paragraphs while they fit. Splits a longer one at lines, then sentences, clauses, words,
 then anywhere between two characters. Knows nothing of formats: it sees text and elements.
 """
 
@@ -34,8 +34,9 @@ class _Level(IntEnum):
     PARAGRAPH = 1
     LINE = 2
     SENTENCE = 3
-    WORD = 4
-    CHARACTERS = 5
+    CLAUSE = 4
+    WORD = 5
+    CHARACTERS = 6
 
 
 @dataclass(slots=True)
@@ -53,14 +54,12 @@ class _Draft:
 
     pieces: list[_Piece] = field(default_factory=list)
     tokens: int = 0  # the sum over the pieces: near the truth, which is counted for the chunk
+    text_tokens: int = 0  # without headings
 
     def append(self, piece: _Piece) -> None:
         self.pieces.append(piece)
         self.tokens += piece.tokens
-
-    @property
-    def has_text(self) -> bool:
-        return any(not piece.heading for piece in self.pieces)
+        self.text_tokens += 0 if piece.heading else piece.tokens
 
     def pop_beginning(self, minimum: int) -> list[_Piece]:
         """Takes out what belongs to the text that follows: headings at the end, with less than the
@@ -82,6 +81,7 @@ class _Draft:
         )
         del self.pieces[len(self.pieces) - len(popped) :]
         self.tokens -= sum(piece.tokens for piece in popped)
+        self.text_tokens -= sum(piece.tokens for piece in popped if not piece.heading)
         return popped
 
 
@@ -141,14 +141,14 @@ class RecursiveChunker:
             piece = queue.popleft()
             if not self._fits(text, piece):
                 cut = self._cut(text, piece)
-                if self._apart and cut[0].level > _Level.PARAGRAPH and draft.has_text:
+                if self._apart and cut[0].level > _Level.PARAGRAPH and draft.text_tokens:
                     beginning = draft.pop_beginning(0)
                     drafts.append(draft)
                     draft = _Draft()
                     cut = [*beginning, *cut]
                 queue.extendleft(reversed(cut))
                 continue
-            small = not draft.has_text or draft.tokens < self._minimum
+            small = not draft.text_tokens or draft.text_tokens < self._minimum
             room = self._size if small or not drafts else self._size - self._overlap
             if draft.tokens + piece.tokens <= room:
                 draft.append(piece)
@@ -200,6 +200,8 @@ class RecursiveChunker:
                 starts = boundaries.lines(content)
             elif level is _Level.SENTENCE:
                 starts = boundaries.sentences(content)
+            elif level is _Level.CLAUSE:
+                starts = boundaries.clauses(content)
             elif level is _Level.WORD:
                 starts = boundaries.words(content)
             else:

@@ -248,12 +248,12 @@ def _without_stacks(blocks: list[Block], found: list[int]) -> Iterator[int]:
 
 def _set_levels(headings: list[Block]) -> None:
     """Divisions have their level; what looks smaller than the headings above is below them."""
-    divisions = division_levels(block.text for block in headings)
+    divisions = division_levels([block.text for block in headings])
     base, above = 0, list[Look]()
     for at, block in enumerate(headings):
         if at in divisions:
             base, above = divisions[at], []
-            block.level = base
+            block.level = max(base, 1)
             continue
         if block.look in above:
             del above[above.index(block.look) :]

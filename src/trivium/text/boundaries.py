@@ -15,6 +15,7 @@ from trivium.text.normalise import fold
 
 _BLANK_LINES = re.compile(r"\n\s*\n\s*")
 _LINE = re.compile(r"\n+")
+_CLAUSE = re.compile(r"[;:](?=\s)")
 # After a full stop and its closing quotes: at the white space, unless a small letter follows. The
 # white space starts the next part, because " word" is one token and "word" would be another.
 # Scripts without spaces have stops of their own.
@@ -56,6 +57,11 @@ def sentences(text: str) -> list[int]:
     """Sentences and lines: both are places where a reader can start."""
     ends = (stop.end() for stop in _SENTENCE.finditer(text))
     return _inside(text, [end for end in ends if not _is_abbreviation(text, end)])
+
+
+def clauses(text: str) -> list[int]:
+    """Parts of a long sentence, as contracts have them."""
+    return _inside(text, [stop.end() for stop in _CLAUSE.finditer(text)])
 
 
 def words(text: str) -> list[int]:

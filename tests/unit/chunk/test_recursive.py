@@ -284,6 +284,22 @@ def test_a_label_goes_with_the_rows_below_it() -> None:
     assert not any(chunk.text.endswith("Towns") for chunk in drafts)
 
 
+def test_a_sentence_that_is_too_long_is_cut_between_its_clauses() -> None:
+    clause = "any debt that a person owes to another on the day of the sale and has not paid; "
+    chunks = RecursiveChunker(TOKENS).chunk(plain("Debt means " + clause * 40))
+    assert len(chunks) > 1
+    assert all(chunk.text.startswith(("Debt", "any debt")) for chunk in chunks)
+    assert all(chunk.text.endswith("paid;") for chunk in chunks)
+
+
+def test_names_over_columns_are_not_left_behind_their_table() -> None:
+    rows = "".join(f"| Item {n} sold in the shops of the north | {n * 1000} |\n" for n in range(24))
+    names = "All sums\n\nin millions, except those per share and per shop\n\n"
+    text = f"# A\n\n{SENTENCE}\n\n# B\n\n{names}"
+    chunks = RecursiveChunker(TOKENS).chunk(markdown(f"{text}| Things | Sum |\n|---|---|\n{rows}"))
+    assert "Item 3 sold" in chunks[1].text
+
+
 def test_a_line_without_a_stop_goes_with_the_paragraph_below() -> None:
     body = SENTENCE * 12
     chunks = RecursiveChunker(TOKENS).chunk(plain(f"{body}\n\n{body}\n\nOther things\n\n{body}"))

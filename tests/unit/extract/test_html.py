@@ -199,6 +199,24 @@ def test_a_mark_beside_its_note_and_a_block_shown_inline_are_one_paragraph() -> 
     assert [text for _, text in pieces(result)][1:] == ["(1) Net.", "(2) Gross."]
 
 
+@pytest.mark.parametrize(
+    ("notes", "path"),
+    [
+        ("Notes to consolidated financial statements", 1),
+        ("Signatures", 0),
+        ("Consolidated balance sheet", 0),
+    ],
+)
+def test_what_stands_behind_the_last_item_is_not_below_it(notes: str, path: int) -> None:
+    items = [f"<p><b>Item {n}. {title}</b></p><p>{_TEXT}</p>"
+             for n, title in ((1, "Wood"), (2, "Paint"), (3, "Summary"))]  # fmt: skip
+    behind = f"<p><b>{notes}</b></p><p>{_TEXT}</p><p><b>Note 1. Debt</b></p><p>{_TEXT}</p>"
+    result = _report([*items, behind])
+    *_, closing, note = (e for e in result.elements if e.kind == "heading")
+    assert (closing.headings, closing.level) == ((), 1)
+    assert len(note.headings) == path
+
+
 def test_a_division_and_its_title_in_two_paragraphs_are_one_heading() -> None:
     titled = list(enumerate(("Wood", "Paint", "Tools"), 1))
     pages = [f"<p><b>Item {n}.</b></p><p><b>{title}</b></p><p>{_TEXT}</p>" for n, title in titled]

@@ -99,7 +99,7 @@ class HeadingRules:
         letters = len(_LETTER.findall(text))
         if letters < 3 or letters < 0.5 * len(text) or CAPTION.match(text) or "@" in text:
             return False
-        if _LISTED.search(text):
+        if _LISTED.search(text) and not (bold and self._goes_on(line, below)):
             return False
         marked = self._marked.get(line.page)
         if marked and bare(text) in marked:
@@ -131,7 +131,7 @@ class HeadingRules:
             return False
         if number is not None:
             return self._numbered(line, text, number["number"], below, spaced=spaced)
-        if DIVISION.match(text) and text[-1] not in ",;":
+        if DIVISION.match(text) and (text[-1] not in ",;" or self._goes_on(line, below)):
             named = _NAMED_DIVISION.match(text) is not None and _is_short(line)
             return spaced and (named or self._distinct(line, text)) and not _in_table(line, below)
         return self._plain(line, text, below, spaced=spaced)
@@ -233,6 +233,9 @@ class HeadingRules:
         if size < self._type.size:  # small print in tables stands far apart
             lead = min(lead, 1.4 * size)
         return line.base - above.base > 1.12 * lead
+
+    def _goes_on(self, line: Line, below: Line | None) -> bool:
+        return below is not None and self.continues(below, line)
 
     def continues(self, line: Line, above: Line) -> bool:
         """Whether a line continues the heading above it."""
@@ -346,12 +349,13 @@ def set_levels(
     marked = {(mark.page, bare(mark.title)): mark.level for mark in bookmarks}
     headings = [block for block in blocks if block.role == "heading"]
     contents = [block for block in headings if CONTENTS.fullmatch(block.text)]
-    levels = division_levels(block.text for block in headings)
+    levels = division_levels([block.text for block in headings])
     divisions = {id(headings[at]): level for at, level in levels.items()}
     roman = sum(bool(_ROMAN.match(block.text)) for block in headings) >= 2
     by_type: dict[_Type, int] = {}
     for block in headings:
-        block.level = divisions.get(id(block), 0) or _numbered_level(block.text, roman=roman)
+        named = divisions.get(id(block))
+        block.level = _numbered_level(block.text, roman=roman) if named is None else max(named, 1)
         if block in contents:
             continue
         if not divisions and (block.level or KNOWN.match(block.text)):
@@ -364,7 +368,7 @@ def set_levels(
         outlined = marked.get((block.page, bare(block.text)))
         kind = _type(block)
         if id(block) in divisions:
-            division = block
+            division = block if divisions[id(block)] else None
         elif division is not None and block.level:
             block.level = outlined or division.level + block.level
         elif division is not None and kind[0] <= LARGER * _type(division)[0]:

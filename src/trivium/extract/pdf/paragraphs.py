@@ -30,6 +30,7 @@ HALF_SENTENCE = 30  # words: headings that long are sentences, and have their en
 # With the mark of a note, but not "$1.75".
 _END = re.compile(r"(?:[.!?:;…][\"”’)\]]*|(?<!\d)[.!?:;…][\"”’)\]]*\d{1,2})$")
 _INNER_END = re.compile(r"[a-z]{3}[.!?] [A-Z]")
+MARK = 12  # characters of a number apart from its entry
 SMALL = 0.93  # of the body's size: footnotes, captions, labels in figures
 
 
@@ -225,6 +226,8 @@ def _hangs(first: Line, line: Line, *, ended: bool) -> bool:
     """Whether a line goes on with an item, right below the text behind its mark, or near it where
     the item's first line has no room for more."""
     words = first.words
+    if len(first.cells) == 2 and len(first.cells[0].text) <= MARK:  # "10.31*  Form of Notice"
+        return abs(line.left - first.cells[1].left) < 0.5 * line.size
     marked = len(words) > 1 and BULLET.match(first.text) is not None
     full = not ended and not _END.search(first.text) and line.left > first.left
     return marked and (full or abs(line.left - words[1].left) < 0.5 * line.size)

@@ -14,6 +14,8 @@ from tests.costs import Costs
 from tests.kept import kept
 from tests.language_model import serving
 from tests.once import add_samples, made_once, shared_folder
+from xdist.remote import Producer
+from xdist.scheduler.loadfile import LoadFileScheduling
 
 from trivium.ingest import embedding
 
@@ -55,6 +57,20 @@ def pytest_xdist_auto_num_workers() -> int:
     for the disk: with three, two cores did 1,200 s of work in 751. No test goes by the clock, so
     none minds the company."""
     return (os.cpu_count() or 1) + 2
+
+
+class Scheduling(LoadFileScheduling):
+    """A worker takes a file at a time, and of `tests/browser` all: they share a server, a library
+    with the real model and a browser."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        whole = "tests/browser/"
+        return whole if nodeid.startswith(whole) else super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
+    return Scheduling(config, log)
 
 
 def pytest_collection_finish() -> None:

@@ -9,12 +9,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
-from tests.browser.conftest import serving
+from tests.browser.conftest import BOTH, serving
 from tests.browser.looking import assert_accessible
 from tests.endpoint import Reply, ScriptedEndpoint, events
 from tests.library.chat import Chat
 
 
+@BOTH
 def test_an_answer_leads_to_its_passages(
     page: Page, size: str, shoot: Callable[[str], None]
 ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
+from tests.browser.conftest import BOTH
 from tests.browser.looking import assert_accessible
 from tests.cli.program import call
 from tests.unit.extract.making import printed
@@ -28,6 +29,7 @@ def test_the_list_of_documents(page: Page, shoot: Shoot) -> None:
     expect(page).to_have_url(re.compile("where=type"))
 
 
+@BOTH
 def test_a_passage_in_its_text(page: Page, shoot: Shoot) -> None:
     page.goto("/?q=sling+harm")
     page.locator(".result-link", has_text="Weapons").first.click()
@@ -57,6 +59,7 @@ def test_hits_are_walked_through(page: Page) -> None:
     expect(jump).to_contain_text("Hit 1 of")
 
 
+@BOTH
 def test_the_current_hit_is_in_sight_in_its_list(page: Page, size: str) -> None:
     page.goto("/documents")
     page.get_by_role("link", name="Reed & Lantern: Weapons").click()

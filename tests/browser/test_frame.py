@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
+from tests.browser.conftest import BOTH
 from tests.browser.looking import ROOT, assert_accessible
 
 STATIC = ROOT / "src" / "trivium" / "web" / "static"
@@ -17,6 +19,7 @@ def test_script_and_style_stay_small() -> None:
     assert sum(path.stat().st_size for path in files) <= BUDGET
 
 
+@BOTH
 def test_the_first_page(page: Page, shoot: Callable[[str], None]) -> None:
     answer = page.goto("/")
     assert answer is not None
@@ -45,6 +48,7 @@ def test_light_and_dark_can_be_chosen(page: Page) -> None:
     assert page.evaluate(ground) == after
 
 
+@BOTH
 def test_the_way_in(page: Page, shoot: Callable[[str], None]) -> None:
     page.goto("/login?next=/documents")
     page.get_by_label("Token").fill("trv_nonsense")
@@ -71,9 +75,8 @@ MEASURED = """() => [
 ]"""
 
 
-def test_every_screen_fits_from_one_left_edge(page: Page, size: str) -> None:
-    if size != "wide":
-        return  # each screen is looked at in three widths here
+@pytest.mark.parametrize("size", ["wide"])  # and in three widths here
+def test_every_screen_fits_from_one_left_edge(page: Page) -> None:
     for path in SCREENS:
         page.goto(path)
         for width, edge, highest in ((1440, 24, 60), (1024, 24, 60), (390, 16, 140)):

@@ -10,7 +10,7 @@ from time import monotonic
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.browser.conftest import PATIENCE, SIZES, serving
+from tests.browser.conftest import BOTH, PATIENCE, SIZES, serving
 from tests.browser.looking import assert_accessible
 from tests.cli.program import call
 from tests.recordings.making import CLIP, STARTS
@@ -45,6 +45,7 @@ def _until(page: Page, condition: str) -> None:
         assert monotonic() < until, condition
 
 
+@BOTH
 def test_a_hit_plays_from_its_second(page: Page, size: str) -> None:
     page.goto("/?q=lighthouse+storm")
     expect(page.locator(".result").first).to_contain_text("0:00–0:12")

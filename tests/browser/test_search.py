@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
+from tests.browser.conftest import BOTH
 from tests.browser.looking import assert_accessible
 
 Shoot = Callable[[str], None]
@@ -117,6 +118,7 @@ def test_results_are_grouped_by_document(page: Page, shoot: Shoot) -> None:
     expect(page.locator(".more-of li[data-explained]")).to_be_visible()
 
 
+@BOTH
 def test_explain_stands_beside_results_and_filters(page: Page, size: str) -> None:
     page.goto("/?q=crown&explain=1")
     if size == "wide":
@@ -132,6 +134,7 @@ def test_explain_stands_beside_results_and_filters(page: Page, size: str) -> Non
     assert beside or results["y"] + results["height"] <= drawer["y"], "nor at 1024 and 390 pixels"
 
 
+@BOTH
 def test_the_frame_fits_in_one_row(page: Page, size: str) -> None:
     if size == "wide":
         page.set_viewport_size({"width": 1024, "height": 800})
@@ -156,6 +159,7 @@ def test_a_slash_leads_to_the_box_and_types_nothing(page: Page) -> None:
         expect(page.locator("#q")).to_have_value("")
 
 
+@BOTH
 def test_filters_are_chips_with_counts(page: Page, size: str, shoot: Shoot) -> None:
     page.goto("/?q=heron")
     open_options(page, size)
@@ -276,6 +280,7 @@ def test_a_screen_reader_hears_what_the_eye_sees(page: Page) -> None:
     assert page.evaluate(levels)[:2] == ["1", "2"], "no level is left out"
 
 
+@BOTH
 def test_why_a_result_is_where_it_is(page: Page, shoot: Shoot) -> None:
     page.goto("/?q=who+poisoned+the+ferryman")
     page.get_by_role("link", name=re.compile("Why is .* number 2")).click()
@@ -324,6 +329,7 @@ def test_nothing_found_and_wrong_wishes(page: Page, shoot: Shoot) -> None:
     expect(page.get_by_role("alert")).to_contain_text("yeer")
 
 
+@BOTH
 def test_a_phone_goes_from_the_options_to_the_results(page: Page, size: str) -> None:
     page.goto("/?q=crown")
     show = page.get_by_role("button", name="Show results")

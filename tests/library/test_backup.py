@@ -1,5 +1,7 @@
 """A backup of a library in use, in one file, and its recovery."""
 
+import os
+import signal
 import subprocess
 import sys
 import tarfile
@@ -24,8 +26,9 @@ from trivium.config import Settings
 from trivium.library import Library
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
+from tests.kept import kept
 place, files = map(Path, sys.argv[1:])
-with Library(open_embedded(place), TOY, Settings()) as library:
+with kept(), Library(open_embedded(place), TOY, Settings()) as library:
     for n in range(10_000):
         path = files / f"{n % 30}.md"
         path.write_text(f"# Lantern {n}\\n\\nlantern number{n}\\n\\n# End\\n\\nnumber{n} ends")
@@ -149,13 +152,15 @@ def test_while_another_process_adds_and_removes(tmp_path: Path, files: Path) -> 
     place = tmp_path / "library"
     open_embedded(place).close()
     command = [sys.executable, "-c", ADDER, str(place), str(files)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as adder:
+    own = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=own) as adder:
         assert adder.stdout is not None
         for round_ in range(3):
             for _ in range(7):  # with one that is removed and pruned
                 assert adder.stdout.readline().strip().isdecimal()
             with opened(place) as library:
                 library.upkeep.backup(tmp_path / "saved", force=True)
+            adder.send_signal(signal.SIGSTOP)  # it need not work while we look
             made = tmp_path / f"new{round_}"
             recover(tmp_path / "saved", made, None)
             with opened(made) as again:
@@ -166,4 +171,5 @@ def test_while_another_process_adds_and_removes(tmp_path: Path, files: Path) -> 
                     assert (
                         f"number{document.title.split()[-1]} ends" in again.show(document.id).text
                     )
+            adder.send_signal(signal.SIGCONT)
         adder.kill()

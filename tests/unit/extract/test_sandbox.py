@@ -35,13 +35,16 @@ MEMORY = 400 << 20
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps this limit")
 
 
-@pytest.fixture(autouse=True)
-def nasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(FUZZ)
+@pytest.fixture(autouse=True, scope="module")
+def nasty() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(FUZZ)
+        yield
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
+    """One process reads for all tests that don't end it."""
     with nasty_sandbox() as made:
         yield made
 
@@ -272,7 +275,7 @@ def test_a_large_parent_does_not_make_its_workers_look_large() -> None:
 
 def test_many_threads_share_a_few_workers() -> None:
     with nasty_sandbox(2) as sandbox, ThreadPoolExecutor(8) as threads:
-        commands = [f"say {n}" if n % 10 else "crash" for n in range(60)]
+        commands = [f"say {n}" if n % 10 else "crash" for n in range(30)]
 
         def outcome(command: str) -> str:
             try:
@@ -296,32 +299,29 @@ def test_workers_outlive_the_thread_that_asked_first() -> None:
     assert pids[0] == pids[1]
 
 
-def test_several_files_are_read_in_one_request() -> None:
-    with nasty_sandbox(1) as sandbox:
-        outcomes = sandbox.read_all([told("pid"), told("refuse it"), told("pid"), told("say x")])
-        first, refused, again, last = outcomes
-        assert isinstance(first, Extraction)
-        assert isinstance(last, Extraction)
-        assert type(refused) is FileTooLarge
-        assert again == first
-        assert last.text == "x"
-        assert sandbox.read(told("pid")) == first  # nothing is left of the answers
-        assert sandbox.read_all([]) == []
+def test_several_files_are_read_in_one_request(sandbox: Sandbox) -> None:
+    outcomes = sandbox.read_all([told("pid"), told("refuse it"), told("pid"), told("say x")])
+    first, refused, again, last = outcomes
+    assert isinstance(first, Extraction)
+    assert isinstance(last, Extraction)
+    assert type(refused) is FileTooLarge
+    assert again == first
+    assert last.text == "x"
+    assert sandbox.read(told("pid")) == first  # nothing is left of the answers
+    assert sandbox.read_all([]) == []
 
 
-def test_long_answers_among_short_ones_come_in_order() -> None:
+def test_long_answers_among_short_ones_come_in_order(sandbox: Sandbox) -> None:
     texts = ["a", "b" * 100_000, "c", "d" * 60_000, "e" * 10_000, "f"]
-    with nasty_sandbox(1) as sandbox:
-        outcomes = sandbox.read_all([told(f"say {text}") for text in texts])
+    outcomes = sandbox.read_all([told(f"say {text}") for text in texts])
     assert [outcome.text for outcome in outcomes if isinstance(outcome, Extraction)] == texts
 
 
 @pytest.mark.parametrize("number", [0, 3, 7])
-def test_a_file_that_ends_its_reader_takes_no_other_with_it(number: int) -> None:
+def test_a_file_that_ends_its_reader_takes_no_other_with_it(sandbox: Sandbox, number: int) -> None:
     commands = [f"say {n}" for n in range(8)]
     commands[number] = "crash"
-    with nasty_sandbox(1) as sandbox:
-        outcomes = sandbox.read_all([told(command) for command in commands])
+    outcomes = sandbox.read_all([told(command) for command in commands])
     assert type(outcomes[number]) is FileDamaged
     texts = [outcome.text for outcome in outcomes if isinstance(outcome, Extraction)]
     assert texts == [str(n) for n in range(8) if n != number]

@@ -289,20 +289,10 @@ def recordings_for(settings: Settings, read: Reader, hear: Reader) -> Reader:
 
     service = None
     if settings.audio_url:
-        s = settings
-        there = Endpoint(
-            "audio",
-            s.audio_url,
-            s.audio_model,
-            key("audio", s.audio_key_file),
-            s.audio_key_header,
-            s.audio_seconds,
-            s.audio_seconds * _PATIENCE,
-        )
         from trivium.models.http import Client
         from trivium.models.transcriptions import Transcriptions
 
-        service = Transcriptions(Client(there), settings.audio_language)
+        service = Transcriptions(Client(_endpoint(settings, "audio")), settings.audio_language)
     model = f"{settings.audio_model}:{settings.audio_language}"
     return RecordingReading(read, hear, model, settings.cache / "transcripts", service)
 

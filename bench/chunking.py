@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bench import harness
-from bench.harness import Namespace, arguments
+from bench.harness import Namespace, arguments, say
 from trivium.chunk.bibliography import Range, united
 from trivium.chunk.recursive import RecursiveChunker
 from trivium.chunk.sections import SectionsChunker
@@ -108,7 +108,7 @@ def main() -> None:
         passages = cut(texts, chunker)
         vectors = embed(name, [p.chunk.embedded_text for p in passages], embedder, kept)
         rows.append(measure(name, texts, passages, vectors, questions, embedder))
-        _say(f"{name}: {asdict(rows[-1])}")
+        say(f"{name}: {asdict(rows[-1])}")
     shown = json.dumps([asdict(row) for row in rows], indent=1) if asked.json else table(rows)
     print(shown)
 
@@ -182,7 +182,7 @@ def embed(name: str, texts: Sequence[str], embedder: Embedder, kept: Path) -> Ve
             done += len(vectors)
             rate = (done - before) / (perf_counter() - started)
             left = (len(texts) - done) / rate
-            _say(f"{name}: {done:,} of {len(texts):,} chunks, {rate:.1f}/s, {left:,.0f} s left")
+            say(f"{name}: {done:,} of {len(texts):,} chunks, {rate:.1f}/s, {left:,.0f} s left")
     found: Vectors = np.fromfile(path, np.float32).reshape(len(texts), embedder.dimensions)
     return found
 
@@ -305,10 +305,6 @@ def table(rows: Sequence[Row]) -> str:
         cells = [row.name, f"{row.chunks:,}", str(row.tokens), *(f"{100 * v:.1f}" for v in values)]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 def _arguments() -> Namespace:

@@ -31,10 +31,9 @@ from typing import Any
 
 from bench.build import place
 from bench.corpus import load_corpus, warm_up
-from bench.harness import Namespace, arguments
+from bench.harness import Namespace, arguments, numbers
 from bench.ours import Precomputed
 from bench.postgres import RUNS, judged
-from bench.serving import numbers
 from bench.surroundings import surroundings
 from bench.timing import measure
 from trivium.config import Settings, load

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -23,9 +22,9 @@ from typing import Any, ParamSpec, TypeVar
 
 from bench import environments, ingest
 from bench.build import Place, place, prepare
-from bench.corpus import Corpus, DataMissing, load_corpus, warm_up
+from bench.corpus import Corpus, load_corpus, warm_up
 from bench.environments import OURS, PeerFailed
-from bench.harness import Namespace, arguments
+from bench.harness import Namespace, arguments, say
 from bench.judged import SETS, prepare_judged
 from bench.report import RESULTS, write_report
 from bench.rows import make_rows
@@ -83,12 +82,12 @@ class Run:
         here: dict[str, Any] = {}
         self.found["rows"][str(chunks)] = here
         for system in self.pythons:
-            _say(f"{system}, {chunks:,} chunks: building, unless it is there …")
+            say(f"{system}, {chunks:,} chunks: building, unless it is there …")
             built = self._try(system, self._work, system, "build", at)
             if built is not None:
                 here[system] = {"built": built}
         for system in list(here):
-            _say(f"{system}, {chunks:,} chunks: searching …")
+            say(f"{system}, {chunks:,} chunks: searching …")
             searched = self._try(system, self._work, system, "search", at)
             if searched is None:
                 del here[system]
@@ -97,7 +96,7 @@ class Run:
         if OURS in here and self.asked.client_seconds:
             here[OURS]["processes"] = self._try(OURS, self._processes, at)
         if OURS in here and len(here) > 1:
-            _say("Trivium once more, to see whether the machine changed meanwhile …")
+            say("Trivium once more, to see whether the machine changed meanwhile …")
             again = self._try(OURS, self._work, OURS, "search", at, "--first-only")
             here[OURS]["again"] = again
 
@@ -121,7 +120,7 @@ class Run:
         here: dict[str, Any] = {}
         self.found["judged"][name] = here
         for system in self.pythons:
-            _say(f"{system}, {name}: ranking …")
+            say(f"{system}, {name}: ranking …")
             ranked = self._try(system, self._rank, system, name, prepared)
             if ranked is not None:
                 ranking = {
@@ -155,7 +154,7 @@ class Run:
         try:
             return do(*given, **named)
         except PeerFailed as reason:
-            _say(f"{system} failed: {reason}")
+            say(f"{system} failed: {reason}")
             self.found["failed"][system] = str(reason)
             return None
         finally:
@@ -169,26 +168,19 @@ class Run:
 
 def main() -> None:
     asked = _arguments()
-    try:
-        run = Run(asked, load().settings, load_corpus(asked.data))
-    except DataMissing as reason:
-        sys.exit(str(reason))
+    run = Run(asked, load().settings, load_corpus(asked.data))
     run.compare()
     for path in write_report(run.found, asked.to):
-        _say(f"Written: {path}")
+        say(f"Written: {path}")
 
 
 def _learn_truth(at: Place, corpus: Corpus) -> None:
     if not has_truth(at.folder, at.chunks):
-        _say(f"The true neighbours among {at.chunks:,} chunks, once …")
+        say(f"The true neighbours among {at.chunks:,} chunks, once …")
         asked = at.prepared.query_vectors
         asked = asked[(warm := warm_up(asked)) : warm + _TRUE_QUERIES]
         blocks = make_rows(corpus, at.prepared.base, at.chunks)
         save_truth(at.folder, at.chunks, nearest(blocks, asked, LIMIT))
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def _arguments() -> Namespace:

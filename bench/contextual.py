@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from bench import chunking, harness
-from bench.harness import Namespace, arguments
+from bench.harness import Namespace, arguments, json_lines
 from trivium.chunk.recursive import RecursiveChunker
 from trivium.config import load
 from trivium.core.types import OWNER, Chunk, Extraction, Processed
@@ -104,10 +104,10 @@ def read_sources(folder: Path) -> list[Source]:
     if not folder.is_dir():
         sys.exit(f"There is no folder {folder}. Name its parent with --data.")
     chunks: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for row in _rows(folder / "corpus.jsonl"):
+    for row in json_lines(folder / "corpus.jsonl"):
         chunks[row["_id"].partition("#")[0]].append((row["_id"], row["text"]))
     sources = []
-    for row in _rows(folder / "full_docs.jsonl"):
+    for row in json_lines(folder / "full_docs.jsonl"):
         read = read_code.extract(Blob("source.txt", row["content"].encode()))
         # The set names its files doc_1, doc_2: no title that says anything.
         extraction = Extraction(read.text, read.elements, "", read.media_type)
@@ -124,7 +124,7 @@ def read_questions(folder: Path) -> tuple[dict[str, str], dict[str, set[str]]]:
     for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
         question, chunk, _ = line.split("\t")
         wanted[question].add(chunk)
-    questions = {row["_id"]: row["text"] for row in _rows(folder / "queries.jsonl")}
+    questions = {row["_id"]: row["text"] for row in json_lines(folder / "queries.jsonl")}
     return questions, {id_: wanted[id_] for id_ in questions}
 
 
@@ -215,11 +215,6 @@ def table(found: Mapping[str, Mapping[str, float]]) -> str:
     for name, measures in found.items():
         lines += [name, *(f"  {label:<18}{value:6.2f}" for label, value in measures.items())]
     return "\n".join(lines)
-
-
-def _rows(path: Path) -> list[dict[str, Any]]:
-    with path.open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
 
 
 def _arguments() -> Namespace:

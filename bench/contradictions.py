@@ -9,10 +9,9 @@ these pairs at hand; docs/log.md has figures for pairs that weren't.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from bench.harness import arguments
+from bench.harness import arguments, json_lines
 from trivium.text.disagreement.claims import claims
 from trivium.text.disagreement.compare import disagreement
 
@@ -27,7 +26,7 @@ def why(one: str, other: str, language: str = "en") -> str:
 
 def measure() -> tuple[float, float, list[dict[str, object]]]:
     """Precision, recall, and the pairs that were judged wrongly."""
-    rows = [json.loads(line) for line in PAIRS.read_text(encoding="utf-8").splitlines()]
+    rows = json_lines(PAIRS)
     found = [row | {"why": why(row["one"], row["other"])} for row in rows]
     right = sum(bool(row["why"]) and row["contradicts"] for row in found)
     said = sum(bool(row["why"]) for row in found)

@@ -9,13 +9,14 @@ do. Standard library only: peers run it in environments without Trivium.
 from __future__ import annotations
 
 import hashlib
-import json
 import random
 import re
 from collections.abc import Iterator, Sized
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+
+from bench.harness import json_lines
 
 PASSAGE_WORDS = 240
 RUN = 3  # consecutive sentences taken at a time, so that neighbouring words are real too
@@ -29,8 +30,8 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _PLAIN_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
-class DataMissing(Exception):
-    """The folder of judged sets and documents is missing."""
+class DataMissing(SystemExit):
+    """The folder of judged sets and documents is missing: a measurement ends by saying so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def load_corpus(data: Path) -> Corpus:
             "This measurement reads real text: retrieval/*/corpus.jsonl and queries.jsonl in BEIR's"
             " layout\nand documents/rulebook/**/*.md. Name the folder that holds them with --data."
         )
-    texts = [str(row["text"]) for path in judged for row in _rows(path)]
+    texts = [str(row["text"]) for path in judged for row in json_lines(path)]
     texts += [path.read_text(encoding="utf-8", errors="replace") for path in notes]
     sentences = [
         " ".join(sentence.split())
@@ -103,15 +104,9 @@ def load_corpus(data: Path) -> Corpus:
     asked = [
         " ".join(str(row["text"]).split())
         for path in judged
-        for row in _rows(path.with_name("queries.jsonl"))
+        for row in json_lines(path.with_name("queries.jsonl"))
     ]
     return Corpus(tuple(sentences), tuple(q for q in dict.fromkeys(asked) if len(q) < 300))
-
-
-def _rows(path: Path) -> Iterator[dict[str, object]]:
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
 
 
 def _words_of(passage: str, chance: random.Random) -> str:

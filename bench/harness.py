@@ -1,14 +1,16 @@
-"""What all measurements share: how arguments are declared, and where the data is.
+"""What all measurements share: how arguments are declared, where the data is and how it is read.
 
 Standard library only, since programs that measure other systems have nothing else.
 """
 
+import json
+import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["DATA", "REPOSITORY", "Namespace", "arguments"]
+__all__ = ["DATA", "REPOSITORY", "Namespace", "arguments", "json_lines", "numbers", "say"]
 REPOSITORY = Path(__file__).resolve().parents[1]
 DATA = REPOSITORY.parent / "shared" / "data"  # unless --data names another folder
 # Options that many measurements have: the default, and what it means.
@@ -39,3 +41,18 @@ def arguments(
         else:
             parser.add_argument(flag, type=type(value), default=value, help=says)
     return parser.parse_args(argv)
+
+
+def numbers(text: str) -> list[int]:
+    """The type of an option: numbers with commas."""
+    return [int(number) for number in text.split(",")]
+
+
+def say(text: str) -> None:
+    """Beside the result, as it comes."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def json_lines(path: Path) -> list[dict[str, Any]]:
+    with path.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from time import perf_counter
 
 from bench.build import place
-from bench.corpus import WARM_UP, DataMissing, load_corpus
+from bench.corpus import WARM_UP, load_corpus
 from bench.harness import Namespace, arguments
 from trivium.config import load
 from trivium.core.results import Results
@@ -55,10 +55,7 @@ OPTIONS: Mapping[str, Ask] = {
 def main() -> None:
     asked = _arguments()
     settings = load().settings
-    try:
-        at = place(settings, load_corpus(asked.data), asked.chunks)
-    except DataMissing as reason:
-        sys.exit(str(reason))
+    at = place(settings, load_corpus(asked.data), asked.chunks)
     if not at.built.exists():
         command = [sys.executable, "-m", "bench.build", "--chunks", str(at.chunks)]
         subprocess.run([*command, "--data", str(asked.data)], check=True)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from bench.build import code_digest, place
-from bench.corpus import DataMissing, load_corpus
+from bench.corpus import load_corpus
 from bench.harness import Namespace, arguments
 from bench.serving import served
 from bench.surroundings import surroundings
@@ -61,10 +61,7 @@ _TYPED = """(text) => new Promise((told) => {
 
 def main() -> None:
     asked = _arguments()
-    try:
-        library, queries, about = _subject(asked)
-    except DataMissing as reason:
-        sys.exit(str(reason))
+    library, queries, about = _subject(asked)
     with served(library, ()) as (address, _):
         found = {**about, **surroundings(), **measured(address, queries[: asked.queries])}
     print(json.dumps(found, indent=1) if asked.json else table(found))

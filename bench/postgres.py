@@ -33,7 +33,7 @@ from sqlalchemy import Connection, Engine, TextClause, create_engine, make_url, 
 from sqlalchemy.exc import OperationalError
 
 from bench.build import Place, build, place, prepare
-from bench.corpus import DataMissing, load_corpus, warm_up
+from bench.corpus import load_corpus, warm_up
 from bench.harness import Namespace, arguments
 from bench.ours import Precomputed
 from bench.rows import SHARDS, make_rows
@@ -92,14 +92,11 @@ def main() -> None:
         from tests import postgres
 
         address = postgres.address()
-    try:
-        settings = load().settings
-        if asked.quality:
-            found = quality(settings, address, asked.quality.split(","), asked.data)
-        else:
-            found = speed(settings, address, asked)
-    except DataMissing as reason:
-        sys.exit(str(reason))
+    settings = load().settings
+    if asked.quality:
+        found = quality(settings, address, asked.quality.split(","), asked.data)
+    else:
+        found = speed(settings, address, asked)
     print(json.dumps(found, indent=1) if asked.json else _table(found))
 
 

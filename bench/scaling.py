@@ -30,9 +30,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.build import place
-from bench.corpus import DataMissing, load_corpus, warm_up
-from bench.harness import Namespace, arguments
-from bench.serving import measured, numbers, served
+from bench.corpus import load_corpus, warm_up
+from bench.harness import Namespace, arguments, numbers, say
+from bench.serving import measured, served
 from bench.surroundings import surroundings
 from bench.timing import percentile, processor_seconds
 from trivium.config import load
@@ -83,19 +83,16 @@ def main() -> None:
     if asked.threads:
         _work(asked)
         return
-    try:
-        library = asked.library or _library_of_search(asked)
-    except DataMissing as reason:
-        sys.exit(str(reason))
+    library = asked.library or _library_of_search(asked)
     found: dict[str, Any] = {"library": str(library), "seconds": asked.seconds, **surroundings()}
     found["given"] = asked.given or asked.vectors is not None
     found["runs"] = []
     for kind in asked.only.split(","):
         for number in asked.workers:
-            _say(f"{number} {kind} …")
+            say(f"{number} {kind} …")
             run = _RUNS[kind](library, number, asked)
             found["runs"].append(run)
-            _say(f"  {run['per_second']} a second")  # kept where a later run is cut off
+            say(f"  {run['per_second']} a second")  # kept where a later run is cut off
     print(json.dumps(found, indent=1) if asked.json else table(found))
 
 
@@ -259,10 +256,6 @@ def table(found: dict[str, Any]) -> str:
         failed = f"  {one['failed']} failed" if one["failed"] else ""
         lines.append(_ROW.format(one["name"], *figures) + failed)
     return "\n".join(lines)
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def _arguments() -> Namespace:

@@ -19,9 +19,9 @@ from dataclasses import asdict
 from typing import Any
 
 from bench.build import Place, code_digest, place
-from bench.corpus import DataMissing, load_corpus
+from bench.corpus import load_corpus
 from bench.filters import filtered
-from bench.harness import Namespace, arguments
+from bench.harness import Namespace, arguments, say
 from bench.interpreter import native_time, spent
 from bench.ours import Ours, cold_start, on_disk, timings
 from bench.search_report import growth_table, table
@@ -35,16 +35,13 @@ _MET = ("first", "again")
 
 def main() -> None:
     asked = _arguments()
-    try:
-        sizes = [int(size) for size in asked.growth.split(",")] if asked.growth else []
-        if sizes:
-            found: Any = [_in_own_process(size, asked) for size in sizes]
-            print(json.dumps(found, indent=1) if asked.json else growth_table(found))
-        else:
-            found = run(asked)
-            print(json.dumps(found, indent=1) if asked.json else table(found))
-    except DataMissing as reason:
-        sys.exit(str(reason))
+    sizes = [int(size) for size in asked.growth.split(",")] if asked.growth else []
+    if sizes:
+        found: Any = [_in_own_process(size, asked) for size in sizes]
+        print(json.dumps(found, indent=1) if asked.json else growth_table(found))
+    else:
+        found = run(asked)
+        print(json.dumps(found, indent=1) if asked.json else table(found))
 
 
 def run(asked: Namespace) -> dict[str, Any]:
@@ -74,7 +71,7 @@ def _measure(at: Place, settings: Settings, asked: Namespace) -> dict[str, Any]:
     ours = Ours.open(at, settings, LIMIT, asked.seconds)
     found |= {"limit": LIMIT, "candidates": ours.candidates}
     try:
-        _say("Searching …")
+        say("Searching …")
         hybrid = {"hybrid": ours.hybrid(ours.embedding)}
         hybrid["hybrid, vector given"] = ours.hybrid(ours.given)
         found["signals_ms"] = timings(ours.signals())
@@ -85,7 +82,7 @@ def _measure(at: Place, settings: Settings, asked: Namespace) -> dict[str, Any]:
         found["hybrid_ms"] = timings(hybrid)
         found["vector_recall"] = ours.recall()
         if asked.filter:
-            _say("With filters …")
+            say("With filters …")
             found["filters"] = filtered(ours, at)
     finally:
         ours.store.close()
@@ -112,9 +109,9 @@ def _build(at: Place, asked: Namespace) -> None:
         made_by = json.loads(at.built.read_text(encoding="utf-8"))["code"]
         if asked.reuse or made_by == code_digest():
             return
-        _say("The store's code has changed, so the library is built again (--reuse keeps it).")
+        say("The store's code has changed, so the library is built again (--reuse keeps it).")
         at.built.unlink()
-    _say(f"Building a library of {at.chunks:,} chunks …")
+    say(f"Building a library of {at.chunks:,} chunks …")
     command = [sys.executable, "-m", "bench.build", "--chunks", str(at.chunks)]
     subprocess.run([*command, "--data", str(asked.data)], check=True)
 
@@ -128,10 +125,6 @@ def _in_own_process(chunks: int, asked: Namespace) -> Any:
     if done.returncode:
         sys.exit(done.returncode)
     return json.loads(done.stdout)
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def _arguments() -> Namespace:

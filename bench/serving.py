@@ -28,8 +28,8 @@ from typing import Any
 
 from bench.build import code_digest, place
 from bench.clients import connection, post
-from bench.corpus import DataMissing, load_corpus
-from bench.harness import Namespace, arguments
+from bench.corpus import load_corpus
+from bench.harness import Namespace, arguments, numbers, say
 from bench.postgres import copied, drop
 from bench.surroundings import surroundings
 from bench.timing import processor_seconds
@@ -44,10 +44,7 @@ _COLUMNS += ["cores", "ms CPU", "own MB", "mapped MB", "others"]
 
 def main() -> None:
     asked = _arguments()
-    try:
-        found = run(asked)
-    except DataMissing as reason:
-        sys.exit(str(reason))
+    found = run(asked)
     print(json.dumps(found, indent=1) if asked.json else table(found))
 
 
@@ -55,7 +52,7 @@ def run(asked: Namespace) -> dict[str, Any]:
     settings = load().settings
     at = place(settings, load_corpus(asked.data), asked.chunks)
     if not at.built.exists():
-        _say(f"Building a library of {at.chunks:,} chunks …")
+        say(f"Building a library of {at.chunks:,} chunks …")
         command = [sys.executable, "-m", "bench.build", "--chunks", str(at.chunks)]
         subprocess.run([*command, "--data", str(asked.data)], check=True)
     built = json.loads(at.built.read_text(encoding="utf-8"))
@@ -75,14 +72,14 @@ def run(asked: Namespace) -> dict[str, Any]:
     for workers, (where, library) in product(asked.workers, places.items()):
         with served(library, ("--workers", str(workers))) as server:
             for clients in asked.clients:
-                _say(f"{where}{clients} clients, {workers} workers …")
+                say(f"{where}{clients} clients, {workers} workers …")
                 name = f"{where}{clients} clients, {workers} worker{'s' if workers > 1 else ''}"
                 found["runs"].append(measured(name, server, queries, clients, asked.seconds))
     if asked.drop:
         drop(asked.server, at.chunks)
     few = ("--set", "serve.parallel=2", "--set", "serve.waiting=8")
     with served(at.library, few) as server:
-        _say("overload …")
+        say("overload …")
         most = asked.clients[-1]
         name = f"{most} clients, room for 10"
         found["runs"].append(measured(name, server, queries, most, asked.seconds / 4))
@@ -195,14 +192,6 @@ def table(found: dict[str, Any]) -> str:
             ms = one["refused_ms"]
             lines.append(f"  sent away within {ms['p50']} / {ms['p95']} / {ms['p99']} ms")
     return "\n".join(lines)
-
-
-def numbers(text: str) -> list[int]:
-    return [int(number) for number in text.split(",")]
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def _arguments() -> Namespace:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -24,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.build import place, prepare
-from bench.corpus import DataMissing, load_corpus, warm_up
-from bench.harness import Namespace, arguments
+from bench.corpus import load_corpus, warm_up
+from bench.harness import Namespace, arguments, say
 from bench.rows import BLOCK, vectors_of
 from bench.surroundings import surroundings
 from bench.timing import folder_bytes, memory, percentile, processor_seconds
@@ -68,18 +67,18 @@ def run(
         blocks = (vectors_of(base, number) for number in numbers)
     found: dict[str, Any] = {"rows": asked.rows, **surroundings()}
     if not any(folder.iterdir()):
-        _say("Adding …")
+        say("Adding …")
         found["adding"] = _fill(folder, _pieces(blocks, asked.rows))
     started, used = perf_counter(), process_time()
     index = VectorIndex.open(folder, base.shape[1], writable=False)
     found["opening"] = _since(started, used)
     found |= {"rows": index.count, "disk_mb": round(folder_bytes(folder) / 1e6)}
-    _say("Comparing every row …")
+    say("Comparing every row …")
     masks = _masks(index, base[5], queries)
     truth = _truth(index, queries[warm_up(queries) :], masks)
     found["memory_before_mb"] = asdict(memory())
     for kind, mask in masks.items():
-        _say(f"Searching: {kind} …")
+        say(f"Searching: {kind} …")
         found[kind] = _search(index, queries, None if kind == "all" else mask, truth[kind])
     found["memory_mb"] = asdict(memory())
     index.close()
@@ -105,7 +104,7 @@ def _fill(folder: Path, pieces: Iterator[NDArray[Any]]) -> dict[str, Any]:
         seconds = perf_counter() - begun
         took, used, longest = took + seconds, used + process_time() - spent, max(longest, seconds)
         if index.count // 1_000_000 > (index.count - len(piece)) // 1_000_000:
-            _say(f"  {index.count:,} rows, {index.count / took:,.0f}/s, processor {used:,.0f} s")
+            say(f"  {index.count:,} rows, {index.count / took:,.0f}/s, processor {used:,.0f} s")
     assert index is not None
     rows = index.count
     index.close()
@@ -225,17 +224,10 @@ def _since(wall: float, cpu: float) -> dict[str, float]:
 def _prepared(data: Path) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Vectors of real texts and of real queries."""
     settings = load().settings
-    try:
-        corpus = load_corpus(data)
-    except DataMissing as reason:
-        sys.exit(str(reason))
+    corpus = load_corpus(data)
     at = place(settings, corpus, 0)
     prepare(at, corpus, settings)
     return at.prepared.base, at.prepared.query_vectors
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def _arguments() -> Namespace:

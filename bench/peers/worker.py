@@ -25,7 +25,7 @@ from typing import Any, cast
 
 from bench.corpus import load_corpus, warm_up
 from bench.environments import OURS, pins
-from bench.harness import Namespace, arguments
+from bench.harness import Namespace, arguments, say
 from bench.judged import judged
 from bench.peers import Asked, Engine, Peer, Way
 from bench.rows import Counted, Digest, Prepared, make_rows
@@ -105,10 +105,10 @@ def _tried(engine: Engine, way: Way, queries: Sequence[Asked], asked: Namespace)
         try:
             found[name] = _timed(engine, way, given, asked)
             ms = found[name]["ms"]
-            _say(f"  {asked.system}, {name}: p50 {ms['p50']} ms, p95 {ms['p95']} ms")
+            say(f"  {asked.system}, {name}: p50 {ms['p50']} ms, p95 {ms['p95']} ms")
         except Exception as reason:
             found["failed"] = str(reason).strip().splitlines()[0]
-            _say(f"  {asked.system}, {name}: {found['failed']}")
+            say(f"  {asked.system}, {name}: {found['failed']}")
     return found
 
 
@@ -187,10 +187,6 @@ def _judge(peer: Peer, asked: Namespace) -> dict[str, Any]:
         return {"legs": way.legs, "rankings": rankings}
     finally:
         engine.close()
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def _arguments() -> Namespace:

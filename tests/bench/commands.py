@@ -10,7 +10,6 @@ import json
 import random
 import sys
 import tarfile
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -36,11 +35,9 @@ QUICK: dict[str, tuple[str, ...]] = {
     "bench.chat": ("--queries", "2", "--data", "DATA"),
     "bench.sync": ("--messages", "20"),
     "bench.quote": ("--sentences", "2", "--papers", "2", "--data", "DATA"),
-    "bench.sync_data": ("--data", "DATA"),
     "bench.sync_histories": ("--histories", "5"),
     "bench.attack": ("--requests", "12", "--minutes", "0", "--seed", "2"),
     "bench.recordings": ("--minutes", "0.4"),
-    "bench.stall": ("--cases", "small"),
     "bench.search": ("--growth", CHUNKS, "--filter", "--seconds", "0.1", "--data", "DATA"),
     "bench.vectors": ("--rows", "6000", "--listed", "5000", "--data", "DATA"),
     "bench.options": ("--chunks", CHUNKS, "--queries", "5", "--data", "DATA"),
@@ -81,7 +78,6 @@ QUICK: dict[str, tuple[str, ...]] = {
     "bench.answer_limits": (
         *("--sets", "scifact", "--questions", "3", "--documents", "8", "--data", "DATA"),
     ),
-    "bench.corrections": ("--sets", "scifact", "--show", "--data", "DATA/retrieval"),
     "bench.chunking": (
         *("--only", "recursive 400/80"),
         *("--data", "DATA/retrieval/chunking_evaluation"),
@@ -156,19 +152,7 @@ def write_data(folder: Path) -> Path:
         archive.extractall(folder / "model", filter="data")
     _peers(folder / "peers")
     _judged(folder / "retrieval" / "locomo10", chance)
-    _synced(folder / "documents")
     return folder
-
-
-def _synced(folder: Path) -> None:
-    """A Slack export and a library of references."""
-    said = [{"user": "U1", "text": "The lamp.", "ts": "1451865600.000100"}]
-    (folder / "chat").mkdir(parents=True)
-    with zipfile.ZipFile(folder / "chat" / "slack-export.zip", "w") as archive:
-        archive.writestr("users.json", json.dumps([{"id": "U1", "name": "ada"}]))
-        archive.writestr("general/2016-01-04.json", json.dumps(said))
-    (folder / "library").mkdir()
-    (folder / "library" / "few.bib").write_text("@book{a, title = {On fog}, date = {2013}}")
 
 
 def _peers(folder: Path) -> None:

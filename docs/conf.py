@@ -32,7 +32,8 @@ TASKS = {
     "Run for others": ["docs/serving", "docs/security", "docs/postgresql", "docs/deploying",
                        "docs/scale"],
     "Look up": ["docs/operations", "docs/settings", "docs/errors", "docs/models", "CHANGELOG"],
-    "Measure": ["docs/evaluating", "docs/performance", "docs/benchmarks", "docs/stranger", "docs/log"],
+    "Measure": ["docs/evaluating", "docs/performance", "docs/benchmarks", "docs/stranger",
+                "docs/log"],
     "Change Trivium": ["ARCHITECTURE", "CONTRIBUTING", "SECURITY", "docs/decisions/*",
                        "docs/page", "docs/pictures"],
 }  # fmt: skip

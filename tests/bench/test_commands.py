@@ -51,7 +51,7 @@ SHOWN = {
     "bench.chat": "group, author and day",
     "bench.quote": "papers",
     "bench.contradictions": "precision",
-    "bench.stranger": "right answers: 2 of 2",
+    "bench.stranger": "with an answer: 2 right, 0 wrong, 0 refused of 2",
     "bench.fields": "chat: no documents",
     "bench.known_items": "4 documents",
     "bench.sync": '"items": 20',

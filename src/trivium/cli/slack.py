@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from trivium.cli.extras import needs
 from trivium.cli.output import Shell, with_shell
+from trivium.core.plugins import needs
 
 
 @click.command("slack")

@@ -1,10 +1,15 @@
-"""What other packages registered: extractors, sources, models. Knows none of them."""
+"""What other packages bring: the extractors, sources and models that they register, and what only
+some commands and settings need. Knows none of them."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
+
+from trivium.core.errors import BadSetting, ExtraMissing, TriviumError, install
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -22,3 +27,33 @@ def _registered(group: str, path: tuple[str, ...]) -> dict[str, EntryPoint]:
     from importlib.metadata import entry_points  # 22 ms, which `trivium search --help` would wait
 
     return {entry.name: entry for entry in sorted(entry_points(group=group), key=lambda e: e.name)}
+
+
+@contextmanager
+def loading(what: str, entry: EntryPoint) -> Iterator[None]:
+    """Whatever goes wrong with something of another package is said with the package's name."""
+    try:
+        yield
+    except TriviumError:
+        raise
+    except Exception as reason:
+        owner = entry.dist.name if entry.dist else entry.value
+        raise BadSetting(
+            f"Couldn't load {what} of {owner} ({type(reason).__name__}: {reason}).",
+            fix=f"Update or uninstall {owner}.",
+        ) from reason
+
+
+@contextmanager
+def needs(extra: str, message: str = "") -> Iterator[None]:
+    """Imports inside need an extra of Trivium; if it is missing, says how to install it."""
+    try:
+        yield
+    except ImportError as reason:  # psycopg without its library raises no narrower one
+        if (reason.name or "").partition(".")[0] == "trivium":
+            raise  # ours, and a fault
+        raise ExtraMissing(
+            message or f"This needs the package {reason.name}, which isn't installed.",
+            fix=install(extra),
+            on_page="Ask the person who runs this server to install it.",
+        ) from reason

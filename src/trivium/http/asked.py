@@ -157,3 +157,4 @@ Searcher = Annotated[Caller, Depends(_searcher)]  # counts as a search
 Adder = Annotated[Caller, Depends(_may(Right.ADD))]
 Keeper = Annotated[Caller, Depends(_may(Right.MANAGE))]
 Owner = Annotated[Caller, Depends(_owner)]
+OWNERS = (Depends(_owner),)  # of a router whose every route is for such a caller

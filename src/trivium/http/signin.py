@@ -22,7 +22,8 @@ from urllib.parse import quote_plus, urlencode, urlsplit
 from trivium.config import Settings
 from trivium.config.secrets import key
 from trivium.core.access import Right
-from trivium.core.errors import BadSetting, ExtraMissing, SignInAway, SignInRefused, install
+from trivium.core.errors import BadSetting, SignInAway, SignInRefused
+from trivium.core.plugins import needs
 
 if TYPE_CHECKING:
     import httpx2
@@ -115,12 +116,8 @@ class Provider:
 
     def __init__(self, settings: Settings, now: Callable[[], float] = monotonic) -> None:
         """Raises BadSetting for settings that can't work, ExtraMissing."""
-        try:
+        with needs("signin", "Signing in through a provider needs the package PyJWT."):
             import jwt  # noqa: F401
-        except ModuleNotFoundError as reason:
-            raise ExtraMissing(
-                "Signing in through a provider needs the package PyJWT.", fix=install("signin")
-            ) from reason
         s = settings
         for name, value in (("issuer", s.signin_issuer), ("address", s.signin_address)):
             parts = urlsplit(value)

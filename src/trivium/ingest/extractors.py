@@ -24,8 +24,8 @@ from time import monotonic
 from typing import cast
 
 from trivium.chunk.choose import AutoChunker
-from trivium.core.errors import BadSetting, FileTooLarge, ModelUnavailable, TriviumError
-from trivium.core.plugins import registered
+from trivium.core.errors import BadSetting, FileTooLarge, ModelUnavailable
+from trivium.core.plugins import loading, registered
 from trivium.core.types import Chunked, Extraction
 from trivium.extract.detect import BUILT_IN
 from trivium.extract.images import ImageExtractor
@@ -89,22 +89,13 @@ def recordings_by(settings: Mapping[str, str]) -> RecordingExtractor:
 
 
 def _loaded(entry: EntryPoint, settings: Mapping[str, str]) -> Sequence[Extractor]:
-    """What an entry point registers. Whatever goes wrong with another's is said with its name."""
-    try:
+    """What an entry point registers."""
+    with loading(f"the extractor {entry.name}", entry):
         loaded = entry.load()
         made = loaded if _is_extractor(loaded) or isinstance(loaded, Sequence) else loaded(settings)
         some = [made] if _is_extractor(made) else list(made)
         if not all(_is_extractor(extractor) for extractor in some):
             raise TypeError("it gives no extractor")
-    except TriviumError:
-        raise
-    except Exception as reason:
-        owner = entry.dist.name if entry.dist else entry.value
-        raise BadSetting(
-            f"Couldn't load the extractor {entry.name} of {owner}"
-            f" ({type(reason).__name__}: {reason}).",
-            fix=f"Update or uninstall {owner}.",
-        ) from reason
     return some
 
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from typing import TypedDict
 
-from trivium.core.errors import BadSetting, TriviumError
-from trivium.core.plugins import registered
+from trivium.core.plugins import loading, registered
 from trivium.models.endpoint import GROUP, Endpoint
 from trivium.ports import Embedder, Generator, Reranker
 
@@ -49,21 +48,13 @@ class ModelKind:
 def kind_of(endpoint: Endpoint) -> ModelKind:
     """Raises BadSetting."""
     scheme = endpoint.url.partition(":")[0].lower()
-    try:
-        value = _OURS.get(scheme)
-        entry = EntryPoint(scheme, value, GROUP) if value else registered(GROUP)[scheme]
+    value = _OURS.get(scheme)
+    entry = EntryPoint(scheme, value, GROUP) if value else registered(GROUP)[scheme]
+    with loading(f"the models of `{endpoint.role}.url`, which begins with {scheme}:,", entry):
         made = entry.load()
         kind = made if isinstance(made, ModelKind) else made()
         if not isinstance(kind, ModelKind):
             raise TypeError("it isn't a ModelKind")
-    except TriviumError:
-        raise
-    except Exception as reason:
-        raise BadSetting(
-            f"Couldn't load the models of `{endpoint.role}.url`, which begins with {scheme}:"
-            f" ({type(reason).__name__}: {reason}).",
-            fix="Update or uninstall the package that registers them.",
-        ) from reason
     return kind
 
 

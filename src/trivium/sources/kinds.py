@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from importlib.metadata import EntryPoint
 
 from trivium.core.errors import BadSetting, SourceNotFound, TriviumError
-from trivium.core.plugins import registered
+from trivium.core.plugins import loading, registered
 from trivium.ports import SourceAsked, SourceKind, SyncSource
 
 GROUP = "trivium.sources"
@@ -48,18 +48,10 @@ def kind_of(name: str) -> SourceKind:
         fix = f"{hint}Known: {', '.join(known)}."
         raise SourceNotFound(f"Unknown kind of source {name!r}.", fix=fix)
     entry = known[name]
-    try:
+    with loading(f"the source {name}", entry):
         kind = entry.load()
         if not isinstance(kind, SourceKind):
             raise TypeError("it isn't a SourceKind")
-    except TriviumError:
-        raise
-    except Exception as reason:
-        owner = entry.dist.name if entry.dist else entry.value
-        raise BadSetting(
-            f"Couldn't load the source {name} of {owner} ({type(reason).__name__}: {reason}).",
-            fix=f"Update or uninstall {owner}.",
-        ) from reason
     return kind
 
 

@@ -26,13 +26,12 @@ from trivium.core.errors import (
     ArchiveAway,
     ArchiveRefused,
     BadSetting,
-    ExtraMissing,
     FileUnreadable,
     OriginalDamaged,
     OriginalMissing,
     ServerBusy,
-    install,
 )
+from trivium.core.plugins import needs
 from trivium.store.blobs import check_room
 
 if TYPE_CHECKING:
@@ -180,15 +179,9 @@ def _answer(said: str) -> str:
 
 
 def _store(place: str, patience: timedelta) -> ObjectStore:
-    try:
+    with needs("objects", "To keep the archive in an object store, install obstore."):
         from obstore.exceptions import BaseError
         from obstore.store import from_url
-    except ImportError as reason:
-        raise ExtraMissing(
-            "To keep the archive in an object store, install obstore.",
-            fix=install("objects"),
-            on_page="Ask the person who runs this server to install it.",
-        ) from reason
     try:
         return from_url(
             place,

@@ -13,8 +13,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from trivium.core.errors import BadSetting, ExtraMissing, install
+from trivium.core.errors import BadSetting
 from trivium.core.places import DatabaseAddress, LibraryPlace
+from trivium.core.plugins import needs
 from trivium.core.upkeep import Backup, Progress, Salvaged
 from trivium.ports import Backend, Blobs, Spool, Waiting
 from trivium.store.blobs import FolderBlobs
@@ -62,14 +63,8 @@ def open_backend(where: LibraryPlace, options: BackendOptions) -> Backend:
 
 
 def _open_postgres(where: DatabaseAddress, options: BackendOptions) -> Backend:
-    try:
+    with needs("postgres", "To keep a library in PostgreSQL, install psycopg."):
         from trivium.store.postgres.backend import PATIENCE, open_postgres
-    except ImportError as reason:
-        raise ExtraMissing(
-            "To keep a library in PostgreSQL, install psycopg.",
-            fix=install("postgres"),
-            on_page="Ask the person who runs this server to install the postgres extra.",
-        ) from reason
     from trivium.store.postgres.address import parse
 
     return open_postgres(parse(where), **_given(options, PATIENCE))

@@ -175,7 +175,7 @@ async def _page(
         "collections": [collection.name for collection in collections],
         "typed": {"url": {}, "folder": {}, **(typed or {})},
     }
-    return page(request, caller, "add.html", values, error=error)
+    return page(request, "add.html", values, error=error)
 
 
 def _folder(server: Server, folder: WatchedFolder) -> dict[str, Any]:

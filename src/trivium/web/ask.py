@@ -357,4 +357,4 @@ async def _page(
         "seconds": round(server.settings.ask_seconds),
         "longest": LONGEST_QUERY,
     }
-    return page(request, caller, "ask.html", values, error=error)
+    return page(request, "ask.html", values, error=error)

@@ -157,7 +157,7 @@ async def document(
     start, _, end = cited.partition("-")
     place = Place(passage, page_, (int(start), int(end)) if cited else None)
     view = await server.read(_look, server, id, caller.within(), origin, place, similar)
-    return page(request, caller, "document.html", {"view": view})
+    return page(request, "document.html", {"view": view})
 
 
 def _look(

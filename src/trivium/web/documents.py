@@ -91,7 +91,7 @@ async def documents(
         "slips": slips,
         "removed": removed,
     }
-    return page(request, caller, "documents.html", values, error=error)
+    return page(request, "documents.html", values, error=error)
 
 
 def _look(server: Server, within: Where, listed: Listed) -> tuple[list[Document], tuple[str, ...]]:

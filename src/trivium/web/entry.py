@@ -43,7 +43,7 @@ def _login(request: Request, server: Server, following: str, refused: str = "") 
         "refused": refused,
         "provider": server.provider.name if server.provider else "",
     }
-    return page(request, None, "login.html", values, status=401 if refused else 200)
+    return page(request, "login.html", values, status=401 if refused else 200)
 
 
 @router.post("/login")
@@ -123,7 +123,7 @@ async def done(request: Request, server: Here) -> Response:
         session=person.session,
     )
     answer = page(
-        request, None, "leading_on.html", {"next": back_to(unquote(following)), "did": "Signed in"}
+        request, "leading_on.html", {"next": back_to(unquote(following)), "did": "Signed in"}
     )
     _keep(answer, request, token)
     if len(person.id_token) <= _LONGEST_ID_TOKEN:
@@ -159,7 +159,7 @@ async def leave(request: Request, server: Here) -> Response:
         id_token = request.cookies.get(_ID_TOKEN, "")
         place = await server.fetching.run(server.provider.farewell, id_token)
         if place:  # from a page: a browser follows no form to another site (form-action)
-            answer = page(request, None, "leading_on.html", {"next": place, "did": "Signed out"})
+            answer = page(request, "leading_on.html", {"next": place, "did": "Signed out"})
     answer.delete_cookie(COOKIE, path="/")
     answer.delete_cookie(_ID_TOKEN, path="/logout")
     return answer

@@ -17,11 +17,11 @@ from trivium.evaluate.metrics import MAIN
 from trivium.evaluate.run import EVERY, FUSED, RERANKED, Evaluation, beside, evaluate, run_title
 from trivium.evaluate.saved import Comparison, ends_of
 from trivium.evaluate.synthetic import synthesise
-from trivium.http.asked import Here, Owner, Server
+from trivium.http.asked import OWNERS, Here, Server
 from trivium.web import judge
 from trivium.web.pages import PageRoute, page, query
 
-router = APIRouter(include_in_schema=False, route_class=PageRoute)
+router = APIRouter(include_in_schema=False, route_class=PageRoute, dependencies=OWNERS)
 
 WIDTH = 380  # of a chart: on a phone its letters keep their size
 SHOWN = 12  # queries in a table, of each side
@@ -48,9 +48,7 @@ class Chart:
 
 
 @router.get("/evaluate")
-async def sets(
-    request: Request, server: Here, caller: Owner, q: judge.Asked = "", name: Id = ""
-) -> Response:
+async def sets(request: Request, server: Here, q: judge.Asked = "", name: Id = "") -> Response:
     """List the sets; with a query, go on to judge it."""
     if q.strip() and name.strip():
         place = quote(name.strip(), safe="")
@@ -60,13 +58,12 @@ async def sets(
         collection.documents
         for collection in await server.read(server.library.documents.collections)
     )
-    return page(request, caller, "evaluate.html", {"sets": saved, "documents": documents})
+    return page(request, "evaluate.html", {"sets": saved, "documents": documents})
 
 
 @router.post("/evaluate/synthetic")
 async def make(
     server: Here,
-    caller: Owner,
     name: Annotated[str, Form(min_length=1, max_length=100)],
     count: Annotated[int, Form(ge=1, le=_MOST_MADE)] = 50,
 ) -> Response:
@@ -87,11 +84,11 @@ def _make(server: Server, name: str, count: int) -> None:
 
 @router.get("/evaluate/{name}")
 async def show(
-    request: Request, server: Here, caller: Owner, name: Name, run: Id = "", against: Id = ""
+    request: Request, server: Here, name: Name, run: Id = "", against: Id = ""
 ) -> Response:
     """A set with one of its runs (by default the newest), optionally compared with another."""
     values = await server.read(_shown, server.judged_sets, name, run, against)
-    return page(request, caller, "evaluated.html", values)
+    return page(request, "evaluated.html", values)
 
 
 def _shown(kept_sets: JudgedSets, name: str, run: str, against: str) -> dict[str, object]:
@@ -184,7 +181,7 @@ def _changes(comparison: Comparison) -> dict[str, object]:
 
 
 @router.post("/evaluate/{name}/run")
-async def run(server: Here, caller: Owner, name: Name) -> Response:
+async def run(server: Here, name: Name) -> Response:
     """Measure while the browser waits. A script uses /v1 instead, and shows progress."""
     id_ = await server.judging.run(_run, server, name)
     return RedirectResponse(f"/evaluate/{name}?{query({'run': id_})}", 303)

@@ -52,7 +52,7 @@ async def history(
 ) -> Response:
     """Every interpretation, and a comparison of two, by default the last two."""
     view = await server.read(_look, server, id, caller.within(), asked)
-    return page(request, caller, "history.html", {"view": view})
+    return page(request, "history.html", {"view": view})
 
 
 def _look(server: Server, id_: int, within: Where, diff: Diff) -> HistoryView:

@@ -12,13 +12,13 @@ from trivium.core.errors import EvaluationNotFound
 from trivium.core.results import Result
 from trivium.evaluate.judged_sets import JudgedSets
 from trivium.evaluate.judging import GRADES, named, pool
-from trivium.http.asked import Here, Owner, Server
+from trivium.http.asked import OWNERS, Here, Server
 from trivium.http.problems import PART
 from trivium.operations.searching import LONGEST_QUERY
 from trivium.web.found import Card, address_of, card_of, words_of
 from trivium.web.pages import PageRoute, page, query
 
-router = APIRouter(include_in_schema=False, route_class=PageRoute)
+router = APIRouter(include_in_schema=False, route_class=PageRoute, dependencies=OWNERS)
 
 SKIPPED = "skip"
 _SAID = {2: "Exactly right", 1: "Relevant", 0: "Not relevant"}
@@ -36,19 +36,16 @@ class Judged:
 
 
 @router.get("/evaluate/{name}/judge")
-async def show(
-    request: Request, server: Here, caller: Owner, name: Name, q: Asked = ""
-) -> Response:
+async def show(request: Request, server: Here, name: Name, q: Asked = "") -> Response:
     """The documents to judge for a query; without one, the queries so far."""
     values = await server.read(_shown, server, name, q.strip())
-    return page(request, caller, "judge.html", values)
+    return page(request, "judge.html", values)
 
 
 @router.post("/evaluate/{name}/judge")
 async def judge(
     request: Request,
     server: Here,
-    caller: Owner,
     name: Name,
     q: Annotated[str, Form(min_length=1, max_length=LONGEST_QUERY, pattern=r"\S")],
     document: Annotated[int, Form(ge=1, le=2**53)],
@@ -60,7 +57,7 @@ async def judge(
     if PART not in request.headers:
         return RedirectResponse(f"/evaluate/{name}/judge?{query({'q': q.strip()})}", 303)
     values = await server.read(_shown, server, name, q.strip())
-    return page(request, caller, "judge.html", values)
+    return page(request, "judge.html", values)
 
 
 def _judge(server: Server, name: str, text: str, document: int, grade: int | None) -> None:

@@ -69,7 +69,6 @@ def query(pairs: Mapping[str, object] | list[tuple[str, str]]) -> str:
 
 def page(
     request: Request,
-    caller: Caller | None,
     template: str,
     values: Mapping[str, object],
     *,
@@ -79,7 +78,7 @@ def page(
     """The page, or the blocks that the request names. Escapes every value. With an error, the page
     explains it above the form, which keeps what was typed."""
     made = _templates().get_template(template)
-    shown = {**_frame(request, caller), "error": error, **values}
+    shown = {**_frame(request), "error": error, **values}
     status = status_of(error) if error else status
     wanted = request.headers.get(PART, "").split()
     if not wanted:
@@ -95,8 +94,9 @@ def fragment(template: str, values: Mapping[str, object]) -> str:
     return _templates().get_template(template).render(values)
 
 
-def _frame(request: Request, caller: Caller | None) -> dict[str, object]:
+def _frame(request: Request) -> dict[str, object]:
     """The values every page's frame needs."""
+    caller: Caller | None = getattr(request.state, "caller", None)
     theme = request.cookies.get(THEME, "")
     rights = caller.rights if caller else frozenset()
     return {
@@ -136,9 +136,8 @@ def failed(request: Request, error: TriviumError) -> Response:
             answer.delete_cookie(COOKIE, path="/")
         return answer
     status = status_of(error)
-    caller = getattr(request.state, "caller", None)
     if whole:
-        return page(request, caller, "error.html", {"status": status}, error=error)
+        return page(request, "error.html", {"status": status}, error=error)
     text = _templates().get_template("base.html")
     context = text.new_context({"error": error})
     return HTMLResponse("".join(text.blocks["alert"](context)), status, headers=_HEADERS)

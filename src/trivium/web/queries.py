@@ -7,29 +7,26 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
 
-from trivium.core.access import Caller
 from trivium.core.errors import InputError
 from trivium.core.queries import Asked, LogPage
-from trivium.http.asked import Here, Owner, Server
+from trivium.http.asked import OWNERS, Here, Server
 from trivium.library.queries import SLOW_MS
 from trivium.operations.searching import LONGEST_QUERY
 from trivium.web.pages import PageRoute, page
 
-router = APIRouter(include_in_schema=False, route_class=PageRoute)
+router = APIRouter(include_in_schema=False, route_class=PageRoute, dependencies=OWNERS)
 
 _SHOWN = 50  # of each list
 AGES = {"": "everything", "30d": "older than 30 days", "7d": "older than 7 days"}
 
 
 @router.get("/settings/queries")
-async def show(request: Request, server: Here, caller: Owner) -> Response:
-    return await _page(request, server, caller)
+async def show(request: Request, server: Here) -> Response:
+    return await _page(request, server)
 
 
 @router.post("/settings/queries/delete")
-async def delete(
-    server: Here, caller: Owner, age: Annotated[str, Form(pattern="^(30d|7d|)$")] = ""
-) -> Response:
+async def delete(server: Here, age: Annotated[str, Form(pattern="^(30d|7d|)$")] = "") -> Response:
     await server.read(server.library.queries.forget, age)
     return RedirectResponse("/settings/queries", 303)
 
@@ -38,7 +35,6 @@ async def delete(
 async def add_alert(
     request: Request,
     server: Here,
-    caller: Owner,
     q: Annotated[str, Form(max_length=LONGEST_QUERY)] = "",
     webhook: Annotated[str, Form(max_length=2000)] = "",
 ) -> Response:
@@ -46,14 +42,12 @@ async def add_alert(
         await server.read(server.library.alerts.add, q.strip(), webhook=webhook.strip())
     except InputError as error:
         typed = {"q": q, "webhook": webhook}
-        return await _page(request, server, caller, error, typed)
+        return await _page(request, server, error, typed)
     return RedirectResponse("/settings/queries#alerts", 303)
 
 
 @router.post("/settings/alerts/remove")
-async def remove_alert(
-    server: Here, caller: Owner, alert: Annotated[str, Form(max_length=50)]
-) -> Response:
+async def remove_alert(server: Here, alert: Annotated[str, Form(max_length=50)]) -> Response:
     await server.read(server.library.alerts.remove, alert)
     return RedirectResponse("/settings/queries#alerts", 303)
 
@@ -61,7 +55,6 @@ async def remove_alert(
 async def _page(
     request: Request,
     server: Server,
-    caller: Caller,
     error: InputError | None = None,
     typed: dict[str, str] | None = None,
 ) -> Response:
@@ -83,4 +76,4 @@ async def _page(
         "ages": AGES,
         "longest": LONGEST_QUERY,
     }
-    return page(request, caller, "queries.html", values, error=error)
+    return page(request, "queries.html", values, error=error)

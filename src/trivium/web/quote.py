@@ -7,7 +7,6 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from starlette.responses import Response
 
-from trivium.core.access import Caller
 from trivium.core.answers import Quotation
 from trivium.core.errors import InputError
 from trivium.http.asked import Here, Reader
@@ -19,7 +18,7 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 @router.get("/quote")
 async def show(request: Request, caller: Reader) -> Response:
-    return _page(request, caller)
+    return _page(request)
 
 
 @router.post("/quote")
@@ -32,16 +31,15 @@ async def find(
     try:
         quotation = await server.read(server.library.quote, text, within=caller.within())
     except InputError as error:
-        return _page(request, caller, text, error=error)
-    return _page(request, caller, text, quotation)
+        return _page(request, text, error=error)
+    return _page(request, text, quotation)
 
 
 def _page(
     request: Request,
-    caller: Caller,
     text: str = "",
     quotation: Quotation | None = None,
     error: InputError | None = None,
 ) -> Response:
     values = {"text": text, "found": quotation, "longest": LONGEST_QUOTE}
-    return page(request, caller, "quote.html", values, error=error)
+    return page(request, "quote.html", values, error=error)

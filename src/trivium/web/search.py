@@ -170,16 +170,16 @@ async def search(request: Request, server: Here, caller: Reader) -> Response:
         if PART in request.headers:  # a script keeps the page that it is on
             raise
         view = await server.read(_unsearched, server, state, caller.within())
-        return page(request, caller, "search.html", {"view": view, "state": state}, error=error)
+        return page(request, "search.html", {"view": view, "state": state}, error=error)
     except ServingError as error:
         shown = DeadlinePassed(_PREPARING, fix=_LATER) if _is_late(error, state) else error
         if PART in request.headers:
             raise shown from error
         view = SearchView(state, Granularity(server.settings.search_by), [], note="Not searched.")
-        return page(request, caller, "search.html", {"view": view, "state": state}, error=shown)
+        return page(request, "search.html", {"view": view, "state": state}, error=shown)
     if view.results is not None and not is_foreign(request):
         server.searched(view.results, caller)
-    return page(request, caller, "search.html", {"view": view, "state": state})
+    return page(request, "search.html", {"view": view, "state": state})
 
 
 _PREPARING = "Trivium is still preparing the documents of that day."

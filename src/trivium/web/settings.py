@@ -11,14 +11,14 @@ from starlette.responses import RedirectResponse, Response
 from trivium import __version__
 from trivium.chunk.choose import STRATEGIES
 from trivium.config import Effective, SettingAnswer, config_file, listed
-from trivium.core.access import MOST_OF_QUOTA, Caller, Quota, Right
+from trivium.core.access import MOST_OF_QUOTA, Quota, Right
 from trivium.core.errors import BadSetting, InputError, TriviumError
-from trivium.http.asked import Here, Owner, Server
+from trivium.http.asked import OWNERS, Here, Server
 from trivium.http.routes.tokens import tokens_with_use
 from trivium.operations.searching import MOST_NAMES
 from trivium.web.pages import PageRoute, page
 
-router = APIRouter(include_in_schema=False, route_class=PageRoute)
+router = APIRouter(include_in_schema=False, route_class=PageRoute, dependencies=OWNERS)
 
 # What people want to set, and how the names of its settings begin.
 GROUPS = {
@@ -40,7 +40,6 @@ _Names = Annotated[list[str] | None, Form(max_length=MOST_NAMES)]
 async def settings(
     request: Request,
     server: Here,
-    caller: Owner,
     find: Annotated[str, Query(max_length=200)] = "",
     changed: bool = False,
 ) -> Response:
@@ -63,7 +62,7 @@ async def settings(
         "library": server.library.backend.folder,
         "version": __version__,
     }
-    return page(request, caller, "settings.html", values)
+    return page(request, "settings.html", values)
 
 
 def _speaks_of(setting: SettingAnswer, words: Sequence[str]) -> bool:
@@ -72,15 +71,14 @@ def _speaks_of(setting: SettingAnswer, words: Sequence[str]) -> bool:
 
 
 @router.get("/settings/tokens")
-async def tokens(request: Request, server: Here, caller: Owner) -> Response:
-    return await _tokens(request, server, caller)
+async def tokens(request: Request, server: Here) -> Response:
+    return await _tokens(request, server)
 
 
 @router.post("/settings/tokens")
 async def create_token(
     request: Request,
     server: Here,
-    caller: Owner,
     name: _Text = "",
     audiences: Annotated[str, Form(max_length=2000)] = "",
     every: Annotated[bool, Form()] = False,
@@ -111,14 +109,12 @@ async def create_token(
         typed = {"name": name, "audiences": audiences, "every": every, "expires": expires}
         typed |= {"collection": collection or (), "right": right or ()}
         typed |= {"documents": documents, "bytes": bytes, "searches": searches}
-        return await _tokens(request, server, caller, error=error, typed=typed)
-    return await _tokens(request, server, caller, made=(token.name or token.id, text))
+        return await _tokens(request, server, error=error, typed=typed)
+    return await _tokens(request, server, made=(token.name or token.id, text))
 
 
 @router.post("/settings/tokens/revoke")
-async def revoke(
-    server: Here, caller: Owner, token: Annotated[str, Form(max_length=50)]
-) -> Response:
+async def revoke(server: Here, token: Annotated[str, Form(max_length=50)]) -> Response:
     await server.read(server.library.tokens.revoke, token)
     return RedirectResponse("/settings/tokens", 303)
 
@@ -126,7 +122,6 @@ async def revoke(
 async def _tokens(
     request: Request,
     server: Server,
-    caller: Caller,
     *,
     made: tuple[str, str] | None = None,
     error: TriviumError | None = None,
@@ -143,11 +138,11 @@ async def _tokens(
         "open_to_all": server.callers.open_to_all,
         "made": made,
     }
-    return page(request, caller, "tokens.html", values, error=error)
+    return page(request, "tokens.html", values, error=error)
 
 
 @router.get("/settings/collections")
-async def collections(request: Request, server: Here, caller: Owner) -> Response:
+async def collections(request: Request, server: Here) -> Response:
     values = {
         "collections": await server.read(server.library.documents.collections),
         "used": (await server.read(server.library.quotas.used))[1],
@@ -155,13 +150,12 @@ async def collections(request: Request, server: Here, caller: Owner) -> Response
         "strategies": STRATEGIES,
         "otherwise": server.settings.chunk_strategy,
     }
-    return page(request, caller, "collections.html", values)
+    return page(request, "collections.html", values)
 
 
 @router.post("/settings/collections")
 async def set_chunker(
     server: Here,
-    caller: Owner,
     collection: Annotated[str, Form(min_length=1, max_length=200, pattern=r"\S")],
     chunker: _Text,
 ) -> Response:

@@ -9,17 +9,16 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
 
-from trivium.core.access import Caller
 from trivium.core.errors import TriviumError
 from trivium.core.pace import time_left
 from trivium.core.work import KeptSource
-from trivium.http.asked import Here, Owner, Server
+from trivium.http.asked import OWNERS, Here, Server
 from trivium.http.routes.sync import LONGEST_WAIT
 from trivium.library.sync import Checked, Verified, period_of, seconds_of
 from trivium.sources import kinds
 from trivium.web.pages import PageRoute, page
 
-router = APIRouter(include_in_schema=False, route_class=PageRoute)
+router = APIRouter(include_in_schema=False, route_class=PageRoute, dependencies=OWNERS)
 
 SHOWN = 50  # failures and differences of a source
 _PLACE = "/settings/sources"
@@ -28,15 +27,14 @@ Short = Annotated[str, Form(max_length=200)]
 
 
 @router.get(_PLACE)
-async def show(request: Request, server: Here, caller: Owner) -> Response:
-    return await _page(request, server, caller)
+async def show(request: Request, server: Here) -> Response:
+    return await _page(request, server)
 
 
 @router.post(_PLACE)
 async def add(
     request: Request,
     server: Here,
-    caller: Owner,
     kind: Annotated[str, Form(min_length=1, max_length=64)],
     name: Short = "",
     collection: Short = "",
@@ -68,17 +66,16 @@ def _named(filled: Mapping[str, str], begin: str) -> dict[str, str]:
 async def steer(
     request: Request,
     server: Here,
-    caller: Owner,
     source: Name,
     act: Annotated[str, Form(pattern="^(run|full|pause|resume|remove|verify|check)$")],
 ) -> Response:
     sync = server.library.sync
     if act == "verify":
         verified = await server.read(sync.verify, source, longest_wait=LONGEST_WAIT)
-        return await _page(request, server, caller, verified=verified)
+        return await _page(request, server, verified=verified)
     if act == "check":
         checked = await server.read(lambda: sync.check(sync.get(source)))
-        return await _page(request, server, caller, checked=checked)
+        return await _page(request, server, checked=checked)
     acts: dict[str, Callable[[], object]] = {
         "run": partial(sync.ask, source),
         "full": partial(sync.ask, source, full=True),
@@ -93,7 +90,6 @@ async def steer(
 async def _page(
     request: Request,
     server: Server,
-    caller: Caller,
     *,
     verified: Verified | None = None,
     checked: Checked | None = None,
@@ -127,4 +123,4 @@ async def _page(
         "checked": checked,
         "shown": SHOWN,
     }
-    return page(request, caller, "sources.html", values)
+    return page(request, "sources.html", values)

@@ -22,14 +22,14 @@ from trivium.http.answers import (
     SetsAnswer,
     WholeRunAnswer,
 )
-from trivium.http.asked import Here, Owner, Server
+from trivium.http.asked import OWNERS, Here, Server
 from trivium.http.routing import Routes
 from trivium.http.streaming import LONGEST_SECONDS, Tell, described, stream
 from trivium.library import Library
 from trivium.operations.listing import CompareRuns, ListJudgments
 from trivium.operations.managing import GenerateEvaluation, Judge, RunEvaluation
 
-router = Routes(prefix="/v1", tags=["evaluations"])
+router = Routes(prefix="/v1", tags=["evaluations"], dependencies=OWNERS)
 
 _OFTEN = 0.1  # seconds between two events about progress
 Name = Annotated[str, Path(min_length=1, max_length=100)]
@@ -37,13 +37,13 @@ RunId = Annotated[str, Path(min_length=1, max_length=100)]
 
 
 @router.get("/evaluations")
-async def list_evaluations(server: Here, caller: Owner) -> SetsAnswer:
+async def list_evaluations(server: Here) -> SetsAnswer:
     judged_sets = await server.read(server.judged_sets.all)
     return SetsAnswer(judged_sets)
 
 
 @router.post("/evaluations", status_code=201)
-async def generate_evaluation(server: Here, caller: Owner, body: GenerateEvaluation) -> JudgedSet:
+async def generate_evaluation(server: Here, body: GenerateEvaluation) -> JudgedSet:
     """Generate a set of queries from the documents; no person asks or judges them."""
     return await server.judging.run(_make_up, server, body)
 
@@ -54,7 +54,7 @@ def _make_up(server: Server, body: GenerateEvaluation) -> JudgedSet:
 
 
 @router.get("/evaluations/{name}/runs")
-async def list_runs(server: Here, caller: Owner, name: Name) -> RunsAnswer:
+async def list_runs(server: Here, name: Name) -> RunsAnswer:
     saved_runs = await server.read(server.judged_sets.runs, name)
     return RunsAnswer([RunAnswer(run.id, EvaluationAnswer.of(run.found)) for run in saved_runs])
 
@@ -68,7 +68,7 @@ async def list_runs(server: Here, caller: Owner, name: Name) -> RunsAnswer:
     ),
 )
 async def run_evaluation(
-    server: Here, caller: Owner, request: Request, name: Name, body: RunEvaluation
+    server: Here, request: Request, name: Name, body: RunEvaluation
 ) -> StreamingResponse:
     """Measure each signal, the fused and the reranked results on a set, and save the run."""
     judged = server.judged_sets
@@ -103,29 +103,25 @@ class _Progress:
 
 
 @router.get("/evaluations/{name}/runs/{run}")
-async def show_run(server: Here, caller: Owner, name: Name, run: RunId) -> WholeRunAnswer:
+async def show_run(server: Here, name: Name, run: RunId) -> WholeRunAnswer:
     saved_run = await server.read(server.judged_sets.run, name, run)
     return WholeRunAnswer(saved_run.id, WholeEvaluation.of(saved_run.found))
 
 
 @router.get("/evaluations/{name}/compare")
-async def compare_runs(
-    server: Here, caller: Owner, name: Name, asked: CompareRuns
-) -> WholeComparison:
+async def compare_runs(server: Here, name: Name, asked: CompareRuns) -> WholeComparison:
     """Compare two saved evaluations, and say whether the difference may be chance."""
     comparison = await server.read(server.judged_sets.compared, name, asked.run, asked.against)
     return WholeComparison.of(comparison)
 
 
 @router.get("/evaluations/{name}/judgments")
-async def list_judgments(
-    server: Here, caller: Owner, name: Name, asked: ListJudgments
-) -> JudgmentsAnswer:
+async def list_judgments(server: Here, name: Name, asked: ListJudgments) -> JudgmentsAnswer:
     return await server.read(_judged, server, name, asked.query)
 
 
 @router.post("/evaluations/{name}/judgments")
-async def judge(server: Here, caller: Owner, name: Name, body: Judge) -> JudgmentsAnswer:
+async def judge(server: Here, name: Name, body: Judge) -> JudgmentsAnswer:
     """Judge how relevant a document is to a query; the first judgment creates the set."""
     return await server.read(_judge, server, name, body)
 

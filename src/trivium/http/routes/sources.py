@@ -10,21 +10,21 @@ from fastapi import Path
 
 from trivium.core.work import WatchedFolder
 from trivium.http.answers import ForgottenSourceAnswer, SourceAnswer, SourcesAnswer
-from trivium.http.asked import Here, Owner, Server
+from trivium.http.asked import OWNERS, Here, Server
 from trivium.http.routing import Routes
 from trivium.operations.adding import WatchFolder
 
-router = Routes(prefix="/v1", tags=["sources"])
+router = Routes(prefix="/v1", tags=["sources"], dependencies=OWNERS)
 
 
 @router.get("/sources")
-async def list_folders(server: Here, caller: Owner) -> SourcesAnswer:
+async def list_folders(server: Here) -> SourcesAnswer:
     folders = await server.read(server.library.folders.all)
     return SourcesAnswer([_told(server, folder) for folder in folders])
 
 
 @router.post("/sources", status_code=201)
-async def watch_folder(server: Here, caller: Owner, body: WatchFolder) -> SourceAnswer:
+async def watch_folder(server: Here, body: WatchFolder) -> SourceAnswer:
     """Watch a folder on the server's machine: the server adds its files and keeps up as they
     change."""
     folder = await server.read(
@@ -40,7 +40,7 @@ async def watch_folder(server: Here, caller: Owner, body: WatchFolder) -> Source
 
 @router.delete("/sources/{id}")
 async def unwatch_folder(
-    server: Here, caller: Owner, id: Annotated[str, Path(min_length=1, max_length=50)]
+    server: Here, id: Annotated[str, Path(min_length=1, max_length=50)]
 ) -> ForgottenSourceAnswer:
     """Stop watching a folder. Its documents stay."""
     await server.read(server.library.folders.remove, id)

@@ -9,15 +9,15 @@ from fastapi import Path
 from trivium.core.access import AccessToken, Quota
 from trivium.core.shapes import TokenAnswer
 from trivium.http.answers import Answered, NewTokenAnswer, RevokedAnswer, TokensAnswer
-from trivium.http.asked import Here, Owner, Server
+from trivium.http.asked import OWNERS, Here, Server
 from trivium.http.routing import Routes
 from trivium.operations.managing import CreateToken
 
-router = Routes(prefix="/v1", tags=["tokens"])
+router = Routes(prefix="/v1", tags=["tokens"], dependencies=OWNERS)
 
 
 @router.get("/tokens")
-async def list_tokens(server: Here, caller: Owner) -> TokensAnswer:
+async def list_tokens(server: Here) -> TokensAnswer:
     """List tokens and what each may see and do. The secrets are not stored."""
     rows = await server.read(tokens_with_use, server)
     answers = [TokenAnswer.of(token, quota, use) for token, quota, use in rows]
@@ -30,7 +30,7 @@ def tokens_with_use(server: Server) -> list[tuple[AccessToken, Quota, dict[str, 
 
 
 @router.post("/tokens", response_model=NewTokenAnswer, status_code=201)
-async def create_token(server: Here, caller: Owner, body: CreateToken) -> Answered:
+async def create_token(server: Here, body: CreateToken) -> Answered:
     """Create a token. Only this answer contains its secret."""
     created, text = await server.read(
         server.library.tokens.create,
@@ -47,7 +47,7 @@ async def create_token(server: Here, caller: Owner, body: CreateToken) -> Answer
 
 @router.delete("/tokens/{id}")
 async def revoke_token(
-    server: Here, caller: Owner, id: Annotated[str, Path(min_length=1, max_length=50)]
+    server: Here, id: Annotated[str, Path(min_length=1, max_length=50)]
 ) -> RevokedAnswer:
     """Revoke a token: every process refuses it from the next request on."""
     await server.read(server.library.tokens.revoke, id)

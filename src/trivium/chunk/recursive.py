@@ -302,16 +302,24 @@ class RecursiveChunker:
         finders = (boundaries.lines, boundaries.sentences, boundaries.words)
         for find in finders[: 1 if is_row else 2 + inside]:
             used = 0
-            chosen = len(content)
+            chosen = last = len(content)
             for position in reversed(find(content)):
-                used += self._tokens.count(content[position:chosen])
+                used += self._tokens.count(content[position:last])
                 if used > room:
                     break
-                chosen = position
+                last = position
+                if not _is_below_label(content, position):
+                    chosen = position
             chosen = _trim(content, chosen, len(content))[0]
             if least <= self._tokens.count(content[chosen:]) <= room:
                 return window + chosen
         return own
+
+
+def _is_below_label(text: str, position: int) -> bool:
+    """Whether the row of a table that begins here stands under a line that names it."""
+    above = text[:position].removesuffix("\n").rpartition("\n")[2]
+    return bool(above.strip()) and " | " not in above and " | " in text[position:].split("\n", 1)[0]
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:

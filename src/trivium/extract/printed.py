@@ -16,7 +16,8 @@ from trivium.core.types import ElementKind
 from trivium.extract.divisions import CONTENTS, CONTINUED, DIVISION, division_levels
 from trivium.extract.headers import names_of
 
-MAX_WORDS = 30  # of a heading: a risk of a report may take two lines
+MAX_WORDS = 30  # of a heading
+MAX_SENTENCE = 60  # words of a bold sentence that is one: a risk of a report may take three lines
 MAX_ITALIC = 12  # words; longer ones are notes
 LARGER = 1.08  # of the body's size
 MAX_HEAD = 120  # characters of a running head
@@ -28,6 +29,7 @@ STACK = 4  # headings without text between them: a cover, or names under a lette
 DEEPEST = 5  # levels below a division
 _NUMBERS = re.compile(r"\d+|\b[ivxl]+\b")
 _END = re.compile(r"[.!?:;…][\"”’)\]]*$")
+_INNER_END = re.compile(r"[a-z]{3}[.!?] [A-Z]")
 _SEPARATORS = (".", ":", "—", "–", "-")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _MARK = re.compile(r"\((?:\d{1,2}|[a-z])\)|[*†‡]{1,3}")  # of a note
@@ -188,7 +190,7 @@ def _is_heading(blocks: list[Block], at: int, body: Look) -> bool:
         return False
     words = text.count(" ") + 1
     if (
-        words > MAX_WORDS
+        words > (MAX_SENTENCE if look.bold and _is_sentence(text) else MAX_WORDS)
         or not _LETTERS.search(text)
         or not (text[0].isupper() or text[0].isdigit())
     ):
@@ -207,6 +209,10 @@ def _is_heading(blocks: list[Block], at: int, body: Look) -> bool:
     distinct = look.italic or look.underlined or (look.capitals and " " in text)
     distinct = distinct or (look.coloured and not body.coloured)
     return distinct and words <= MAX_ITALIC and text[-1] not in ".:" and below[0].look != look
+
+
+def _is_sentence(text: str) -> bool:
+    return text[-1] in ".?!" and _INNER_END.search(text) is None
 
 
 def _is_titled(text: str, below: str) -> bool:

@@ -284,6 +284,18 @@ def test_a_label_goes_with_the_rows_below_it() -> None:
     assert not any(chunk.text.endswith("Towns") for chunk in drafts)
 
 
+def test_what_is_repeated_of_a_table_does_not_begin_behind_a_label() -> None:
+    """Rows of a table of Procter's stood in two chunks, in the second without their label."""
+    rows = "– | Gains\n– | 2023 | 2022\nHedges of investments abroad in all towns of the north\n"
+    rows += "Exchange contracts of the shops | 285 | 300\n\n"
+    before, after = f"{SENTENCE * 8}\n\n", f"{SENTENCE}\n\n{SENTENCE * 14}"
+    table = Element("table", len(before), len(before + rows) - 2, header="– | Gains 2023")
+    extraction = Extraction(before + rows + after, (table,), "", "text/html")
+    for size in range(160, 400, 20):
+        for chunk in RecursiveChunker(TOKENS, size, size // 4, 20).chunk(extraction):
+            assert not chunk.text.startswith("Exchange"), size
+
+
 def test_a_sentence_that_is_too_long_is_cut_between_its_clauses() -> None:
     clause = "any debt that a person owes to another on the day of the sale and has not paid; "
     chunks = RecursiveChunker(TOKENS).chunk(plain("Debt means " + clause * 40))

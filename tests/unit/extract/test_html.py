@@ -217,6 +217,15 @@ def test_what_stands_behind_the_last_item_is_not_below_it(notes: str, path: int)
     assert len(note.headings) == path
 
 
+def test_a_long_risk_in_bold_is_a_heading_and_two_bold_sentences_are_none() -> None:
+    risk = "Sales of many of our boats, or " + "the belief of others in the trade that " * 5
+    risk += "they may come, may make each boat cheaper."
+    notice = f"{risk} {risk}"
+    result = _report([f"<p><b>{text}</b></p><p>{_TEXT}</p>" for text in (risk, notice)]
+                     + [f"<p>{_TEXT * 9}</p>"])  # fmt: skip
+    assert [text for kind, text in pieces(result) if kind == "heading"] == [risk]
+
+
 def test_a_division_and_its_title_in_two_paragraphs_are_one_heading() -> None:
     titled = list(enumerate(("Wood", "Paint", "Tools"), 1))
     pages = [f"<p><b>Item {n}.</b></p><p><b>{title}</b></p><p>{_TEXT}</p>" for n, title in titled]

@@ -560,6 +560,8 @@ def test_the_company_stands_beside_its_caption_or_behind_a_cover() -> None:
     form.put(200, 140, "(Exact name of registrant as specified in its charter)")
     form.put(72, 180, PROSE)
     assert read(cover, form).title == "Quay Stores, FORM 10-K, January 31, 2023"
+    own = {"Title": "10K Doc & Exhibits-2023-03-03"}  # JPMorgan's; Adobe's was "ADBE 10K FY21"
+    assert read(form, info=own).title == "Quay Stores, FORM 10-K, January 31, 2023"
 
 
 def test_a_font_that_is_turned_twice_stands_upright() -> None:

@@ -33,7 +33,8 @@ _FORMS = (
     "form report annual quarterly interim current half-year yearly statement statements "
     "schedule amendment registration prospectus proxy filing notice letter memo memorandum "
     "invoice receipt agenda minutes presentation slides draft confidential final version "
-    "copy document submission contents part item section page pursuant act united states "
+    "copy document documents incorporated reference submission contents part item section page "
+    "pursuant act united states "
     "securities exchange commission washington d.c government department ministry fiscal "
     "year quarter period ended month and or of the for to a an in on by with from under its"
     " no number file financial consolidated geschäftsbericht jahresbericht bericht rechnung"
@@ -117,7 +118,10 @@ def identify(lines: list[Line], printed: str, declared: str) -> str:
     known = declared if is_title(declared) and not is_generic(declared) else ""
     printed = printed if names(printed) else ""
     page = first_page(lines)[:60]
-    entity = _captioned(page) or _largest_company(page)
+    captioned = _captioned(page)
+    entity = captioned or _largest_company(page)
+    if captioned and captioned.split()[0].casefold() not in known.casefold():
+        known = ""  # the file's own title names nobody: "10Q Doc & Exhibits-2022-08-03"
     is_name = bare(printed) == bare(entity) or _COMPANY.search(printed)
     if printed and not is_generic(printed) and not is_name:
         return printed

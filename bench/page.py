@@ -34,7 +34,10 @@ from trivium.config import load
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSERS = (
+    *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"),
+    "chromium-headless-shell",
+)
 _WARM = 5  # queries before any is counted
 _PAINTED = """() => new Promise((told) => {
   const look = () => {

@@ -26,7 +26,7 @@ from tests.browser.looking import ROOT, SCREENSHOTS, Watched
 from tests.once import add_samples, made_once
 
 PATIENCE = 240.0  # seconds: for a machine that is busy with other things
-# The same engine without windows takes a third of the processor time: 5.6 s instead of 14 for 30 pages.
+# The same engine without windows: 5.6 s of processor time instead of 14 for 30 small pages.
 NAMES = ("chromium-headless-shell", *BROWSERS)
 expect.set_options(timeout=PATIENCE * 1000 / 4)
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}

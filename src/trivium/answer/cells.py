@@ -27,6 +27,7 @@ BESIDE = 0.75  # and of a name that only the text beside the table says
 # The share of a question's terms, by weight, that labels, headings and caption must say together.
 LEAST_SAID = 0.75
 LEAST_LIKE = 0.6  # from this likeness on, a column's name says a term in another word
+MOST_IN_ROW = 4  # cells of a row that is an answer as a whole
 MOST_SUMMANDS = 8  # that a sum shows one by one
 _ASIDE = re.compile(r"\([^)]*\)")
 _LEADS = re.compile(r"[-–(+]?[$€£]?\d")
@@ -35,7 +36,7 @@ _UNSCALED = re.compile(r"\bper[ -]\w+|percent|%|\bshare\b|\bratio\b|\bnumber of\
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TableAnswer:
     """A cell, or several, that answer a question."""
 
     text: str  # row, column, value and unit
@@ -128,7 +129,7 @@ class Read:
         read = bag(cell, self.passage.language)
         return {term for term in self.question.terms if _says(read, term)}
 
-    def cells(self) -> list[Found]:
+    def cells(self) -> list[TableAnswer]:
         everywhere = [set().union(*row) for row in self.rows]
         common = set.intersection(*everywhere) if len(everywhere) > 1 else set()
         found = []
@@ -141,7 +142,7 @@ class Read:
 
     def _cell(
         self, row: Row, said: Sequence[set[Term]], at: int, value: str, common: set[Term]
-    ) -> Found | None:
+    ) -> TableAnswer | None:
         question = self.question
         if value in EMPTY or not _fits(question, value):
             return None
@@ -178,7 +179,7 @@ class Read:
         named = _precision(self.table.name(at), question, self.passage.language, by_name)
         fit = covered * (0.6 + 0.4 * exact) * (0.75 + 0.25 * named)
         text = self._value(row, at)
-        return Found(self._told(row, label, at), text, covered, fit, self.passage)
+        return TableAnswer(self._told(row, label, at), text, covered, fit, self.passage)
 
     def _is_only_value(self, row: Row, at: int) -> bool:
         """Whether no other figure, or time, in the row could be confused with it."""
@@ -208,7 +209,7 @@ class Read:
         )
         return f"{value} {self.table.scale}" if is_scaled else value
 
-    def column(self) -> Found | None:
+    def column(self) -> TableAnswer | None:
         """The values of the column that the question names, in all rows, or in those that say the
         rest of it. "Which site makes no lamps" asks for the rows with nothing in that column."""
         question = self.question
@@ -218,7 +219,7 @@ class Read:
             for t in question.terms
             if bag(word, self.passage.language).says(t)
         }
-        best: Found | None = None
+        best: TableAnswer | None = None
         for at, by_name in enumerate(self.names):
             first = next((term for term in question.terms if not term.figure), None)
             if question.sums:
@@ -251,12 +252,12 @@ class Read:
             elif not question.sums:
                 values = list(dict.fromkeys(values))
                 text = f"{self.table.name(at)}: {'; '.join(values)}"
-                best = Found(text, "; ".join(values), covered, covered, self.passage)
+                best = TableAnswer(text, "; ".join(values), covered, covered, self.passage)
         return best
 
     def _sum(
         self, rows: Sequence[Row], at: int, filters: set[Term], covered: float
-    ) -> Found | None:
+    ) -> TableAnswer | None:
         """What some rows add up to, with every summand."""
         cells = [row.cell(at) for row in rows if _is_no_sum(row.cell(0))]
         numbers = [_number(cell) for cell in cells]
@@ -268,12 +269,35 @@ class Read:
         total = f"{fsum(numbers):,.{places}f}" if len(cells) > 1 else cells[0]
         text = f"{' + '.join(cells)} = {total}" if len(cells) > 1 else total
         text = text if len(cells) <= MOST_SUMMANDS else f"{total} ({len(cells)} rows)"
-        return Found(f"{named}: {text}", total, covered, covered, self.passage)
+        return TableAnswer(f"{named}: {text}", total, covered, covered, self.passage)
 
-    def most(self) -> Found | None:
+    def row(self) -> TableAnswer | None:
+        """The whole row that the question names, and no column of it: "What does E4 mean?"."""
+        question, language = self.question, self.passage.language
+        named = [
+            at
+            for at, said in enumerate(self.rows)
+            if said[0] and _precision(self.table.rows[at].cell(0), question, language) == 1.0
+        ]
+        if len(named) != 1 or not 1 < len(self.table.rows[named[0]].cells) <= MOST_IN_ROW:
+            return None
+        row, said = self.table.rows[named[0]], set().union(*self.rows[named[0]])
+        shares = {t: 1.0 if t in said else self.around.get(t, 0.0) for t in question.terms}
+        covered = sum(term.weight * share for term, share in shares.items()) / question.whole
+        if covered < LEAST_SAID or any(term.firm and not share for term, share in shares.items()):
+            return None
+        values = [
+            f"{self.table.name(at)}: {cell}" if self.table.name(at) else cell
+            for at, cell in enumerate(row.cells)
+            if at and cell not in EMPTY
+        ]
+        text = f"{row.cell(0)}, {'; '.join(values)}"
+        return TableAnswer(text, "; ".join(row.cells[1:]), covered, covered, self.passage)
+
+    def most(self) -> TableAnswer | None:
         """The row with the most, or the least, in the column that the question names."""
         question = self.question
-        best: Found | None = None
+        best: TableAnswer | None = None
         for at, by_name in enumerate(self.names):
             if not at or not by_name:
                 continue
@@ -300,7 +324,7 @@ class Read:
             text = f"{self._told(row, row.cell(0), at)}, the {rank} of {len(rows)}"
             fit = covered * (0.8 + 0.2 * named)
             if best is None or fit > best.fit:
-                best = Found(text, row.cell(0), covered, fit, self.passage)
+                best = TableAnswer(text, row.cell(0), covered, fit, self.passage)
         return best
 
 

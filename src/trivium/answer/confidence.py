@@ -33,17 +33,24 @@ LEAST_SURE, LEAST_SURE_READ = 0.25, 0.35
 SURELY_READ, NEAR_ENOUGH = 0.5, 0.25  # the chance by the reader alone, and the nearness for it
 
 
-def confidence(evidence: Evidence) -> float:
-    """0 to 1. What the reader is sure of is at least as sure as that."""
+def likelihood(evidence: Evidence) -> float:
+    """0 to 1, by all signs together: of two sentences that are sure, the likelier one answers."""
     constant, weights = (UNREAD, WEIGHTS) if evidence.read is None else (READ, WEIGHTS_READ)
     pairs = zip(weights, signs(evidence), strict=True)
-    by_signs = 1 / (1 + exp(-constant - sum(weight * value for weight, value in pairs)))
+    return 1 / (1 + exp(-constant - sum(weight * value for weight, value in pairs)))
+
+
+def confidence(evidence: Evidence) -> float:
+    """0 to 1. What the reader is sure of is at least as sure as that."""
+    by_signs = likelihood(evidence)
     return max(by_signs, evidence.read or 0.0) if is_read(evidence) else by_signs
 
 
 def is_read(evidence: Evidence) -> bool:
-    """Whether the reader is sure, of a sentence that is about what was asked."""
-    return (evidence.read or 0.0) >= SURELY_READ and evidence.near >= NEAR_ENOUGH
+    """Whether the reader is sure, of a sentence that is about what was asked, and says part
+    of it."""
+    is_about = evidence.near >= NEAR_ENOUGH and evidence.own > 0
+    return is_about and (evidence.read or 0.0) >= SURELY_READ
 
 
 def signs(evidence: Evidence) -> tuple[float, ...]:

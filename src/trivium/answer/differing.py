@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from trivium.answer.candidates import Candidate, Picked, lead_of, name_of_file
-from trivium.answer.cells import Found
+from trivium.answer.cells import TableAnswer
 from trivium.answer.passages import Passage
 from trivium.answer.question import Question, bag
 from trivium.answer.structure import sentences
@@ -74,7 +74,7 @@ def other_side(
     asked: Question,
     chosen: Sequence[Picked],
     best: Sequence[Candidate],
-    found: Sequence[Found],
+    found: Sequence[TableAnswer],
     passages: Sequence[Passage],
     alike: Alike,
 ) -> list[Picked]:
@@ -112,7 +112,7 @@ def _rows(passage: Passage) -> list[Claim]:
     return [claim for claim in _claims(passage, passage.citation.text) if claim.statement.row]
 
 
-def _is_cell(row: Claim, found: Found) -> bool:
+def _is_cell(row: Claim, found: TableAnswer) -> bool:
     """Whether a claim is the cell that was found."""
     read = words(found.text)
     return set(row.statement.row.split()) <= {*read} and found.value in row.text

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from trivium.answer.candidates import Candidate, Picked, above_it, in_place, lead_of, spoken
-from trivium.answer.cells import Found, Read
-from trivium.answer.confidence import Evidence, confidence, is_read, is_sure
+from trivium.answer.cells import Read, TableAnswer
+from trivium.answer.confidence import Evidence, confidence, is_read, is_sure, likelihood
 from trivium.answer.coverage import (
     AROUND,
     LEAST_FOCUS,
@@ -115,15 +115,16 @@ class Extractor:
     def _sentences(
         self, asked: Question, passages: Sequence[Passage], likeness: Likeness, before: Before
     ) -> list[Candidate]:
-        """The sentences that answer, the surest first."""
-        found = []
+        """The sentences that answer, the likeliest first."""
+        sure_ones: list[tuple[float, Candidate]] = []
         for one, evidence in self.evidence(asked, passages, likeness):
-            sure = confidence(evidence) * one.kind * (AGAIN if before.says(one.text) else 1)
+            share = one.kind * (AGAIN if before.says(one.text) else 1)
+            sure = confidence(evidence) * share
             # A list of something says of what: otherwise it is another list.
             named = asked.asks is not Asks.LIST or evidence.focus >= LEAST_FOCUS
             if is_sure(sure, evidence) and named:
-                found.append(replace(one, score=sure))
-        return sorted(found, key=lambda one: -one.score)
+                sure_ones.append((likelihood(evidence) * share, replace(one, score=sure)))
+        return [one for _, one in sorted(sure_ones, key=lambda pair: -pair[0])]
 
     def evidence(
         self, asked: Question, passages: Sequence[Passage], likeness: Likeness
@@ -247,7 +248,7 @@ def _not_again(asked: Question, picked: Picked, before: Before) -> Picked | None
     return replace(picked, text=parts[most]) if shorter else None
 
 
-def _from_tables(asked: Question, reads: Sequence[Read]) -> list[Found]:
+def _from_tables(asked: Question, reads: Sequence[Read]) -> list[TableAnswer]:
     if asked.asks is Asks.MOST:
         found = [one for read in reads if (one := read.most())]
     elif asked.asks is Asks.LIST:
@@ -258,6 +259,8 @@ def _from_tables(asked: Question, reads: Sequence[Read]) -> list[Found]:
     else:
         found = [one for read in reads if asked.sums and (one := read.column())]
         found = found or [one for read in reads for one in read.cells()]
+        if asked.asks is Asks.OTHER:
+            found = found or [one for read in reads if (one := read.row())]
     return sorted(found, key=lambda one: (-round(one.fit, 6), one.passage.number))
 
 
@@ -304,7 +307,7 @@ def _from_lists(
 
 def _chosen(
     asked: Question,
-    found: Sequence[Found],
+    found: Sequence[TableAnswer],
     best: Sequence[Candidate],
     listed: tuple[Listing, Passage, float] | None,
 ) -> list[Picked]:
@@ -332,7 +335,9 @@ def _chosen(
     return _quoted(asked, best)
 
 
-def _cells(asked: Question, found: Sequence[Found], best: Sequence[Candidate]) -> list[Picked]:
+def _cells(
+    asked: Question, found: Sequence[TableAnswer], best: Sequence[Candidate]
+) -> list[Picked]:
     first = found[0]
     picked = [Picked(first.text, first.passage.number, first.fit, value=first.value, cell=True)]
     same = [o for o in found[1:] if o.passage is first.passage and abs(o.fit - first.fit) < 1e-6]

@@ -15,7 +15,7 @@ from trivium.text.lexicon import measures
 from trivium.text.lexicon.dates import months, numeric
 from trivium.text.lexicon.grammar import NOT_AFTER_KIND, WHO_DOES, function_words, is_form
 from trivium.text.lexicon.measures import HOW
-from trivium.text.lexicon.quantities import figures
+from trivium.text.lexicon.quantities import figures, is_unit
 from trivium.text.lexicon.questions import (
     SUPERLATIVE,
     Asks,
@@ -43,6 +43,9 @@ _WHICH = re.compile(
     r"(?:(?:kind|type|sort|Art|Sorte)s?\s(?:of|von)\s)?"
 )
 LONGEST_NAME = 4  # words: "what South African law"
+_CODE = re.compile(
+    r"(?i)\b(?!q[1-4]\b|h[12]\b|fy|m[23]\b)[a-z]{1,2}\d{1,4}\b"
+)  # error E4, vitamin B12
 _ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b", re.I)
 _NAME = re.compile(r"(?<![.?!]\s)(?<=\s)[A-ZÄÖÜ][\w’'-]*(?<!\bI)\b")
 # Two words with a capital, or one after a preposition without an article: in Wales.
@@ -150,14 +153,15 @@ def read(
     known = months(language)
     whole = text
     text = _WITHIN.sub(lambda m: "" if fold(m["month"]) in known else m[0], text)
-    plain = _ORDINAL.sub(r"\1", text)
+    codes = list(dict.fromkeys(map(fold, _CODE.findall(text))))
+    plain = _ORDINAL.sub(r"\1", _CODE.sub(" ", text))
     named = list(dict.fromkeys(one for found in _FIGURE.findall(plain) for one in figures(found)))
     ignored = function_words(language) | framing(language)
     ignored |= SUPERLATIVE if kind is Asks.MOST else set()
     names = {word for found in _NAME.findall(text) for word in words(found)}
     if language == "de":  # every noun has a capital
         runs = [
-            [word for word in words(match[0]) if word not in known]
+            [word for word in words(match[0]) if word not in known and not is_unit(word, language)]
             for match in _GERMAN_NAME.finditer(text)
         ]
         sure = {word for run in runs if len(run) > 1 for word in run}
@@ -197,6 +201,7 @@ def read(
     weights |= {word: weights[word] * VAGUE for word in said if word in common}
     terms = [Term(word, weights[word], firm=word in names, generic=word in common) for word in said]
     terms += [Term(figure, most, figure=True, firm=True) for figure in named]
+    terms += [Term(code, most, firm=True) for code in codes]
     return Question(
         whole,
         kind,

@@ -31,10 +31,13 @@ LONGEST = 400  # characters of a sentence that are compared
 MOST_IN_CONTACT, LONGEST_CONTACT = 10, 80  # lines of a signature, characters of each
 MOST_IN_HEADING = 6  # words: in capitals or each capitalised, they are an unmarked heading
 _BULLET = re.compile(r"^\s*(?:[-*•·◦▪＊]|\(?\d{1,2}[.)]|[a-z][.)])\s+")
-_RUN_IN = re.compile(r"([^\W\d_][\w’'/-]*(?: [\w’'/-]+){0,4}?)(?:(?<!\d)\.|:) (?=\S)")
+_RUN_IN = re.compile(
+    r"(?:\d[\d./]* )?([^\W\d_][\w’'/-]*(?: [\w’'/-]+){0,4}?)(?:(?<!\d)\.|:) (?=\S)"
+)
 _LABELLED = re.compile(r"[^\W\d_][\w .’'/()-]{1,30}:\s+\S")
 _SAID = re.compile(r"^\s*(?:\[\d|\d{1,2}:\d\d|<)")  # a line of a chat, with its time
-_CODE = re.compile(r"[={}]|\(\)|;$")
+_AS_SET = re.compile(r"[={}]|\(\)|;$|\S {3,}\S")  # code, and columns
+_ASKED = re.compile(r"\?\s+(?=[a-z])")  # in a chat, where sentences may begin small
 _FOOTNOTE = re.compile(r"(?<=\S)(?:\[\d{1,3}\])+(?::\s?\d+(?:[–-]\d+)?)?")
 _CAPTION = re.compile(r"^(?:Table|Tab\.|Tabelle)\b", re.I)
 _INGREDIENT = re.compile(r"\d[\d.,/½¼¾]*\s?(?:[a-zäöü]{1,3}|EL|TL|Liter|Gramm|Prise)\b\.?\s")
@@ -278,23 +281,31 @@ def sentences(passage: Passage) -> list[Sentence]:
             said = MESSAGE.match(line)
             plain = _FOOTNOTE.sub("", line[said.end() :] if said else line)
             plain = _BULLET.sub("", plain) if labelled else plain
-            cuts = [0, *(() if contact else boundaries.sentences(plain)), len(plain)]
-            if labelled and len(cuts) > 2 and _RUN_IN.match(plain):
+            inner = set() if contact else set(boundaries.sentences(plain))
+            is_message = bool(said or passage.speakers)
+            inner |= {match.end() for match in _ASKED.finditer(plain)} if is_message else set()
+            cuts = [0, *sorted(inner), len(plain)]
+            label = _RUN_IN.match(plain) if labelled else None
+            if label and len(cuts) > 2:
                 del cuts[1]  # "Speed. You walk 25 feet.": a label and what it labels
             parts = [_short(" ".join(plain[a:b].split())) for a, b in pairwise(cuts)]
             cut = passage.citation.index > 0 and not passage.speakers  # a message begins by itself
             begun = cut and not at and line is whole[0]
             speaker = passage.speaker(parts[0])
             answered = asked if speaker and asker and speaker.author != asker else ""
+            # Who asks in a chat doesn't answer in the same message.
+            own = ["" if is_message or not one.endswith("?") else one for one in ("", *parts)]
             found += [
                 Sentence(
                     part,
                     contact or record or plain,
                     tuple(parts[nth + 1 :]),
-                    parts[nth - 1] if nth and parts[nth - 1].endswith("?") else answered or led,
-                    parts[nth - 1] if nth else "",
+                    own[nth] or answered or led,
+                    parts[nth - 1]
+                    if nth and not (is_message and parts[nth - 1][-1] == "?")
+                    else "",
                     bool(record),
-                    heading,
+                    heading or (label[1] if label and nth else ""),
                 )
                 for nth, part in enumerate(parts)
                 if (said or not _is_heading(part, headings))
@@ -303,21 +314,25 @@ def sentences(passage: Passage) -> list[Sentence]:
             ]
             if not plain.endswith(":"):  # the line above a message that says whose it is
                 asked, asker = "", speaker.author if speaker else None
-                if parts[-1].endswith("?") or (asker and is_asked(parts[-1])):
-                    asked = f"{asker}: {parts[-1]}" if asker else parts[-1]
+                questions = [one for one in parts if one.endswith("?")]
+                if asker and is_asked(parts[-1]):
+                    questions.append(parts[-1])
+                if questions and (asker or parts[-1] == questions[-1]):
+                    asked = f"{asker}: {questions[-1]}" if asker else questions[-1]
     return found
 
 
 def _unwrapped(lines: Sequence[str]) -> Sequence[str]:
     """The lines of a paragraph that was broken at a width, as one; others as they are. A paragraph
-    is one if a line runs on in small letters, or a long one is full and open; code does, too."""
+    is one if a line runs on in small letters, or a long one is full and open; code does, too, and
+    so do columns set with spaces."""
     widest = max(map(len, lines))
     wrapped = any(
         _runs_on(before, line)
         or (_is_open(before) and FEWEST_FULL <= widest - len(line.split()[0]) <= len(before))
         for before, line in pairwise(lines)
     )
-    if not wrapped or any(map(_CODE.search, lines)):
+    if not wrapped or any(map(_AS_SET.search, lines)):
         return lines
     whole = [lines[0]]
     for before, line in pairwise(lines):

@@ -442,3 +442,62 @@ def test_another_month_is_no_other_source() -> None:
 def test_the_number_of_an_account_is_no_amount() -> None:
     statement = passage(1, "Account 8841 2207 of Ruth Almeida", title="Statement of March")
     assert pick("How much was on the account at the end of March?", [statement]) == []
+
+
+MANUAL = passage(
+    1,
+    "Display | Cause | What to do\nE1 | Sensor failed | Call the service\n"
+    "E4 | Room colder than 5 °C | Warm the room",
+    title="Arden dehumidifier",
+)
+COUNCIL = passage(
+    2,
+    "26/31 Footpath. The county will replace the stile.\n\n"
+    "26/36 Litter pick. To be held on 18 April, meeting at the war memorial at ten.",
+    title="Parish council",
+)
+KEYS = passage(
+    3,
+    "[2026-02-25 07:55] Tomasz: I lost my bike key, has anyone seen it? it's on a green ribbon\n"
+    "[2026-02-25 08:10] Priya: it's in the bowl by the toaster\n"
+    "[2026-02-27 21:22] Ewan: My sister's staying till the 9th, and I'll take the sofa.",
+    title="chat",
+)
+BILL = passage(4, "Wood glue 500ml         7.95\nLinseed oil 1L         11.25", title="Receipt")
+TARIFF = passage(
+    5,
+    "Der Arbeitspreis beträgt 31,4 Cent je Kilowattstunde Strom."
+    " Das Treppenhaus wird im Wechsel von den Mietern gereinigt.",
+    title="Hausordnung",
+    language="de",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "source", "answer"),
+    [
+        ("What does E4 mean on the dehumidifier?", MANUAL, "Room colder than 5"),
+        ("Where is the litter pick held?", COUNCIL, "war memorial"),
+        ("Where is Tomasz's bike key?", KEYS, "toaster"),
+        ("What did the linseed oil cost?", BILL, "Linseed oil 1L 11.25"),
+        ("Wie viel kostet eine Kilowattstunde Strom?", TARIFF, "31,4 Cent"),
+        ("Wer reinigt das Treppenhaus?", TARIFF, "von den Mietern"),
+    ],
+)
+def test_what_manuals_minutes_chats_and_receipts_say(
+    question: str, source: Passage, answer: str
+) -> None:
+    (told, *_) = pick(question, [source])
+    assert answer in told.text
+
+
+@pytest.mark.parametrize(
+    ("question", "source"),
+    [
+        ("What does E5 mean on the dehumidifier?", MANUAL),
+        ("What is the name of Ewan's sister?", KEYS),  # I'll is no name
+        ("What did the varnish cost?", BILL),
+    ],
+)
+def test_what_they_do_not_say(question: str, source: Passage) -> None:
+    assert pick(question, [source]) == []

@@ -20,7 +20,8 @@ _FUNCTION = {
     "de": "der die das den dem des ein eine einer eines einem einen und oder aber nicht kein"
     " keine ich du er sie es wir ihr mein dein sein unser euer ist sind war waren bin bist"
     " wird werden wurde wurden hat haben hatte hatten kann konnen konnte darf muss mussen"
-    " soll sollen will wollen in im an am auf aus bei beim mit nach von vom vor zu zum zur"
+    " soll sollen sollte sollten will wollen durfen darfst durfte durften konnten musste"
+    " mussten mochte mochten in im an am auf aus bei beim mit nach von vom vor zu zum zur"
     " uber unter fur gegen ohne um durch bis als wie wenn dass weil so auch nur noch schon"
     " sehr mehr hier dort da ab auf ein weg her hin zuruck man sich mich mir uns euch ihm ihn"
     " ihnen ihre ihrem ihren ihrer meine meinem meinen meiner unsere unserem unseren unserer",

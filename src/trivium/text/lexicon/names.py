@@ -28,7 +28,8 @@ _FIRST = re.compile(  # but no request: "Call the manager"
     r"(?P<noun>[^\W\d_]+)(?!\s+(?:the|an?|your|our|my|all|der|die|das|den|ein|einen|eine)\b)\b"
 )
 _BY = re.compile(
-    r"\b(?:by|von|vom|durch|par|por|da|dal|door|av|af)\s+(?:the\s|an?\s|dem\s|der\s|le\s|la\s|el\s)?"
+    r"\b(?:by|von|vom|durch|par|por|da|dal|door|av|af)\s+"
+    r"(?:the\s|an?\s|de[mnr]\s|eine[mr]\s|le\s|la\s|el\s)?"
     r"(?P<noun>[^\W\d_][\w-]*)",
     re.I,
 )
@@ -72,7 +73,11 @@ def names(text: str, language: str = "", *, placed: bool = True) -> list[str]:
     "in Hest" has one."""
     named, plain = [], _no_names(language)
     for match in _NAME.finditer(text):
-        parts = [part for part in match[0].split() if fold(part.strip(".,’'")) not in plain]
+        parts = [
+            part
+            for part in match[0].split()
+            if fold(part.strip(".,’'")) not in plain and not is_first_person(part)
+        ]
         if not parts:
             continue
         first = match[0].split()[0] == parts[0]  # and no "In", "Take" or "The" before it

@@ -125,6 +125,11 @@ def quantities(text: str, language: str = "") -> tuple[Quantity, ...]:
     return tuple(_shared_units(text, written))
 
 
+def is_unit(word: str, language: str = "") -> bool:
+    """Whether a word is a measure: `Liter`, `Kilowattstunde`."""
+    return any(one.unit is not None for one in quantities(f"2 {word}", language))
+
+
 def unmatched(
     text: str, language: str, among: Iterable[tuple[str, str]], skip: Sequence[tuple[int, int]] = ()
 ) -> list[Quantity]:

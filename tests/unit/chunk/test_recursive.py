@@ -289,11 +289,12 @@ def test_what_is_repeated_of_a_table_does_not_begin_behind_a_label() -> None:
     rows = "– | Gains\n– | 2023 | 2022\nHedges of investments abroad in all towns of the north\n"
     rows += "Exchange contracts of the shops | 285 | 300\n\n"
     before, after = f"{SENTENCE * 8}\n\n", f"{SENTENCE}\n\n{SENTENCE * 14}"
+    sentences = Element("paragraph", 0, len(before) - 2)
     table = Element("table", len(before), len(before + rows) - 2, header="– | Gains 2023")
-    extraction = Extraction(before + rows + after, (table,), "", "text/html")
-    for size in range(160, 400, 20):
-        for chunk in RecursiveChunker(TOKENS, size, size // 4, 20).chunk(extraction):
-            assert not chunk.text.startswith("Exchange"), size
+    extraction = Extraction(before + rows + after, (sentences, table), "", "text/html")
+    for overlap in range(30, 80):
+        for chunk in RecursiveChunker(TOKENS, 260, overlap, 20).chunk(extraction):
+            assert not chunk.text.startswith("Exchange"), overlap
 
 
 def test_a_sentence_that_is_too_long_is_cut_between_its_clauses() -> None:

@@ -303,3 +303,81 @@ def test_a_unit_over_the_middle_column_is_no_name_of_it() -> None:
     ]
     rows(sheet, y + 26, *given, ends=(330, 400, 470))
     assert header_of(read(sheet)) == "– | 2021 | 2020 | 2019"
+
+
+def test_names_beside_their_figures_make_no_columns() -> None:
+    """Best Buy's dates stand left of the shares they name: each date was a column of its own, and
+    "Comparable Sales" stood over three of four."""
+    sheet = Sheet()
+    for x, text in ((268, "Revenue Mix"), (487, "Comparable Sales")):
+        sheet.put_centred(x, 72, text, size=7)
+    for end, text in zip((235, 345, 454, 564), ("July 29, 2023", "July 30, 2022") * 2, strict=True):
+        sheet.put_right(end, 82, text, size=7)
+    given = (("Phones", "45%", "43%", "2.4%", "7.6%"), ("Repairs", "55%", "57%", "5.1%", "0.4%"))
+    rows(sheet, 96, *given, ends=(261, 370, 479, 589))
+    assert header_of(read(sheet)).split(" | ")[1:] == [
+        f"{name} {date}"
+        for name in ("Revenue Mix", "Comparable Sales")
+        for date in ("July 29, 2023", "July 30, 2022")
+    ]
+
+
+def test_a_sign_for_none_left_of_the_figures_is_in_their_column() -> None:
+    sheet = Sheet()
+    for end, text in ((200, "Opened"), (300, "Closed")):
+        sheet.put_right(end, 72, text)
+    given = (("North", "1", "-"), ("South", "4", "2"), ("West", "-", "1"))
+    for at, (label, opened, closed) in enumerate(given):
+        sheet.put(72, 90 + 14 * at, label)
+        sheet.put_right(204 if opened == "-" else 199, 90 + 14 * at, opened)
+        sheet.put_right(304 if closed == "-" else 299, 90 + 14 * at, closed)
+    assert "West | - | 1" in read(sheet).text
+
+
+def test_a_short_name_over_two_columns_is_not_over_six() -> None:
+    """ "Earnings per Common" of PG&E's stood over its plain earnings too."""
+    sheet = Sheet()
+    sheet.put_centred(350, 60, "Three Months")
+    sheet.put_centred(500, 60, "Six Months")
+    for x in (393, 537):
+        sheet.put_centred(x, 72, "Earnings per")
+    for x, text in ((321, "Earnings"), (393, "Share"), (465, "Earnings"), (537, "Share")):
+        sheet.put_centred(x, 84, text)
+    ends = tuple(range(315, 570, 36))
+    for end, year in zip(ends, ("2023", "2022") * 4, strict=True):
+        sheet.put_right(end, 96, year)
+    given = [(name, *(f"0.{at}{n}" for n in range(8))) for at, name in enumerate("ABC")]
+    rows(sheet, 110, *given, ends=tuple(end + 4.0 for end in ends))
+    header = header_of(read(sheet)).split(" | ")
+    assert header[1].endswith("Months Earnings 2023")
+    assert header[3].endswith("Earnings per Share 2023")
+
+
+def test_names_that_stand_close_are_of_one_column_each() -> None:
+    """ "Credit card Wholesale" of JPMorgan's loans was the name of both columns; the period beside
+    the names left the table without any."""
+    sheet = Sheet()
+    sheet.put(72, 72, "Six months ended June 30,")
+    sheet.put_right(320, 72, "Other")
+    sheet.put(72, 84, "(in millions)")
+    ends = (320, 368, 440)
+    for end, name in zip(ends, ("Credit card", "Wholesale", "Total"), strict=True):
+        sheet.put_right(end, 84, name)
+    rows(sheet, 98, ("Sales", "130", "12,005", "87"), ("Dues", "914", "236", "3"), ends=ends)
+    assert header_of(read(sheet)) == (
+        "Six months ended June 30, (in millions) | Other Credit card | Wholesale | Total"
+    )
+
+
+def test_the_mark_of_a_note_behind_a_figure_is_no_column() -> None:
+    sheet = Sheet()
+    for end, name in ((250, "Interest"), (330, "Rate"), (450, "Interest"), (530, "Rate")):
+        sheet.put_right(end, 72, name)
+    given = (("Banks", "342", "0.06", "708", "0.22"), ("Loans", "240", "0.17", "151", "0.14"))
+    y = rows(sheet, 90, *given, ends=(250, 330, 450, 530))
+    rows(sheet, y, ("Bonds", "639", "0.32", "2,097", "1.08"), ends=(250, 330, 450, 530))
+    for x in (336, 536):
+        sheet.put(x, 104, "(h)")
+    got = read(sheet)
+    assert header_of(got) == "– | Interest | Rate | Interest | Rate"
+    assert "Loans | 240 | 0.17 (h) | 151 | 0.14 (h)" in got.text

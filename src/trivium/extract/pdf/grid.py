@@ -30,9 +30,16 @@ MAX_HEADER_ROWS = 8  # lines of names: reports break long ones
 WRAPPED = 1.9  # sizes of the font between the lines of a cell
 WIDE = 8  # columns from which a table that is mostly empty has none: labels of a drawing
 SPARSE = 0.4
+SHIFTED = 0.45  # of a column's width, of all names of a line alike
+MIN_DATA = 2  # rows that say alone where the columns are
+ALIGNED = 0.7  # sizes of the font that a name's middle or end may be off its column's
+CLOSE = 1.5  # sizes of the font between the places of one column's figures
 CENTRED = 0.25  # of a column's width: how far from the middle of its columns a name may stand
 
 _DATE = re.compile(r"[A-Z][a-z]+\.? \d{1,2},? (?:19|20)\d\d")
+
+# What stands over the labels beside the names: "(in millions)", "Three months ended June 30,".
+_PERIOD = re.compile(r"(?i)^\(.*\)$|\bended\b|,$|\b(?:19|20)\d\d$")
 
 Span = tuple[float, float]
 
@@ -112,8 +119,10 @@ def _columns(rows: Sequence[Row]) -> list[Span]:
             low < wider[1] and high > wider[0] for low, high in figures if low != figures[at][0]
         ):
             figures[at] = wider
-    most = max(len(row.cells) for row in rows)
-    full = [row for row in rows if len(row.cells) >= 0.7 * most]
+    top = next((at for at, row in enumerate(rows) if not _names_only(row)), 0) if figures else 0
+    data = rows[top:] if len(rows) - top >= MIN_DATA else rows  # a name may stand beside its column
+    most = max(len(row.cells) for row in data)
+    full = [row for row in data if len(row.cells) >= 0.7 * most]
     words = []
     for row in full:
         for cell in row.cells:
@@ -136,7 +145,7 @@ def _figure_columns(rows: Sequence[Row]) -> list[Span]:
     into its neighbour, and does not count."""
     spans = {(c.left, c.right) for row in rows for c in row.figures}
     while True:
-        columns = _joined(list(spans))
+        columns = _without_gaps(_joined(list(spans)), rows)
         crowded = [
             (left, right)
             for left, right in columns
@@ -151,6 +160,21 @@ def _figure_columns(rows: Sequence[Row]) -> list[Span]:
         if len(inside) < 3:
             return columns
         spans.remove(max(inside, key=lambda span: (span[1] - span[0], span)))
+
+
+def _without_gaps(columns: list[Span], rows: Sequence[Row]) -> list[Span]:
+    """Columns that stand close, of which each row fills one, as one: a "–" for none stands left of
+    figures of one digit."""
+    size = rows[0].line.size if rows else 0.0
+    kept: list[Span] = []
+    for left, right in columns:
+        if kept and left - kept[-1][1] < CLOSE * size:
+            low = kept[-1][0]
+            if all(sum(low <= c.left and c.right <= right for c in r.figures) < 2 for r in rows):
+                kept[-1] = (low, right)
+                continue
+        kept.append((left, right))
+    return kept
 
 
 def _joined(spans: list[Span]) -> list[Span]:
@@ -186,7 +210,10 @@ def _header_rows(grid: list[_Cells]) -> int:
     figures = count < len(grid)
     while count and grid[count - 1].columns == {0} and not _is_unit(grid[count - 1]):
         count -= 1  # the name of the first part of the table, not of a column
-    labelled = sum(len(line.cells) > 1 and 0 in line.columns for line in grid[:count])
+    labelled = sum(
+        len(line.cells) > 1 and 0 in line.columns and _PERIOD.search(line.cells[0][1].text) is None
+        for line in grid[:count]
+    )
     years = sum(cell.figure for _, cell in grid[count - 1].cells) if count else 0
     if figures and count <= MAX_HEADER_ROWS and (labelled < 2 or years > 1):
         return count
@@ -214,21 +241,47 @@ def _names(grid: list[_Cells], spans: list[Span]) -> list[str]:
                 if min(cell.right, high) - max(cell.left, low) > 1
             ]
             over = list(over) if at and len(over) > 1 else [at]
-            for column, text in zip(over, _parts(cell, len(over)), strict=True):
+            parts = _parts(cell, [spans[i] for i in over]) if len(over) > 1 else []
+            if not parts:
+                over = over if id(cell) in shared else _nearest(cell, over, spans)
+                parts = [cell.text] * len(over)
+            for column, text in zip(over, parts, strict=True):
                 names[column] = f"{names[column]} {text}".strip()
     named = sum(bool(name) for name in names[1:])
     return names if named and named >= 0.5 * (len(names) - 1) else []
 
 
-def _parts(cell: Cell, count: int) -> list[str]:
-    """What a name says over each of its columns: dates that stand close are one of each."""
-    words = cell.text.split(" ")
+def _nearest(cell: Cell, over: list[int], spans: list[Span]) -> list[int]:
+    """The columns of a name that reaches over several: only one if it stands in its middle or ends
+    where it ends, and not in the middle of all."""
+    joint = abs(cell.middle - (spans[over[0]][0] + spans[over[-1]][1]) / 2)
+    off = [min(abs(cell.middle - sum(spans[i]) / 2), abs(cell.right - spans[i][1])) for i in over]
+    limit = ALIGNED * cell.words[0].style.size
+    return [over[off.index(min(off))]] if min(off) < limit and joint > 2 * limit else over
+
+
+def _parts(cell: Cell, spans: list[Span]) -> list[str]:
+    """What words say that are names of several columns: dates that stand close are one of each, and
+    so are names of which each ends, or has its middle, where its column has."""
+    words, count = cell.text.split(" "), len(spans)
     each, left = divmod(len(words), count)
     if not left and count > 1 and each > 1:
         parts = [" ".join(words[at : at + each]) for at in range(0, len(words), each)]
         if all(_DATE.fullmatch(part) for part in parts):
             return parts
-    return [cell.text] * count
+    near: list[list[Word]] = [[] for _ in spans]
+    for word in cell.words:
+        middle = (word.left + word.right) / 2
+        off = [max(left - middle, middle - right) for left, right in spans]
+        near[off.index(min(off))].append(word)
+    if not all(near):
+        return []
+    pairs = [(cell_of(group), span) for group, span in zip(near, spans, strict=True)]
+    limit = ALIGNED * cell.words[0].style.size
+    is_parted = all(abs(part.right - right) < limit for part, (_, right) in pairs) or all(
+        abs(part.middle - (left + right) / 2) < limit for part, (left, right) in pairs
+    )
+    return [part.text for part, _ in pairs] if is_parted else []
 
 
 def _shared(line: _Cells, spans: list[Span]) -> dict[int, range]:
@@ -237,16 +290,42 @@ def _shared(line: _Cells, spans: list[Span]) -> dict[int, range]:
     names = [cell for at, cell in line.cells if at]
     if len(names) < 2:  # half of a name in the middle one of three columns
         return {}
+    width = (spans[-1][1] - spans[1][0]) / (len(spans) - 1)
+    if even := _evenly(names, spans, width):
+        return even
     shared: dict[int, range] = {}
     start = 1
     for cell in names:
         off = [abs(cell.middle - (spans[start][0] + last[1]) / 2) for last in spans[start:]]
-        if not off or min(off) > CENTRED * (spans[-1][1] - spans[1][0]) / (len(spans) - 1):
+        if not off or min(off) > CENTRED * width:
             return {}
         end = start + off.index(min(off)) + 1
         shared[id(cell)] = range(start, end)
         start = end
-    return shared if start == len(spans) else {}
+    reach = {
+        id(cell): sum(min(cell.right, high) - max(cell.left, low) > 1 for low, high in spans)
+        for cell in names
+    }
+    few = len(set(map(len, shared.values()))) > 1 and any(
+        len(over) > 2 * reach[name] + 1 for name, over in shared.items()
+    )  # names over two columns each happen to stand in the middle of six and two
+    return shared if start == len(spans) and not few else {}
+
+
+def _evenly(names: list[Cell], spans: list[Span], width: float) -> dict[int, range]:
+    """As many columns for each name, where all stand as far from the middle of theirs: figures end
+    at the right of a column whose name stands in its middle."""
+    each, left = divmod(len(spans) - 1, len(names))
+    if left or each < 2:
+        return {}
+    over = [range(at, at + each) for at in range(1, len(spans), each)]
+    off = [
+        cell.middle - (spans[group[0]][0] + spans[group[-1]][1]) / 2
+        for cell, group in zip(names, over, strict=True)
+    ]
+    if max(off) - min(off) > CENTRED * width or max(map(abs, off)) > SHIFTED * width:
+        return {}
+    return {id(cell): group for cell, group in zip(names, over, strict=True)}
 
 
 def _names_only(row: Row) -> bool:

@@ -25,15 +25,17 @@ _SIGNS = re.compile(r"[=≈∑∏∫√∈≤≥∀∂⇡⌃]")
 _MONEY = r"(?:[$€£¥]|US\$|USD|EUR)"
 # Digits and signs without a letter, as 1,234, (40), 12.5%, 50.1±2.4 or 3/4; or the sign for none.
 _FIGURE = re.compile(
-    rf"[(–—−-]*(?:{_MONEY}\s*)?(?=\D*\d)[\d.,'’±%()+\-–—−/:*†‡<>~]+[€£¥]?(?:x|bps|pts|\(\w{{1,2}}\))?"
-    r"|[$€£¥(]*\s*[-–—−]+\s*[)%]*"
+    rf"[(–—−-]*(?:{_MONEY}\s*)?(?=\D*\d)[\d.,'’±%()+\-–—−/:*†‡<>~]+[€£¥]?"
+    r"(?:x|bps|pts|(?:\s?\(\w{1,2}\))+)?|[$€£¥(]*\s*[-–—−]+\s*[)%]*(?:\s?\([a-z]{1,2}\))*"
 )
 # Thousands parted by a blank, as much of Europe writes them.
 _GROUPED = re.compile(r"[(–—−-]*\d{1,3}(?: \d{3})+(?:[.,]\d+)?[)%]*")
+MARKED = 1.5  # sizes of the font between a figure and the mark of its note
 BLANK = 0.45  # sizes of the font: columns of figures stand further apart than words
 _LETTERED = re.compile(r"N/?A|nm|NM|n\.m\.|(?:US\$|USD|EUR)\s*[\d.,()-]+")
 _OPENING = re.compile(rf"{_MONEY}|\(|{_MONEY}\s*\(")  # belongs to the figure on its right
 _CLOSING = re.compile(r"[)%]+")  # belongs to the figure on its left
+_MARK = re.compile(r"(?:\([a-z]{1,2}\))+")  # of a note; "(1)" may be a figure
 _FIGURES = re.compile(r"[\d–—-]$")
 YEAR = re.compile(
     r"(?:(?:FY|CY)\s?)?(?:19|20)\d\d(?:\s*[-–/]\s*(?:19|20)\d\d)?(?:\s*\(\w{1,2}\)|[*†‡A-Z])?"
@@ -114,11 +116,19 @@ def cells_of(line: Line) -> list[Cell]:
             *label, sign = joined.pop().words  # a sign close behind the label is the figure's
             joined += [cell_of(label)] if label else []
             joined.append(cell_of([sign, *cell.words]))
-        elif joined and _CLOSING.fullmatch(cell.text) and _FIGURES.search(joined[-1].text):
+        elif joined and _belongs(cell, joined[-1]):
             joined[-1] = cell_of([*joined[-1].words, *cell.words])
         else:
             joined.append(cell)
     return joined
+
+
+def _belongs(cell: Cell, before: Cell) -> bool:
+    """Whether a sign or the mark of a note is the end of the figure before it."""
+    if _CLOSING.fullmatch(cell.text):
+        return _FIGURES.search(before.text) is not None
+    near = cell.left - before.right < MARKED * before.words[0].style.size
+    return before.figure and near and _MARK.fullmatch(cell.text) is not None
 
 
 def _without_leaders(words: list[Word]) -> list[list[Word]]:

@@ -30,10 +30,9 @@ from trivium.ports import SourceItem
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.sql.feed import Feed
-from trivium.store.sql.names import Names
 from trivium.store.sql.queue import SqlQueue
 from trivium.store.sql.staging import Staging
-from trivium.store.sql.writer import Removal
+from trivium.store.sql.writer import Names, Removal
 from trivium.testing.samples import TOY
 
 PARTS = 3

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trivium.cli.declared import declared
-from trivium.cli.output import LOG, Shell, logged, printable, with_shell
+from trivium.cli.output import LOG, Shell, logged, with_shell
 from trivium.cli.progress import drawn
 from trivium.core.counting import counted
 from trivium.operations.adding import AddFiles
@@ -172,7 +172,7 @@ def finish(
 
 def _say_removed(shell: Shell, uris: list[str]) -> None:
     for uri in uris[:MOST_NOTES]:
-        shell.say(printable(f"removed  {short(uri)}"))
+        shell.say(f"removed  {short(uri)}")
     shell.say(f"{len(uris):,} removed: gone from the folder, or ignored now.")
 
 

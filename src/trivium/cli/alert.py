@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trivium.cli.output import Shell, printable, shared_options, with_shell
+from trivium.cli.output import Shell, shared_options, with_shell
 
 if TYPE_CHECKING:
     from trivium.core.queries import Alert, AlertHit
@@ -47,7 +47,7 @@ def _list(shell: Shell) -> None:
         return
     shell.table(("alert", "query", "webhook"), [(a.id, a.query, a.webhook) for a in alerts])
     for hit, document in hits:
-        shell.say(printable(f"{hit.at[:10]}  {hit.alert}  {hit.match:.0%}  {document.title}"))
+        shell.say(f"{hit.at[:10]}  {hit.alert}  {hit.match:.0%}  {document.title}")
 
 
 @alert_command.command("add")
@@ -62,7 +62,7 @@ def add_command(shell: Shell, query: tuple[str, ...], webhook: str) -> None:
     """
     with shell.library() as library:
         made = library.alerts.add(" ".join(query), webhook=webhook)
-    shell.tell({"alert": asdict(made)}, printable(f"Alert {made.id}: {made.query}"))
+    shell.tell({"alert": asdict(made)}, f"Alert {made.id}: {made.query}")
 
 
 @alert_command.command("remove")
@@ -90,7 +90,7 @@ def check_command(shell: Shell) -> None:
 
     def tell(alert: Alert, hit: AlertHit, document: Document) -> None:
         if not shell.json:
-            shell.say(printable(f"{alert.query}: {document.title} ({hit.match:.0%})"))
+            shell.say(f"{alert.query}: {document.title} ({hit.match:.0%})")
 
     with shell.library() as library:
         hits = library.alerts.check(tell)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trivium.cli.output import Shell, printable, with_shell
+from trivium.cli.output import Shell, with_shell
 
 if TYPE_CHECKING:
     from trivium.core.upkeep import Backup
@@ -108,14 +108,14 @@ def copy_command(shell: Shell, source: str, target: str) -> None:
         shell.emit(asdict(done))
         return
     text = f"{done.documents:,} documents, {done.passages:,} passages, {done.originals:,} originals"
-    shell.say(printable(f"Copied to {place_of(target)} and checked: {text}."))
+    shell.say(f"Copied to {place_of(target)} and checked: {text}.")
     if done.missing:
         shell.note(f"{done.missing:,} originals were already missing from the source.")
 
 
 def _tell(shell: Shell, done: Backup, what: str) -> None:
     text = f"{done.documents:,} documents, {done.interpretations:,} interpretations"
-    shell.tell(asdict(done), printable(f"{what}: {text}, {done.originals:,} originals."))
+    shell.tell(asdict(done), f"{what}: {text}, {done.originals:,} originals.")
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from trivium.cli.output import Shell, printable, with_shell
+from trivium.cli.output import Shell, with_shell
 
 
 @click.command("config")
@@ -33,7 +33,7 @@ def config_command(shell: Shell) -> None:
     if shell.out.is_terminal:  # a table of four columns breaks the names at 80
         for setting in settings:
             origin = f"  ({setting.origin})" if setting.changed else ""
-            shell.say(printable(f"{setting.name} = {setting.value}{origin}"))
+            shell.say(f"{setting.name} = {setting.value}{origin}")
             shell.say(Text(setting.help, style="dim"), indent=4)
     else:
         columns = ("name", "value", "origin", "meaning")

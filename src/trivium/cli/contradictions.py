@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from trivium.cli.declared import declared
-from trivium.cli.output import Shell, printable, with_shell
+from trivium.cli.output import Shell, with_shell
 from trivium.cli.progress import stages
 from trivium.operations.searching import Filters
 from trivium.text.titles import file_of
@@ -50,13 +50,11 @@ def contradictions_command(shell: Shell, limit: int, collection: tuple[str, ...]
         shell.emit({"contradictions": rows})
         return
     for pair in contradictions:
-        shell.say(
-            printable(f"{pair.why}{' (judged by the language model)' if pair.judged else ''}")
-        )
+        shell.say(f"{pair.why}{' (judged by the language model)' if pair.judged else ''}")
         for passage, text in ((pair.one, pair.first), (pair.other, pair.second)):
             document = passage.document
             place = f"{document.title} #{document.id}, {file_of(document.uri)}"
-            shell.say(printable(f"{place}: {text}"), indent=2)
+            shell.say(f"{place}: {text}", indent=2)
         shell.say("")
     plural = "" if len(contradictions) == 1 else "s"
     shell.say(

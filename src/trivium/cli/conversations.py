@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from trivium.cli.declared import declared
-from trivium.cli.output import Shell, printable, with_shell
+from trivium.cli.output import Shell, with_shell
 from trivium.core.counting import counted
 from trivium.operations.searching import Filters
 
@@ -59,4 +59,4 @@ def conversations_command(
         shell.emit({"name": name, "turns": turns})
         return
     for turn in turns:
-        shell.say(printable(f"? {turn.question}"), printable(turn.answer), "")
+        shell.say(f"? {turn.question}", turn.answer, "")

@@ -73,7 +73,7 @@ def doctor_command(shell: Shell, repair: bool, deep: bool, rebuild: bool) -> Non
     else:
         _show(shell, facts, checks)
         for line in repaired or ["Nothing needed repair."] if repair else ():
-            shell.say(printable(line))
+            shell.say(line)
     if not all(check.ok for check in checks):
         raise click.exceptions.Exit(1)
 

@@ -158,7 +158,7 @@ def _show_summary(shell: Shell, shown: Shown) -> None:
     shell.facts(facts.items(), width=max(map(len, facts)) + 2)
     text = shown.text.strip()
     first = "\n".join(text[:FIRST_CHARACTERS].splitlines()[:FIRST_LINES]).rstrip()
-    shell.say("", printable(first))
+    shell.say("", first)
     if len(first) < len(text):
         rest = f"… {len(text) - len(first):,} more characters: --text shows all"
         shell.say(Text(rest, style="dim"))
@@ -177,7 +177,7 @@ def _show_chunks(shell: Shell, shown: Shown) -> None:
         place = f"{chunk.start:,}–{chunk.end:,} · {chunk.tokens:,} tokens{pages}"
         name = printable(heading(passage))
         shell.say(Text.assemble((f"#{chunk.index} {name}", "bold"), "  ", (place, "dim")))
-        shell.say(printable(chunk.text), "")
+        shell.say(chunk.text, "")
 
 
 @click.command("remove")
@@ -217,7 +217,7 @@ def remove_command(shell: Shell, names: tuple[str, ...], yes: bool, compact: boo
         shell.emit({"removed": [{n: getattr(d, n) for n in names_of} for d in removed]})
         return
     for document in removed:
-        shell.say(printable(f"Removed #{document.id} {document.title}  {_names(document)}"))
+        shell.say(f"Removed #{document.id} {document.title}  {_names(document)}")
 
 
 def _names(document: Document) -> str:

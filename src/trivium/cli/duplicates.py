@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from trivium.cli.output import Shell, printable, with_shell
+from trivium.cli.output import Shell, with_shell
 from trivium.cli.progress import stages
 
 
@@ -47,7 +47,5 @@ def duplicates_command(shell: Shell, threshold: float | None) -> None:
     for group in groups:
         for at, copy in enumerate(group):
             share = f"{copy.similarity:.0%}".rjust(4) if at else "    "
-            shell.say(
-                printable(f"{share} #{copy.document.id} {copy.document.title}  {copy.document.uri}")
-            )
+            shell.say(f"{share} #{copy.document.id} {copy.document.title}  {copy.document.uri}")
         shell.say("")

@@ -145,10 +145,10 @@ def restore_command(shell: Shell, document: str, number: int | None, original: b
         shell.emit({"document": asdict(restored), "restored_from": number})
         return
     if number is None:
-        shell.say(printable(f"#{restored.id} {restored.title}: read again from its original."))
+        shell.say(f"#{restored.id} {restored.title}: read again from its original.")
         return
     text = f"#{restored.id} {restored.title}: interpretation {number} is active again"
-    shell.say(printable(f"{text}, as {restored.interpretation}."))
+    shell.say(f"{text}, as {restored.interpretation}.")
 
 
 @click.command("prune")

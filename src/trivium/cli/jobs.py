@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trivium.cli.declared import declared
-from trivium.cli.output import Shell, printable, shared_options, with_shell
+from trivium.cli.output import Shell, shared_options, with_shell
 from trivium.core.counting import counted
 from trivium.core.pace import time_left
 from trivium.core.shapes import JobAnswer, TaskAnswer
@@ -77,11 +77,7 @@ def show_command(shell: Shell, job: int, failed: bool) -> None:
         answers = [TaskAnswer.of(task) for task in tasks]
         shell.emit({"job": JobAnswer.of(shown), "fates": dict(fates), "tasks": answers})
         return
-    shell.say(
-        printable(
-            f"Job {shown.id}: {shown.what} ({_state(shown)}), {_done(shown, done)} {shown.unit}"
-        )
-    )
+    shell.say(f"Job {shown.id}: {shown.what} ({_state(shown)}), {_done(shown, done)} {shown.unit}")
     if fates:
         shell.say(", ".join(f"{count:,} {fate}" for fate, count in sorted(fates.items())))
     for note in shown.notes:

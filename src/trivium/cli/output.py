@@ -68,14 +68,15 @@ class Shell:
             yield library
 
     def say(self, *lines: Text | str, indent: int = 0) -> None:
-        """Print a result for a person. Wraps lines only on a terminal."""
+        """Print a result for a person, made safe. Wraps lines only on a terminal."""
         from rich.padding import Padding
 
         for line in lines:
+            safe = printable(line) if isinstance(line, str) else line
             if self.out.is_terminal:
-                self.out.print(Padding(line, (0, 0, 0, indent), expand=False) if indent else line)
+                self.out.print(Padding(safe, (0, 0, 0, indent), expand=False) if indent else safe)
             else:
-                click.echo(" " * indent + str(line))
+                click.echo(" " * indent + str(safe))
 
     def note(self, text: str) -> None:
         """Print a note beside the result."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trivium.cli.declared import declared
-from trivium.cli.output import Shell, printable, with_shell
+from trivium.cli.output import Shell, with_shell
 from trivium.cli.player import player_command
 from trivium.cli.search import QueryCommand
 from trivium.operations.quoting import QuoteOptions
@@ -63,12 +63,10 @@ def _show(shell: Shell, place: QuotedPlace) -> None:
     where += [span(place.seconds)] if place.seconds else []
     where += [f"paragraph {place.paragraph}"] if place.paragraph else []
     share = "word for word" if not place.changes else f"{place.kept:.0%} of the words"
-    shell.say(printable(f"{', '.join(where)} ({share})"))
-    shell.say(printable(" ".join(place.text.split())), indent=2)
+    shell.say(f"{', '.join(where)} ({share})")
+    shell.say(" ".join(place.text.split()), indent=2)
     if place.seconds and (play := player_command(place.uri, place.seconds[0])):
-        shell.say(printable(play), indent=2)
+        shell.say(play, indent=2)
     for change in place.changes:
-        shell.say(
-            printable(f"{change.quoted or '(left out)'} → {change.source or '(added)'}"), indent=4
-        )
+        shell.say(f"{change.quoted or '(left out)'} → {change.source or '(added)'}", indent=4)
     shell.say("")

@@ -180,7 +180,7 @@ def _show_parts(shell: Shell, result: Result, results: Results) -> None:
     answers = [(p.signals, p.score) for p in result.queries] or [(result.signals, total)]
     for query, (signals, score) in zip(results.queries, answers, strict=True):
         if result.queries:
-            shell.say(f"“{printable(query)}”")
+            shell.say(f"“{query}”")
         rows = [
             (
                 f"{signal.told} ({signal})",
@@ -209,7 +209,7 @@ def _show_parts(shell: Shell, result: Result, results: Results) -> None:
         )
     if result.preferences:
         added = " ".join(
-            f"{'-' if p.contribution < 0 else '+'} {abs(p.contribution):.4f} {printable(p.name)}"
+            f"{'-' if p.contribution < 0 else '+'} {abs(p.contribution):.4f} {p.name}"
             f" (× {p.factor:.3g})"
             for p in result.preferences
         )
@@ -228,13 +228,11 @@ def _show_analysis(shell: Shell, results: Results) -> None:
         if analysis.semantic is not None and not analysis.by_answers:
             reasons = "; ".join(map(str, analysis.boosts)) or "no preference"
             shares = f"meaning {analysis.semantic} : words {100 - analysis.semantic}"
-            shell.say(printable(f"The query's own words: {shares} ({reasons})."))
+            shell.say(f"The query's own words: {shares} ({reasons}).")
         for note in analysis.notes:
-            shell.say(printable(note))
+            shell.say(note)
         if analysis.hypothesis:
-            shell.say(
-                f"HyDE: also searched with this generated answer: {printable(analysis.hypothesis)}"
-            )
+            shell.say(f"HyDE: also searched with this generated answer: {analysis.hypothesis}")
     if results.afterwards:
         shell.say(results.afterwards)
     longest = max(results.timings_ms.values(), default=0.0)

@@ -57,12 +57,12 @@ def kinds_command(shell: Shell) -> None:
         shell.emit({"kinds": [SyncKindAnswer.of(kind) for kind in known]})
         return
     for kind in known:
-        shell.say(printable(f"{kind.name}: {kind.help}"))
+        shell.say(f"{kind.name}: {kind.help}")
         for option, help_ in kind.options.items():
             mark = " (required)" if option in kind.required else ""
-            shell.say(printable(f"{option}: {help_}{mark}"), indent=4)
+            shell.say(f"{option}: {help_}{mark}", indent=4)
         for secret in kind.secrets:
-            shell.say(printable(f"secret {secret}: env:NAME or file:PATH"), indent=4)
+            shell.say(f"secret {secret}: env:NAME or file:PATH", indent=4)
 
 
 @sync_command.command("add")
@@ -146,7 +146,7 @@ def add_command(
     elif shell.json:
         shell.emit(answer)
     else:
-        shell.say(printable(f"Added {added.name}. `trivium sync run {added.name}` reads it."))
+        shell.say(f"Added {added.name}. `trivium sync run {added.name}` reads it.")
 
 
 @sync_command.command("check")
@@ -169,7 +169,7 @@ def check_command(shell: Shell, name: str) -> None:
 
 def _say_checked(shell: Shell, checked: Checked) -> None:
     what = f"reads “{checked.item}”" if checked.item else checked.message
-    shell.note(printable(f"{checked.source}: {what}"))
+    shell.note(f"{checked.source}: {what}")
 
 
 def ask_for(
@@ -256,7 +256,7 @@ def run_command(
                 }
             )
             if not shell.json:
-                shell.say(printable(f"{name}: {_line(run, dry=dry)}"))
+                shell.say(f"{name}: {_line(run, dry=dry)}")
                 for failure in failures[:_SHOWN]:
                     shell.note(f"{failure.item}: {failure.message}")
     if shell.json:
@@ -362,9 +362,9 @@ def verify_command(shell: Shell, name: str, ids: bool) -> None:
         shell.emit({"source": name, "compared": verified.compared, "differences": rows})
     else:
         for difference in verified.differences:
-            shell.say(printable(f"{difference.kind:<10}  {difference.item}  {difference.reason}"))
+            shell.say(f"{difference.kind:<10}  {difference.item}  {difference.reason}")
         same = "in step" if verified.in_step else f"{len(verified.differences):,} differences"
-        shell.say(printable(f"{name}: {verified.compared:,} items compared, {same}."))
+        shell.say(f"{name}: {verified.compared:,} items compared, {same}.")
     if not verified.in_step:
         raise click.exceptions.Exit(1)
 
@@ -388,7 +388,7 @@ def resume_command(shell: Shell, name: str) -> None:
 
 
 def _said(shell: Shell, answer: SyncAnswer, done: str) -> None:
-    shell.emit(answer) if shell.json else shell.say(printable(f"{done} {answer.name}."))
+    shell.emit(answer) if shell.json else shell.say(f"{done} {answer.name}.")
 
 
 @sync_command.command("remove")
@@ -401,5 +401,5 @@ def remove_command(shell: Shell, name: str, keep_documents: bool) -> None:
         count = library.sync.remove(name, keep_documents=keep_documents, on_wait=shell.note)
     shell.tell(
         {"removed": name, "documents": count},
-        printable(f"Removed {name} and {count:,} of its items."),
+        f"Removed {name} and {count:,} of its items.",
     )

@@ -36,9 +36,9 @@ from trivium.store.identity import (
     restored_label,
     successor,
 )
+from trivium.store.sql.documents import all_names, locked, named, seen_with
 from trivium.store.sql.known import learn
 from trivium.store.sql.models import keep_all
-from trivium.store.sql.names import all_names, insert_names, locked, named, seen_with, set_names
 from trivium.store.sql.queue import end_tasks
 from trivium.store.sql.rows import (
     CHECKSUM,
@@ -79,6 +79,7 @@ from trivium.store.sql.tables import (
     leftovers,
     shingles,
 )
+from trivium.store.sql.writer import insert_names, set_names
 from trivium.store.where import kind_of
 from trivium.text.nearness import keys as keys_of
 

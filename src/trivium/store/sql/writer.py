@@ -1,5 +1,8 @@
 """Changes documents, as far as every database does it alike: names and labels, and removals.
 
+A document's first name is in its row, the others both there (to be read with it) and in the table
+`names` (to be looked up).
+
 Removals take everything that belongs to documents or old interpretations. Rows go by cascade
 (interpretations, chunks, metadata, names), and so do turns of conversations made from a document.
 Vectors that no chunk uses any more go, and so do originals that nothing refers to.
@@ -12,17 +15,33 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import Connection, Engine, delete, func, select
+from sqlalchemy import Connection, Engine, delete, func, insert, select
 
+from trivium.core.errors import DocumentNotFound
 from trivium.core.types import Document, DocumentId, Metadata, Processed, Where
+from trivium.core.work import now
 from trivium.ports import Waiting
 from trivium.store.blobs import KeptOriginals
+from trivium.store.identity import is_within
+from trivium.store.sql.documents import all_names, locked, named, there, within
 from trivium.store.sql.jobs import forget_documents
+from trivium.store.sql.known import learn
 from trivium.store.sql.models import free_vectors
-from trivium.store.sql.names import Names
 from trivium.store.sql.queries import forget_turns_of
+from trivium.store.sql.rows import change, field_values, metadata_values, name_values
 from trivium.store.sql.statements import KEPT, insert_all, label_held, slices, take, visible
-from trivium.store.sql.tables import chunks, documents, interpretations, leftovers, removals
+from trivium.store.sql.tables import (
+    chunks,
+    collections,
+    documents,
+    fields,
+    interpretations,
+    leftovers,
+    names,
+    removals,
+)
+from trivium.store.where import comparable_text, name_of
+from trivium.text.titles import followed
 
 T = TypeVar("T")
 
@@ -127,6 +146,70 @@ class SqlWriter:
         return gone.count
 
 
+class Names:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def add_name(self, document: DocumentId, uri: str) -> Document:
+        with self._engine.begin() as connection:
+            return _add(connection, _held(connection, document), uri)
+
+    def rename(self, document: DocumentId, old: str, new: str) -> Document:
+        with self._engine.begin() as connection:
+            known = _held(connection, document)
+            inside = within(connection, old, known.collection)
+            uris = all_names(known)
+            if old not in uris:
+                return _add(connection, known, new)
+            for inner in locked(connection, inside):
+                moved = (
+                    new + u.removeprefix(old) if is_within(u, old) else u for u in all_names(inner)
+                )
+                set_names(connection, inner, list(moved))
+            if old == known.uri:
+                title = followed(known.title, old, new)
+                _set_title(connection, document, title)
+            set_names(connection, known, [new if uri == old else uri for uri in uris])
+            forget_documents(connection, (), [old])  # the old name is to be found nowhere
+            return _held(connection, document)
+
+    def unname(self, uri: str, collection: str) -> list[Document]:
+        """Take the name away, and those within it. The documents that have no other still have
+        it and come back: they are to be removed."""
+        with self._engine.begin() as connection:
+            nameless = []
+            those = [*named(connection, [(collection, uri)]), *within(connection, uri, collection)]
+            for document in locked(connection, those):
+                uris = all_names(document)
+                left = [name for name in uris if name != uri and not is_within(name, uri)]
+                if left:
+                    set_names(connection, document, left)
+                else:
+                    nameless.append(document)
+        return nameless
+
+    def relabel(
+        self, document: DocumentId, *, category: str, audience: str, metadata: Metadata
+    ) -> None:
+        values = metadata_values(metadata)
+        of, state = interpretations.c.document, interpretations.c.state
+        with self._engine.begin() as connection:
+            changed = take(connection, "sequence", 1).start
+            labels = {"metadata": values, "audience": audience}
+            set_to = {**labels, "category": category, "changed": changed}
+            change(connection, documents, documents.c.id == document, set_to)
+            change(connection, interpretations, (of == document) & (state == "active"), labels)
+            connection.execute(delete(fields).where(fields.c.document == document))
+            insert_all(connection, fields, field_values(document, metadata))
+            learn(connection)
+
+    def set_chunker(self, collection: str, chunker: str) -> None:
+        ours = collections.c.name == collection
+        with self._engine.begin() as connection:
+            connection.execute(delete(collections).where(ours))
+            insert_all(connection, collections, [{"name": collection, "chunker": chunker}])
+
+
 class Removal:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -209,3 +292,50 @@ def unused_originals(connection: Connection, addresses: Sequence[str]) -> tuple[
         query = select(interpretations.c.original).where(interpretations.c.original.in_(some))
         used |= set(connection.scalars(query.distinct()))
     return tuple(address for address in addresses if address and address not in used)
+
+
+def set_names(connection: Connection, document: Document, uris: list[str]) -> None:
+    """Rename a document; searches by name notice."""
+    changed = take(connection, "sequence", 1).start
+    ours = documents.c.id == document.id
+    connection.execute(delete(names).where(names.c.document == document.id))
+    change(connection, documents, ours, {**name_values(uris), "changed": changed})
+    insert_names(connection, document.id, document.collection, uris[1:])
+    learn(connection)
+
+
+def insert_names(
+    connection: Connection, document: DocumentId, collection: str, uris: Iterable[str]
+) -> None:
+    for uri in uris:
+        connection.execute(
+            insert(names).values(
+                document=document,
+                collection=collection,
+                uri=uri,
+                name=comparable_text(name_of(uri)),
+                added_at=now(),
+            )
+        )
+
+
+def _held(connection: Connection, document: DocumentId) -> Document:
+    visible = there(connection, documents.c.id == document)
+    rows = locked(connection, visible.values())
+    if not rows:
+        raise DocumentNotFound(f"There is no document #{document}.")
+    return rows[0]
+
+
+def _add(connection: Connection, document: Document, uri: str) -> Document:
+    uris = all_names(document)
+    if uri in uris:
+        return document
+    set_names(connection, document, [*uris, uri])
+    return _held(connection, document.id)
+
+
+def _set_title(connection: Connection, document: DocumentId, title: str) -> None:
+    change(connection, documents, documents.c.id == document, {"title": title})
+    of, state = interpretations.c.document, interpretations.c.state
+    change(connection, interpretations, (of == document) & (state == "active"), {"title": title})

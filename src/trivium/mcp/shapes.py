@@ -14,7 +14,7 @@ from trivium.core.shapes import Part, PlaceAnswer, Shape, said
 from trivium.core.types import Granularity, MetaScalar
 from trivium.operations.adding import LabelOptions, Text
 from trivium.operations.asking import Ask
-from trivium.operations.declaring import Carried, for_assistants, like, option, requests
+from trivium.operations.declaring import Carried, for_assistants, like, option
 from trivium.operations.quoting import Quote
 from trivium.operations.searching import (
     LONGEST_FILTER,
@@ -55,8 +55,6 @@ def passage_index(says: str) -> Any:
 
 @for_assistants
 class SearchInput(Search):
-    __pydantic_config__ = requests()
-
     query: str = option(
         'What to search for: a question or words; "a phrase", a OR b, +required and -not work.',
         required=True,
@@ -72,13 +70,11 @@ class SearchInput(Search):
 
 @for_assistants
 class AskInput(Ask):
-    __pydantic_config__ = requests()
+    pass
 
 
 @for_assistants
 class _Document:
-    __pydantic_config__ = requests()
-
     document: int = document_number()
 
 
@@ -111,7 +107,7 @@ class SimilarInput(_Document):
 
 @for_assistants
 class QuoteInput(Quote):
-    __pydantic_config__ = requests()
+    pass
 
 
 @for_assistants
@@ -121,8 +117,6 @@ class HistoryInput(_Document):
 
 @for_assistants
 class CalculateInput:
-    __pydantic_config__ = requests()
-
     expression: str = option(
         "For example `(47.5 - 44.8) / 44.8 * 100`.", required=True, min_length=1, max_length=200
     )
@@ -130,13 +124,11 @@ class CalculateInput:
 
 @for_assistants
 class ListCollectionsInput:
-    __pydantic_config__ = requests()
+    pass
 
 
 @for_assistants
 class ListDocumentsInput:
-    __pydantic_config__ = requests()
-
     where: str = like(Filters, "where", "", max_length=LONGEST_FILTER)
     limit: int = like(SearchOptions, "limit", 50)
     cursor: Cursor = cursor()
@@ -144,8 +136,6 @@ class ListDocumentsInput:
 
 @for_assistants
 class AddDocumentInput:
-    __pydantic_config__ = requests()
-
     name: str = option(
         "File name, such as `notes.md`.", required=True, min_length=1, max_length=200
     )

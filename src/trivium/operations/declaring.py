@@ -140,9 +140,11 @@ def part(kind: type[T], whole: object, **changed: Any) -> T:
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option, like))
 def for_assistants(kind: type[T]) -> type[T]:
-    """A dataclass of options without those that assistants don't get. They keep their defaults."""
+    """A dataclass of options without those that assistants don't get, which keep their defaults. It
+    reads requests."""
     from typing import ClassVar
 
+    setattr(kind, "__pydantic_config__", requests())  # noqa: B010
     for base in kind.__mro__[1:]:
         for inherited in getattr(base, "__dataclass_fields__", {}).values():
             if _OPTION in inherited.metadata and not option_of(inherited).assistants:

@@ -45,7 +45,7 @@ from bench.timing import memory, percentile, processor_seconds
 from trivium.config import Settings, load
 from trivium.extract.detect import read
 from trivium.ingest.outcomes import Fate
-from trivium.ingest.reembed import Progress, Reembedder
+from trivium.ingest.reembed import Reembedder, ReembedProgress
 from trivium.ingest.tasks import BATCH_DOCUMENTS
 from trivium.library import Library, embedder_for
 from trivium.library.assembly import chunker_for, readers_for, token_embedder_for
@@ -223,7 +223,7 @@ def _measured(given: Namespace, settings: Settings) -> LocalEmbedder:
     return embedder
 
 
-def _reembedded(given: Namespace, settings: Settings) -> Progress:
+def _reembedded(given: Namespace, settings: Settings) -> ReembedProgress:
     """With the same model, told another prefix, so that it counts as another one."""
     embedder = _measured(given, replace(settings, embed_document_prefix="again: "))
     tokens = token_embedder_for(settings, embedder)

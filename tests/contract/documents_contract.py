@@ -20,7 +20,7 @@ from trivium.core.types import (
     Signal,
     Where,
 )
-from trivium.ports import Backend, Summarised, Usage
+from trivium.ports import Backend, SenderUsage, Summarised
 from trivium.testing.samples import ALL, TOY, copy, found, probe, put, sample, writer
 from trivium.text.nearness import keys, sketch
 
@@ -42,13 +42,16 @@ class DocumentsContract(PartContract):
             sample("u4.md", "Four.", collection="used too", sender="a"),
         ]
         document, two, three, four = writer(backend).put(sent, TOY.fingerprint)
-        first = Usage("a", "used", 2, document.size + two.size)
-        second, third = Usage("a", "used too", 1, four.size), Usage("b", "used", 1, three.size)
+        first = SenderUsage("a", "used", 2, document.size + two.size)
+        second, third = (
+            SenderUsage("a", "used too", 1, four.size),
+            SenderUsage("b", "used", 1, three.size),
+        )
         assert backend.documents.usage(sender="a") == [first, second]
         assert backend.documents.usage(collection="used") == [first, third]
         assert [u for u in backend.documents.usage() if u.sender] == [first, second, third]
         writer(backend).remove([two.id, four.id])
-        assert backend.documents.usage(sender="a") == [Usage("a", "used", 1, document.size)]
+        assert backend.documents.usage(sender="a") == [SenderUsage("a", "used", 1, document.size)]
 
     def test_changes_are_numbered_as_they_become_visible(self, backend: Backend) -> None:
         last, _ = backend.documents.changed(0, OWNER)

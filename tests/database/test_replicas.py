@@ -20,7 +20,7 @@ from trivium.store.copying import copy_library
 from trivium.store.opening import BackendOptions, open_backend
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.database import open_database
-from trivium.store.postgres.replicas import Place, ReplicatedSignals
+from trivium.store.postgres.replicas import ReplicatedSignals, SearchServer
 from trivium.testing.samples import OTHER, TOY, embed_beside, sample
 from trivium.text.query import parse as parsed
 
@@ -75,13 +75,13 @@ def test_replicas_that_are_away_are_passed_over(caplog: pytest.LogCaptureFixture
 
 
 @pytest.fixture
-def lagging(tmp_path: Path) -> Iterator[tuple[Library, ReplicatedSignals, Place]]:
+def lagging(tmp_path: Path) -> Iterator[tuple[Library, ReplicatedSignals, SearchServer]]:
     """A primary, and a replica that stays where it was: a copy in another schema."""
     with postgres.library() as address, postgres.library() as copy, opened(address) as library:
         put(library, "old.md", "An old lantern burns.")
         copy_library(address, copy, BackendOptions(create=False), BackendOptions())
         engines = [open_database(parse(place)) for place in (address, copy)]
-        primary, replica = (Place.on(e, name) for e, name in zip(engines, "pr", strict=True))
+        primary, replica = (SearchServer.on(e, name) for e, name in zip(engines, "pr", strict=True))
         while primary.feed.sequence() < replica.feed.sequence():
             put(library, "fog.md", f"Fog {primary.feed.sequence()}.")  # copying took numbers too
         yield library, ReplicatedSignals(primary, [replica]), replica
@@ -94,7 +94,7 @@ def hits(signals: ReplicatedSignals, query: str) -> int:
 
 
 def test_one_that_is_behind_what_was_seen_is_passed_over(
-    lagging: tuple[Library, ReplicatedSignals, Place],
+    lagging: tuple[Library, ReplicatedSignals, SearchServer],
 ) -> None:
     library, signals, replica = lagging
     signals.refresh()
@@ -111,7 +111,7 @@ def test_one_that_is_behind_what_was_seen_is_passed_over(
 
 
 def test_another_model_that_a_replica_has_not_heard_of(
-    lagging: tuple[Library, ReplicatedSignals, Place],
+    lagging: tuple[Library, ReplicatedSignals, SearchServer],
 ) -> None:
     library, signals, replica = lagging
     models = library.backend.models
@@ -128,7 +128,7 @@ def test_another_model_that_a_replica_has_not_heard_of(
 
 
 def test_one_that_breaks_off_in_the_middle_of_a_search(
-    lagging: tuple[Library, ReplicatedSignals, Place],
+    lagging: tuple[Library, ReplicatedSignals, SearchServer],
 ) -> None:
     _, signals, replica = lagging
     signals.refresh()

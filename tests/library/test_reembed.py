@@ -13,7 +13,7 @@ from trivium.config import Settings
 from trivium.core.errors import BadSetting, ModelChanged, ModelUnavailable, ReembedStopped
 from trivium.core.types import Labels, Signal
 from trivium.core.work import JobState, worker_lease
-from trivium.ingest.reembed import Progress
+from trivium.ingest.reembed import ReembedProgress
 from trivium.library import Library
 from trivium.operations.searching import SearchOptions
 from trivium.ports import SourceItem
@@ -65,7 +65,7 @@ def models_in(place: Path) -> set[str]:
 def test_from_one_model_to_another(
     filled: Library, endpoint: ScriptedEndpoint, tmp_path: Path
 ) -> None:
-    told: list[Progress] = []
+    told: list[ReembedProgress] = []
     report = filled.models.reembed(settings(endpoint.url, "other"), on_progress=told.append)
     assert (report.before, report.model, report.passages) == ("toy", "other", MANY)
     assert [p.done for p in told] == sorted(p.done for p in told)
@@ -107,7 +107,7 @@ def test_who_has_it_open_follows(
     with Library.open(tmp_path / "l", settings=settings(endpoint.url, "toy")) as beside:
         during: list[str] = []
 
-        def search(progress: Progress) -> None:
+        def search(progress: ReembedProgress) -> None:
             if not progress.switched:
                 during.append(nearest(beside, "Lantern number 7 burns."))
 
@@ -143,7 +143,7 @@ def test_what_comes_and_goes_meanwhile(
     with Library.open(tmp_path / "l", settings=Settings()) as beside:
         add(beside, "Gone soon.")
 
-        def change(progress: Progress) -> None:
+        def change(progress: ReembedProgress) -> None:
             if progress.done == 128:
                 add(beside, "A new one.")
                 beside.remove(["text:Gone soon."])
@@ -192,7 +192,7 @@ def test_given_up_nothing_is_left_of_it(
 ) -> None:
     with Library.open(tmp_path / "l", settings=Settings()) as beside:
 
-        def stop(progress: Progress) -> None:
+        def stop(progress: ReembedProgress) -> None:
             if progress.done == 128:
                 assert beside.models.stop() == "other"
 
@@ -228,7 +228,7 @@ def test_it_is_a_job_that_people_see_cancel_and_take_up_again(
         assert job_of(beside)[0] is JobState.QUEUED
         endpoint.answer = answer
 
-        def cancel(progress: Progress) -> None:
+        def cancel(progress: ReembedProgress) -> None:
             if not progress.switched:
                 beside.jobs.cancel(job.id)
 

@@ -35,7 +35,7 @@ WINDOW = (
 
 
 @dataclass(frozen=True)
-class ToyPlan(serve.Plan):
+class ToyPlan(serve.ServingPlan):
     """Opens the library with the toy embedder. Goes to workers as it is."""
 
     until: Path | None = None

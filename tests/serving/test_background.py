@@ -20,7 +20,7 @@ from trivium.core.access import LOCAL_OWNER, Caller
 from trivium.core.errors import LibraryBusy, ServerBusy
 from trivium.core.types import Labels
 from trivium.core.work import UPLOAD, Job, JobState
-from trivium.ingest.reembed import Progress
+from trivium.ingest.reembed import ReembedProgress
 from trivium.library import Library
 from trivium.library.background import Background
 from trivium.sources.folder import FolderSource
@@ -235,7 +235,7 @@ def test_a_change_of_the_model_is_gone_on_with(tmp_path: Path) -> None:
     class Left(Exception):
         """Whoever began it leaves in the middle."""
 
-    def leave(_progress: Progress) -> None:
+    def leave(_progress: ReembedProgress) -> None:
         raise Left
 
     with (

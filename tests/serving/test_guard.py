@@ -19,7 +19,7 @@ from trivium.core.advice import ON_PAGE, advice
 from trivium.core.errors import DeadlinePassed, RateExceeded, ServerBusy
 from trivium.http.app import create_app
 from trivium.http.callers import Buckets, Callers
-from trivium.http.guard import BODY_BYTES, Guard, Rules
+from trivium.http.guard import BODY_BYTES, Guard, GuardRules
 from trivium.http.leaving import while_there
 from trivium.http.limiter import Limiter, asker
 from trivium.http.metrics import Metrics
@@ -171,7 +171,7 @@ def test_a_silent_client_is_given_up() -> None:
         async def send(message: Any) -> None:
             sent.append(message)
 
-        guard = Guard(app, Rules(silent_seconds=0.01), Metrics())
+        guard = Guard(app, GuardRules(silent_seconds=0.01), Metrics())
         scope = {
             "type": "http",
             "method": "POST",
@@ -374,7 +374,7 @@ def test_slow_addresses_keep_no_upload_waiting(
 
 
 def test_limits_are_what_they_are_said_to_be() -> None:
-    assert Rules().body_bytes == BODY_BYTES == 1 << 20
+    assert GuardRules().body_bytes == BODY_BYTES == 1 << 20
 
 
 def test_null_is_as_good_as_nothing(owner: TestClient) -> None:

@@ -9,7 +9,7 @@ from tests.reference import open_memory
 from trivium.core.types import OWNER, Chunk, StoredChunk
 from trivium.testing.samples import TOY, sample
 from trivium.web.found import pieces
-from trivium.web.reading import REACH, Block, Reading, read
+from trivium.web.reading import REACH, ShownText, TextBlock, read
 
 TEXT = """Weapons
 
@@ -37,14 +37,14 @@ def stored(text: str, *ranges: tuple[int, int], header: str = "") -> list[Stored
     ]
 
 
-def said(block: Block) -> list[str]:
+def said(block: TextBlock) -> list[str]:
     lines = ["".join(text for text, _ in line) for line in block.lines]
     return lines + [
         " / ".join("".join(text for text, _ in cell) for cell in row) for row in block.rows
     ]
 
 
-def blocks(reading: Reading) -> list[tuple[int | None, str, list[str]]]:
+def blocks(reading: ShownText) -> list[tuple[int | None, str, list[str]]]:
     return [(s.index, b.kind, said(b)) for s in reading.sections for b in s.blocks]
 
 

@@ -14,7 +14,7 @@ from trivium.cli.progress import stages
 if TYPE_CHECKING:
     from trivium.evaluate.run import Evaluation
     from trivium.evaluate.saved import Change, Comparison
-    from trivium.evaluate.statistics import Difference
+    from trivium.evaluate.statistics import RunDifference
 
 _PATH = click.Path(path_type=Path)
 RUNS = ("vector", "keyword", "trigram", "hybrid", "reranked")
@@ -169,7 +169,7 @@ def _named(run: str) -> str:
 _DIFFERENCE = ("run", ">difference", ">95%", ">p", ">better", ">worse", ">same", "")
 
 
-def _difference(name: str, difference: Difference) -> list[str]:
+def _difference(name: str, difference: RunDifference) -> list[str]:
     return [
         _named(name),
         f"{difference.gain:+.4f}",

@@ -14,7 +14,7 @@ from trivium.cli.output import Shell, printable, with_shell
 if TYPE_CHECKING:
     from trivium.config import Settings
     from trivium.core.types import Manifest
-    from trivium.ingest.reembed import Progress
+    from trivium.ingest.reembed import ReembedProgress
     from trivium.library import Library
     from trivium.library.models import Reembedded
 
@@ -123,7 +123,7 @@ def _warn_of_settings(shell: Shell, manifest: Manifest) -> None:
 
 
 @contextmanager
-def _progress(shell: Shell) -> Iterator[Callable[[Progress], None]]:
+def _progress(shell: Shell) -> Iterator[Callable[[ReembedProgress], None]]:
     """A progress bar on standard error if it is a terminal, else nothing."""
     if not shell.err.is_terminal:
         yield lambda progress: None
@@ -141,7 +141,7 @@ def _progress(shell: Shell) -> Iterator[Callable[[Progress], None]]:
     ) as bars:
         task = bars.add_task("", total=1, rate="")
 
-        def advance(progress: Progress) -> None:
+        def advance(progress: ReembedProgress) -> None:
             rate = printable(f"{progress.rate:.1f} passages/s")
             bars.update(task, completed=progress.done, total=max(1, progress.total), rate=rate)
 

@@ -13,7 +13,7 @@ from trivium.evaluate.metrics import MAIN
 from trivium.evaluate.pictures import by_query, changed, latency, measured
 from trivium.evaluate.run import FUSED, Evaluation, beside, run_title
 from trivium.evaluate.saved import Change, Comparison, ends_of
-from trivium.evaluate.statistics import Difference
+from trivium.evaluate.statistics import RunDifference
 
 MOST_CHANGES = 10  # queries in each table of wins and losses
 _STYLE = """
@@ -152,7 +152,7 @@ def _changes(name: str, changes: Sequence[Change]) -> list[str]:
     return [*parts, _table(["gain", "before", "now", "query"], rows)] if rows else parts
 
 
-def _differences(differences: dict[str, Difference]) -> str:
+def _differences(differences: dict[str, RunDifference]) -> str:
     rows = [
         f"<td>{escape(run_title(name))}</td><td>{d.gain:+.4f}<small>{d.interval.low:+.3f} to"
         f" {d.interval.high:+.3f}</small></td><td>{d.p:.4f}</td><td>{d.wins}</td>"

@@ -14,7 +14,7 @@ from trivium.core.results import Results
 from trivium.core.types import Granularity, Mode, Signal
 from trivium.evaluate.dataset import Dataset, Files, load_dataset
 from trivium.evaluate.metrics import MAIN, Ranking, measure_each
-from trivium.evaluate.statistics import Difference, Interval, compare, intervals
+from trivium.evaluate.statistics import Interval, RunDifference, compare, intervals
 from trivium.evaluate.subject import Progress, opened
 from trivium.evaluate.trec_run import read_run
 from trivium.library import Library
@@ -102,7 +102,7 @@ def evaluate(
         )
 
 
-def beside(evaluation: Evaluation, measure: str = MAIN) -> dict[str, Difference]:
+def beside(evaluation: Evaluation, measure: str = MAIN) -> dict[str, RunDifference]:
     """How far the fusion is ahead of each other run on the same queries."""
     if FUSED not in evaluation.runs:
         return {}

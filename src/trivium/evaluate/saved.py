@@ -16,7 +16,7 @@ from trivium.core.errors import RunInvalid
 from trivium.core.shapes import Part, Shape, said, to_json
 from trivium.evaluate.metrics import MAIN
 from trivium.evaluate.run import Evaluation, Run
-from trivium.evaluate.statistics import EQUAL, Difference, Interval, compare
+from trivium.evaluate.statistics import EQUAL, Interval, RunDifference, compare
 
 FORMAT = "trivium-evaluation/1"
 _KEPT = {
@@ -59,7 +59,7 @@ class Comparison:
 
     dataset: str  # of the earlier one
     common: int  # queries
-    differences: dict[str, dict[str, Difference]]  # by run, then measure
+    differences: dict[str, dict[str, RunDifference]]  # by run, then measure
     changes: dict[str, list[Change]]  # by run: every query, the greatest win first
     settings: dict[str, tuple[str, str]]  # those that differ: before and now
     notes: tuple[str, ...] = ()
@@ -209,7 +209,7 @@ def compared(evaluation: Evaluation, before: Saved) -> Comparison:
             fix="Compare evaluations of the same judged set.",
         )
     at = {query: place for place, query in enumerate(evaluation.queries)}
-    differences: dict[str, dict[str, Difference]] = {}
+    differences: dict[str, dict[str, RunDifference]] = {}
     changes: dict[str, list[Change]] = {}
     for name in names:
         ours, theirs = evaluation.runs[name].each, before.each[name]

@@ -36,7 +36,7 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RunDifference:
     """How one run compares with another on the same queries."""
 
     gain: float  # mean of the differences, above 0 if the first run is better
@@ -84,19 +84,19 @@ def intervals(values: Mapping[str, Sequence[float]], seed: int = 0) -> dict[str,
     }
 
 
-def compare(ours: Sequence[float], theirs: Sequence[float], seed: int = 0) -> Difference:
+def compare(ours: Sequence[float], theirs: Sequence[float], seed: int = 0) -> RunDifference:
     """Two runs by one measure; the values of a query are at the same index in both."""
     import numpy as np
 
     gains = np.subtract(ours, theirs, dtype=np.float64)
     if not len(gains):
-        return Difference(0.0, Interval(0.0, 0.0), 1.0, 0, 0, 0)
+        return RunDifference(0.0, Interval(0.0, 0.0), 1.0, 0, 0, 0)
     gains[np.abs(gains) < EQUAL] = 0.0
     interval = intervals({"": gains.tolist()}, seed)[""]
     wins, losses = int((gains > 0).sum()), int((gains < 0).sum())
     ties = len(gains) - wins - losses
     gain = round(float(gains.mean()), 5)
-    return Difference(gain, interval, _chance(gains, seed), wins, losses, ties)
+    return RunDifference(gain, interval, _chance(gains, seed), wins, losses, ties)
 
 
 def _chance(gains: NDArray[np.float64], seed: int) -> float:

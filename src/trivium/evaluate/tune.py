@@ -17,7 +17,7 @@ from trivium.config import Settings, names, shown
 from trivium.core.errors import DatasetInvalid
 from trivium.evaluate.metrics import MAIN
 from trivium.evaluate.replay import Replay
-from trivium.evaluate.statistics import Difference, compare
+from trivium.evaluate.statistics import RunDifference, compare
 from trivium.evaluate.subject import Progress
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Tuned:
     rerank: bool  # of reranked pages
     before: float  # on all queries
     fitted: float  # the same queries that it was fitted to: too good to be true
-    held_out: Difference  # gain on queries that had no part in the fit
+    held_out: RunDifference  # gain on queries that had no part in the fit
     changed: dict[str, tuple[str, str]]  # by setting: before and fitted
     folds: tuple[dict[str, str], ...]  # what each fold chose
     tried: int  # different settings

@@ -18,7 +18,7 @@ from trivium.config import Settings
 from trivium.http.asked import Server
 from trivium.http.assistants import PATH, Assistants
 from trivium.http.callers import Callers
-from trivium.http.guard import LOOPBACK, Guard, Rules
+from trivium.http.guard import LOOPBACK, Guard, GuardRules
 from trivium.http.limiter import Limiter
 from trivium.http.metrics import Metrics
 from trivium.http.problems import Problem, explained
@@ -171,7 +171,7 @@ def _protect(app: FastAPI, server: Server, any_host: bool) -> None:
     s = server.settings
     origins = listed(s.serve_origins)
     hosts = {s.serve_host.strip("[]").lower(), *(h.lower() for h in listed(s.serve_hosts))}
-    rules = Rules(
+    rules = GuardRules(
         hosts=frozenset({"*"}) if any_host else LOOPBACK | hosts,
         origins=frozenset(origins),
         upload_paths=files.UPLOADS,

@@ -49,7 +49,7 @@ _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?", re.IGNORECASE
 
 
 @dataclass(frozen=True)
-class Rules:
+class GuardRules:
     """What the guard lets pass."""
 
     hosts: frozenset[str] = LOOPBACK
@@ -64,7 +64,7 @@ class Rules:
 
 
 class Guard:
-    def __init__(self, app: ASGIApp, rules: Rules, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, rules: GuardRules, metrics: Metrics) -> None:
         self._app = app
         self._rules = rules
         self._metrics = metrics

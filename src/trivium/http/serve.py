@@ -53,7 +53,7 @@ _START_SECONDS = 180
 
 
 @dataclass(frozen=True)
-class Plan:
+class ServingPlan:
     """How to serve. Sent to worker processes, so it holds plain values only."""
 
     settings: Settings
@@ -100,7 +100,7 @@ def plan(
     allow_write: bool = False,
     origins: Mapping[str, str] | None = None,
     furnish: Callable[[FastAPI], None] | None = None,
-) -> Plan:
+) -> ServingPlan:
     """Decide who gets access. Raises UnsafeServing rather than serve strangers by accident.
 
     On this machine's own address and name nobody needs a token until the first one is created, or
@@ -134,7 +134,7 @@ def plan(
     open_to_all = without_tokens or (private and not has_tokens and not signs_in)
     everywhere = s.serve_host in ("0.0.0.0", "::", "")
     any_host = everywhere and not open_to_all
-    return Plan(s, open_to_all, any_host, allow_write, dict(origins or {}), furnish, made)
+    return ServingPlan(s, open_to_all, any_host, allow_write, dict(origins or {}), furnish, made)
 
 
 def workers_for(processors: float, memory: int) -> int:
@@ -174,7 +174,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def run(plan: Plan, *, on_ready: Callable[[str], None] | None = None) -> None:
+def run(plan: ServingPlan, *, on_ready: Callable[[str], None] | None = None) -> None:
     """Serve until stopped, then finish requests in progress."""
     s = plan.settings
     bound = _bind(s.serve_host, s.serve_port, s.serve_workers > 1 and sys.platform == "linux")

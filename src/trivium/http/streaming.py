@@ -42,7 +42,7 @@ MEDIA_TYPE = "text/event-stream"
 Tell: TypeAlias = Callable[[str, Mapping[str, Any] | Told], None]
 
 
-class Gone(Exception):
+class ListenerGone(Exception):
     """Nobody listens any more: the sender may stop."""
 
 
@@ -115,7 +115,7 @@ class _Line:
 
     def tell(self, name: str, data: Mapping[str, Any] | Told) -> None:
         if self.gone.is_set():
-            raise Gone
+            raise ListenerGone
         text = event(name, to_json(data))
         self._loop.call_soon_threadsafe(self.events.put_nowait, text)
 
@@ -127,7 +127,7 @@ class _Line:
 def _run(work: Callable[[Tell], None], line: _Line) -> None:
     try:
         work(line.tell)
-    except Gone:
+    except ListenerGone:
         log.info("a stream's client has gone")
 
 

@@ -122,7 +122,7 @@ _PULSE = 1.0  # seconds between two signs of progress
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ChunkingPlan:
     """How documents are chunked, in a form that can be sent to other processes."""
 
     size: int
@@ -153,11 +153,11 @@ class Plan:
 
 
 def planned(plan: str) -> PlannedChunker:
-    return PlannedChunker(Plan(**json.loads(plan)))
+    return PlannedChunker(ChunkingPlan(**json.loads(plan)))
 
 
 class PlannedChunker:
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: ChunkingPlan) -> None:
         tokens: Tokens = Cl100kTokens()
         if plan.tokenizer:
             words = WordTokens(Path(plan.tokenizer), lower=plan.lower)

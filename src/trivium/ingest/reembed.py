@@ -25,7 +25,7 @@ ROUNDS = 5  # after which what others still add is embedded while they wait
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ReembedProgress:
     """How far it is. `total` grows while others add."""
 
     done: int
@@ -51,7 +51,7 @@ class Reembedder:
     _settings: Mapping[str, str]  # how to load the embedder, for the manifest
     _: KW_ONLY
     token_embedder: TokenEmbedder | None = None
-    on_progress: Callable[[Progress], None] = lambda progress: None
+    on_progress: Callable[[ReembedProgress], None] = lambda progress: None
 
     def __post_init__(self) -> None:
         self._size = BatchSize(BATCH, MOST)
@@ -59,7 +59,7 @@ class Reembedder:
         self._total = 0
         self._started = perf_counter()
 
-    def run(self, waiting: Waiting | None = None) -> Progress:
+    def run(self, waiting: Waiting | None = None) -> ReembedProgress:
         """Raises ModelUnavailable if the model fails, ReembedStopped if the change was
         cancelled."""
         model = self._embedder.fingerprint
@@ -110,8 +110,8 @@ class Reembedder:
         )
         return len(texts)
 
-    def _tell(self, *, switched: bool = False) -> Progress:
+    def _tell(self, *, switched: bool = False) -> ReembedProgress:
         total = max(self._total, self._done)
-        progress = Progress(self._done, total, perf_counter() - self._started, switched)
+        progress = ReembedProgress(self._done, total, perf_counter() - self._started, switched)
         self.on_progress(progress)
         return progress

@@ -31,11 +31,11 @@ from trivium.operations.searching import Filters, SearchOptions
 from trivium.ports import Backend
 from trivium.search.fuse import Fusion
 from trivium.search.match import Fits, fits_for
-from trivium.search.prefer import RECENT, Boost, Preference, boosts_of, boosts_written
+from trivium.search.prefer import RECENT, DocumentBoost, Preference, boosts_of, boosts_written
 from trivium.search.request import MODES, Rerank, SearchRequest
 from trivium.search.rerank import Shares
 from trivium.search.scale import Scale, scale_of
-from trivium.search.weigh import Evidence, evidence_for
+from trivium.search.weigh import SignalEvidence, evidence_for
 from trivium.store.where import UPLOADED
 from trivium.text.filters import BUILT_IN, OF_PASSAGES, check_filter, fields_of, parse_filter
 from trivium.text.known import ALIASES
@@ -189,7 +189,7 @@ class Scope:
         return within
 
     def idle(
-        self, within: Where, boosts: Iterable[Boost], view: Backend | None = None
+        self, within: Where, boosts: Iterable[DocumentBoost], view: Backend | None = None
     ) -> tuple[str, ...]:
         """A note for each boost by a field that none of this caller's documents has. Not an error:
         other callers may see documents that have it."""
@@ -294,7 +294,7 @@ def _strength(settings: Settings, options: SearchOptions) -> float:
     return (settings.analysis_strength or 1.0) if options.analysis else 0.0
 
 
-def _evidence(settings: Settings, scale: Scale | None) -> Evidence | None:
+def _evidence(settings: Settings, scale: Scale | None) -> SignalEvidence | None:
     """Weights move only for models whose cosines are known."""
     return evidence_for(scale) if settings.fusion_adaptive else None
 

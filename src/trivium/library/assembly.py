@@ -43,7 +43,7 @@ from trivium.text.tokens import Cl100kTokens, StricterTokens
 
 if TYPE_CHECKING:
     from trivium.extract.sandbox import Sandbox
-    from trivium.ingest.extractors import Plan
+    from trivium.ingest.extractors import ChunkingPlan
     from trivium.models.docling import Docling
     from trivium.models.document_intelligence import DocumentIntelligence
 
@@ -185,9 +185,9 @@ def chunker_for(settings: Settings, embedder: Embedder, strategy: str = "") -> C
     return _plan(settings, embedder, strategy).chunker(tokens)
 
 
-def _plan(settings: Settings, embedder: Embedder, strategy: str) -> Plan:
+def _plan(settings: Settings, embedder: Embedder, strategy: str) -> ChunkingPlan:
     from trivium.chunk.recursive import MIN_SIZE
-    from trivium.ingest.extractors import Plan
+    from trivium.ingest.extractors import ChunkingPlan
 
     # Sections of 2,000 tokens, of which the model read 512: vector recall@5 63 %, of 400: 81 %.
     s = settings
@@ -195,7 +195,7 @@ def _plan(settings: Settings, embedder: Embedder, strategy: str) -> Plan:
     if isinstance(embedder, CountingEmbedder):
         room = max(MIN_SIZE, embedder.max_tokens - _CONTEXT_TOKENS - _MARKS)
         size, ceiling = min(size, room), min(ceiling, room)
-    return Plan(
+    return ChunkingPlan(
         size,
         min(s.chunk_overlap, size // 4),
         min(s.chunk_minimum, size // 4),
@@ -208,7 +208,7 @@ def _plan(settings: Settings, embedder: Embedder, strategy: str) -> Plan:
     )
 
 
-def file_chunking(settings: Settings, embedder: Embedder, strategy: str = "") -> Plan:
+def file_chunking(settings: Settings, embedder: Embedder, strategy: str = "") -> ChunkingPlan:
     """How the processes that read files chunk them: the same as `chunker_for`."""
     plan = _plan(settings, embedder, strategy)
     if isinstance(embedder, CountingEmbedder):

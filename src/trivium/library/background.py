@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from trivium.core.errors import LibraryBusy, TriviumError
 from trivium.core.types import Labels
 from trivium.core.work import ATTENDING, REEMBED, JobState, WatchedFolder
-from trivium.ingest.reembed import Progress
+from trivium.ingest.reembed import ReembedProgress
 from trivium.library.folders import Followed
 from trivium.library.sync import SyncOptions
 
@@ -140,7 +140,7 @@ class Background:
                 self._library.models.reembed(on_progress=self._go_on)
         return False
 
-    def _go_on(self, _progress: Progress) -> None:
+    def _go_on(self, _progress: ReembedProgress) -> None:
         if self._stop.is_set():
             raise _Stopping  # the job is left to another process
 

@@ -23,7 +23,7 @@ from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library.jobs import Jobs
 from trivium.ports import Backend, Waiting
 from trivium.sources.folder import FolderSource, check_given, is_there, uri_of
-from trivium.sources.ignore import IGNORE_FILE, Rules
+from trivium.sources.ignore import IGNORE_FILE, IgnoreRules
 from trivium.sources.watch import FolderWatch, Stir
 from trivium.text.values import check_labels, check_text
 
@@ -104,9 +104,9 @@ class Folders:
         """The folder's files, except the library itself."""
         return FolderSource(paths, ignore, self._own)
 
-    def rules(self, root: Path, ignore: Sequence[str] = ()) -> Rules:
+    def rules(self, root: Path, ignore: Sequence[str] = ()) -> IgnoreRules:
         """Which files below a folder count."""
-        return Rules(root, ignore, self._own)
+        return IgnoreRules(root, ignore, self._own)
 
     @property
     def _own(self) -> list[Path]:

@@ -10,7 +10,7 @@ from trivium.config import Settings
 from trivium.core.errors import BadSetting, ReembedStopped, TriviumError
 from trivium.core.types import Manifest
 from trivium.core.work import REEMBED, Job, JobState, worker_lease
-from trivium.ingest.reembed import Progress, Reembedder
+from trivium.ingest.reembed import Reembedder, ReembedProgress
 from trivium.library.assembly import embedder_for, token_embedder_for
 from trivium.library.model import CurrentModel, description, with_model
 from trivium.ports import Backend, Queue, Waiting
@@ -39,7 +39,7 @@ class Models:
         self,
         settings: Settings | None = None,
         *,
-        on_progress: Callable[[Progress], None] = lambda progress: None,
+        on_progress: Callable[[ReembedProgress], None] = lambda progress: None,
         on_wait: Waiting | None = None,
     ) -> Reembedded:
         """Embed everything again with the model that these settings name. Searches use the old
@@ -97,14 +97,14 @@ class _ReembedJob:
         worker: str,
         model: str,
         settings: Mapping[str, str],
-        on_progress: Callable[[Progress], None],
+        on_progress: Callable[[ReembedProgress], None],
     ) -> None:
         self._queue = queue
         self._worker = worker
         self._on_progress = on_progress
         self._job = queue.begin_reembed(model, settings)
 
-    def tell(self, progress: Progress) -> None:
+    def tell(self, progress: ReembedProgress) -> None:
         before = self._job.ended  # by a process that did not finish it
         self._queue.advance(self._job.id, before + progress.done, before + progress.total)
         self._on_progress(progress)

@@ -11,7 +11,7 @@ from trivium.config import Settings
 from trivium.core.access import AccessToken, Caller, Quota
 from trivium.core.errors import BadSetting, QuotaExceeded
 from trivium.core.types import Document
-from trivium.ports import Backend, Usage
+from trivium.ports import Backend, SenderUsage
 
 _LIMITS = re.compile(r"(?:(\d+) documents?)?(?:, ?)?(?:(\d+) bytes)?")
 
@@ -21,7 +21,7 @@ class Use:
     documents: int = 0
     bytes: int = 0
 
-    def and_(self, more: Usage) -> Use:
+    def and_(self, more: SenderUsage) -> Use:
         return Use(self.documents + more.documents, self.bytes + more.bytes)
 
 
@@ -86,7 +86,7 @@ class Quotas:
     def _check(self, quota: Quota, who: str, new: Use, waiting: Use, **of: str) -> None:
         if not (quota.documents or quota.bytes):
             return
-        use = waiting.and_(Usage("", "", new.documents, new.bytes))
+        use = waiting.and_(SenderUsage("", "", new.documents, new.bytes))
         for part in self._backend.documents.usage(**of):
             use = use.and_(part)
         for name in ("documents", "bytes"):

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 MOST_TEXTS = 100  # of one call
 
 
-class Calls(Protocol):
+class ModelClient(Protocol):
     """A client: it knows whom it asks."""
 
     @property
     def endpoint(self) -> Endpoint: ...
 
 
-_Client = TypeVar("_Client", bound=Calls)
+_Client = TypeVar("_Client", bound=ModelClient)
 
 
 class CallingEmbedder(ABC, Generic[_Client]):

@@ -35,7 +35,7 @@ _DENSE = "pylate.models.Dense.Dense"
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadingRules:
     """How such a model reads queries and passages."""
 
     query_prefix: str
@@ -121,7 +121,7 @@ class ColbertReranker:
         return [vectors[: len(row)] for row, vectors in zip(rows, unit, strict=True)]
 
     @cached_property
-    def _reading(self) -> Reading:
+    def _reading(self) -> ReadingRules:
         if not self._folder.is_dir():
             raise ModelUnavailable(
                 f"There is no model folder {self._folder.name}.",
@@ -209,7 +209,7 @@ class ColbertReranker:
         return open_session(made, self._threads)
 
 
-def _pylate(folder: Path) -> Reading:
+def _pylate(folder: Path) -> ReadingRules:
     first, dense, *rest = _told(folder / MODULES)["modules"]
     if rest or dense["type"] != _DENSE or first["path"]:
         kinds = ", ".join(module["type"] for module in rest or (dense,))
@@ -225,7 +225,7 @@ def _pylate(folder: Path) -> Reading:
         )
     fields = _told(folder / PROMPTS)
     words = fields.get("skiplist_words")
-    return Reading(
+    return ReadingRules(
         str(fields.get("query_prefix", "[Q] ")),
         str(fields.get("document_prefix", "[D] ")),
         int(fields.get("query_length") or 32),
@@ -237,9 +237,9 @@ def _pylate(folder: Path) -> Reading:
     )
 
 
-def _stanford(folder: Path) -> Reading:
+def _stanford(folder: Path) -> ReadingRules:
     fields = _told(folder / METADATA) if (folder / METADATA).is_file() else {}
-    return Reading(
+    return ReadingRules(
         f"{fields.get('query_token_id') or '[unused0]'} ",
         f"{fields.get('doc_token_id') or '[unused1]'} ",
         int(fields.get("query_maxlen") or 32),

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from trivium.core.errors import ModelBusy, ModelFailing, ModelUnavailable
 from trivium.models.endpoint import Endpoint
-from trivium.models.retrying import ATTEMPTS, Clock, Passing, Retrying
+from trivium.models.retrying import ATTEMPTS, Clock, PassingFailure, Retrying
 from trivium.models.tokenising import encodable
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ MAX_REFUSAL = 64 << 10  # bytes of a refusal that are read
 
 
 @dataclass(frozen=True, slots=True)
-class Upload:
+class FormUpload:
     """A form with a file, in place of a JSON body."""
 
     fields: Sequence[tuple[str, str]]
@@ -59,7 +59,7 @@ class Upload:
         return body, f"multipart/form-data; boundary={mark}"
 
 
-Body = Mapping[str, Any] | Upload
+Body = Mapping[str, Any] | FormUpload
 
 
 class Client:
@@ -137,7 +137,7 @@ class Client:
                 if len(data) > self._max_bytes:
                     raise self.endpoint.nonsense(f"returned more than {self._max_bytes:,} bytes")
                 if self.clock.now() > until:  # a read's own limit counts from one piece to the next
-                    raise Passing(self.endpoint.late(seconds))
+                    raise PassingFailure(self.endpoint.late(seconds))
         return self._parsed(bytes(data)), retry_after(text)
 
     def _events(self, path: str, body: Body, seconds: float) -> Generator[Any, None, None]:
@@ -151,7 +151,7 @@ class Client:
                     yield self._parsed(value)
                     until = self.clock.now() + seconds
                 elif self.clock.now() > until:  # comments keep a connection open, and say nothing
-                    raise Passing(self.endpoint.late(seconds))
+                    raise PassingFailure(self.endpoint.late(seconds))
 
     def _lines(self, response: httpx2.Response) -> Iterator[bytes]:
         rest = b""
@@ -177,7 +177,7 @@ class Client:
         import httpx2
 
         content, headers = b"", self.endpoint.headers()
-        if isinstance(body, Upload):
+        if isinstance(body, FormUpload):
             content, kind = body.encoded()
             headers = {"Content-Type": kind, **headers}
         elif body is not None:
@@ -191,14 +191,14 @@ class Client:
                     self._refuse(response)
                 yield response
         except httpx2.TimeoutException as reason:
-            raise Passing(self.endpoint.late(seconds)) from reason
+            raise PassingFailure(self.endpoint.late(seconds)) from reason
         except httpx2.DecodingError as reason:
             raise self.endpoint.nonsense(
                 "answers with something that can't be unpacked"
             ) from reason
         except httpx2.HTTPError as reason:
             what = str(reason) or type(reason).__name__
-            raise Passing(self.endpoint.unreachable(what)) from reason
+            raise PassingFailure(self.endpoint.unreachable(what)) from reason
         except (httpx2.InvalidURL, UnicodeError) as reason:  # a host that no server can have
             raise self.endpoint.unreachable(str(reason)) from reason
 
@@ -210,7 +210,7 @@ class Client:
                 break
         error = self.endpoint.refusal(response.status_code, body[:MAX_REFUSAL])
         if isinstance(error, ModelBusy | ModelFailing):
-            raise Passing(error, retry_after(response.headers.get("Retry-After", "")))
+            raise PassingFailure(error, retry_after(response.headers.get("Retry-After", "")))
         raise error
 
     def _client(self) -> httpx2.Client:

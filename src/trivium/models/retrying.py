@@ -1,5 +1,5 @@
 """Retries failures that may pass, with growing pauses, within a limited time. Knows nothing of what
-it retries: an attempt raises `Passing` if its failure may pass."""
+it retries: an attempt raises `PassingFailure` if its failure may pass."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 20.0  # seconds: .5 1 2 4, less a random part 
 _Answer = TypeVar("_Answer")
 
 
-class Passing(Exception):
+class PassingFailure(Exception):
     """A failure that another attempt may not meet."""
 
     def __init__(self, error: ModelUnavailable, after: float = 0.0) -> None:
@@ -56,7 +56,7 @@ class Retrying:
             try:
                 left = max(0.001, deadline - self._now())
                 return attempt(min(self._seconds, left))
-            except Passing as problem:
+            except PassingFailure as problem:
                 tried += 1
                 pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (tried - 1))
                 # Many callers that failed together must not come back together.
@@ -81,11 +81,11 @@ class Retrying:
                 yield first
             try:
                 yield from events
-            except Passing as problem:
+            except PassingFailure as problem:
                 raise problem.error from problem.__cause__
 
 
-def _final(problem: Passing, tried: int) -> ModelUnavailable:
+def _final(problem: PassingFailure, tried: int) -> ModelUnavailable:
     error = problem.error
     sentences = [error.message]
     if tried > 1:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import isfinite
 from typing import Any
 
-from trivium.models.http import Client, Upload
+from trivium.models.http import Client, FormUpload
 
 Segment = tuple[float, float, tuple[tuple[float, str], ...]]
 
@@ -29,7 +29,7 @@ class Transcriptions:
             ("timestamp_granularities[]", "segment"),
         ]
         fields += [("language", self._language)] if self._language else []
-        reply = self._client.post("/audio/transcriptions", Upload(fields, name, data))
+        reply = self._client.post("/audio/transcriptions", FormUpload(fields, name, data))
         endpoint = self._client.endpoint
         if not isinstance(reply, dict) or not isinstance(reply.get("text"), str):
             raise endpoint.nonsense("returned no transcript")

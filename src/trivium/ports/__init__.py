@@ -21,7 +21,7 @@ from trivium.ports.documents import (
     Signals as Signals,
     Summarised as Summarised,
     Unembedded as Unembedded,
-    Usage as Usage,
+    SenderUsage as SenderUsage,
     Waiting as Waiting,
     Writer as Writer,
 )

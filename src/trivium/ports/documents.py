@@ -53,7 +53,7 @@ class Unembedded:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class SenderUsage:
     """What a sender has in a collection."""
 
     sender: str  # empty: the owner
@@ -97,7 +97,9 @@ class Documents(Protocol):
         """Collections, by name, with a document that passes `where`. The owner without a condition
         also gets those that have a chunker but no document yet."""
 
-    def usage(self, *, sender: str | None = None, collection: str | None = None) -> list[Usage]:
+    def usage(
+        self, *, sender: str | None = None, collection: str | None = None
+    ) -> list[SenderUsage]:
         """What senders have in collections, or only this sender, or this collection."""
 
     def chunker(self, collection: str) -> str:

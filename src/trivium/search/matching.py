@@ -18,7 +18,7 @@ from trivium.search.coverage import coverage, lacking_codes, of_others
 from trivium.search.fuse import Fusion
 from trivium.search.known import UNKNOWN, known_items
 from trivium.search.match import Candidate, Fits, Signs, behind, falling
-from trivium.search.progress import Progress
+from trivium.search.progress import SearchProgress
 from trivium.search.request import SearchRequest
 from trivium.search.separation import Passages
 from trivium.search.signals import ReadyQuery
@@ -36,7 +36,7 @@ class Matching:
     _request: SearchRequest
     _fits: Fits
     _asked: Sequence[ReadyQuery]
-    _progress: Progress
+    _progress: SearchProgress
     _passages: Passages
     _usual: Sequence[float | None]  # for each query: the similarity of the usual passage
 

@@ -30,7 +30,7 @@ _DATED = ("date", "published", "modified", "created")  # the first of these in t
 
 
 @dataclass(frozen=True, slots=True)
-class Boost:
+class DocumentBoost:
     """A factor for the scores of documents or passages that meet a condition."""
 
     told: str  # as the caller wrote it
@@ -49,7 +49,7 @@ class Boost:
 @dataclass(frozen=True, slots=True)
 class Preference:
     half_life: float | None = None  # days until the bonus halves; None: age doesn't matter
-    boosts: tuple[Boost, ...] = ()
+    boosts: tuple[DocumentBoost, ...] = ()
     today: date | None = None  # None: today
 
     def check(self) -> None:
@@ -116,14 +116,14 @@ def _age(days: int) -> str:
     return f"{days / 365.25:.1f} years" if days >= 730 else f"{days // 30} months"
 
 
-def boosts_of(given: Mapping[str, float]) -> tuple[Boost, ...]:
+def boosts_of(given: Mapping[str, float]) -> tuple[DocumentBoost, ...]:
     """From filters, or `section:NAME`, and weights. Raises BadSetting and BadFilter."""
     if len(given) > MOST_BOOSTS:
         raise BadSetting(f"`boosts` has {len(given)} entries.", fix=f"Give {MOST_BOOSTS} at most.")
     return tuple(_boost(text, weight) for text, weight in given.items())
 
 
-def _boost(text: str, weight: float) -> Boost:
+def _boost(text: str, weight: float) -> DocumentBoost:
     if not isinstance(text, str) or not text.strip():
         raise BadSetting("`boosts` has an entry without a filter.", fix="Write `collection:rules`.")
     sensible = isinstance(weight, int | float) and isfinite(weight) and 0 < weight <= _LARGEST
@@ -134,10 +134,10 @@ def _boost(text: str, weight: float) -> Boost:
         )
     section = _SECTION.fullmatch(text.strip())
     if section:
-        return Boost(text, float(weight), section=fold(section[1] or section[2]))
+        return DocumentBoost(text, float(weight), section=fold(section[1] or section[2]))
     condition = parse_filter(text)
     check_filter(condition)
-    return Boost(text, float(weight), condition)
+    return DocumentBoost(text, float(weight), condition)
 
 
 def boosts_written(texts: Iterable[str]) -> dict[str, float]:

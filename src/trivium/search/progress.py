@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from trivium.core.types import ChunkId, StoredChunk, Vector
 
 
-class Clock:
+class StageClock:
     """Milliseconds per stage, in the order in which the stages ended."""
 
     def __init__(self, now: Callable[[], float] = perf_counter) -> None:
@@ -34,8 +34,8 @@ class Clock:
 
 
 @dataclass(slots=True)
-class Progress:
-    clock: Clock = field(default_factory=Clock)
+class SearchProgress:
+    clock: StageClock = field(default_factory=StageClock)
     notes: list[str] = field(default_factory=list)
     # By text and by id: a search may need them twice.
     vectors: dict[str, Vector] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from trivium.search.fuse import DEPTH, Fusion
 from trivium.search.match import Fits
 from trivium.search.prefer import Preference
 from trivium.search.rerank import SECONDS, Shares
-from trivium.search.weigh import Evidence
+from trivium.search.weigh import SignalEvidence
 
 # .5/.3/.2 as in the best of the prototypes; docs/log.md has what else was tried.
 WEIGHTS: Mapping[Signal, float] = {Signal.VECTOR: 0.5, Signal.KEYWORD: 0.3, Signal.TRIGRAM: 0.2}
@@ -60,7 +60,9 @@ class SearchRequest:
     correct: bool = False  # correct misspelled words
     every_word: bool = False  # keyword: only chunks with all words, if there are any
     strict: bool = False  # with every word: nothing if there are none
-    evidence: Evidence | None = None  # how the signals' answers move the weights; None: not at all
+    evidence: SignalEvidence | None = (
+        None  # how the signals' answers move the weights; None: not at all
+    )
     match: Fits | None = None  # how to compute the match; None: by the rule for papers
     floor: float = 0.0  # results with a lower match are weak
     min_match: float = 0.0  # results with a lower match are left out

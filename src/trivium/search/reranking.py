@@ -15,7 +15,7 @@ from trivium.search.deep import best_stretches, share_of
 from trivium.search.fuse import Fusion
 from trivium.search.match import Candidate, Fits, behind, falling
 from trivium.search.prefer import plain
-from trivium.search.progress import Progress
+from trivium.search.progress import SearchProgress
 from trivium.search.request import Rerank, SearchRequest
 from trivium.search.rerank import Reranked, blend, deepen, judge
 from trivium.search.turns import Turns
@@ -65,7 +65,7 @@ class Reranking:
         rerank: Rerank,
         candidates: list[Candidate],
         query: str,
-        progress: Progress,
+        progress: SearchProgress,
     ) -> list[Candidate]:
         """Orders by reranker and fusion together. If the reranker fails, keeps the order and adds a
         note."""
@@ -100,7 +100,7 @@ class Reranking:
         rerank: Rerank,
         candidates: Sequence[Candidate],
         query: str,
-        progress: Progress,
+        progress: SearchProgress,
     ) -> tuple[float, ...] | None:
         """The reranker's scores; None, with a note, if it gives none."""
         if self._reranker is None:
@@ -122,7 +122,7 @@ class Reranking:
         candidates: Sequence[Candidate],
         order: list[Reranked],
         query: str,
-        progress: Progress,
+        progress: SearchProgress,
     ) -> list[Reranked]:
         """In the order that a cross-encoder gives them too, as far as it knows better."""
         passages = [candidates[one.at].found for one in order]

@@ -53,7 +53,7 @@ from trivium.search.known import is_known_by
 from trivium.search.language import weak_language
 from trivium.search.match import Candidate
 from trivium.search.matching import Matching
-from trivium.search.progress import Progress
+from trivium.search.progress import SearchProgress
 from trivium.search.request import LEAST_CANDIDATES, SearchRequest
 from trivium.search.reranking import Reranking
 from trivium.search.separation import Passages
@@ -137,7 +137,7 @@ class Searcher:
         if request.evidence is not None:
             separation = self._separation(request.where)
             request = replace(request, evidence=request.evidence.in_library(separation))
-        progress = Progress()
+        progress = SearchProgress()
         self._backend.signals.refresh()
         progress.clock.lap("refresh")
         prepared = [self._prepare(request, _parsed(text), progress) for text in request.queries]
@@ -186,7 +186,7 @@ class Searcher:
         """What every signal answers to one query, down to the request's depth, whatever its weight
         and the threshold."""
         request.check()
-        progress = Progress()
+        progress = SearchProgress()
         self._backend.signals.refresh()
         query = _parsed(request.queries[0])
         corrected = self._corrected(request, query)
@@ -211,7 +211,7 @@ class Searcher:
         return {passage.id: score for passage, score in zip(passages, scores, strict=True)}
 
     def _prepare(
-        self, request: SearchRequest, query: Query, progress: Progress
+        self, request: SearchRequest, query: Query, progress: SearchProgress
     ) -> tuple[ReadyQuery, Analysis]:
         """Prepares a query before any signal is asked."""
         corrected = self._corrected(request, query)
@@ -224,7 +224,7 @@ class Searcher:
         return asked, analysis
 
     def _asked(
-        self, request: SearchRequest, query: Query, corrected: Corrected, progress: Progress
+        self, request: SearchRequest, query: Query, corrected: Corrected, progress: SearchProgress
     ) -> ReadyQuery:
         """The query for the signals. If no passage has all required words, they become optional,
         and a note says so."""
@@ -281,7 +281,7 @@ class Searcher:
         self,
         request: SearchRequest,
         prepared: Sequence[tuple[ReadyQuery, Analysis]],
-        progress: Progress,
+        progress: SearchProgress,
     ) -> tuple[list[_Answer], list[Candidate]]:
         """Candidates, best first. Searches deeper if they don't fill a page, and again if documents
         changed."""
@@ -319,7 +319,7 @@ class Searcher:
         analysis: Analysis,
         depth: int,
         most: int | None,
-        progress: Progress,
+        progress: SearchProgress,
     ) -> _Answer:
         lists = self._signals.ask(
             asked, analysis.weights, request.where, depth, request.threshold, progress
@@ -345,7 +345,7 @@ class Searcher:
         return _Answer(analysis, fused[:most], complete, median(near) if near else None)
 
     def _fetched(
-        self, where: Where, progress: Progress, ids: Sequence[ChunkId]
+        self, where: Where, progress: SearchProgress, ids: Sequence[ChunkId]
     ) -> list[StoredChunk]:
         """Each passage once a search: the best by words are looked at before they are results."""
         there = progress.passages
@@ -360,7 +360,7 @@ class Searcher:
         asked: ReadyQuery,
         lists: Mapping[Signal, Sequence[Hit]],
         results: Sequence[Fused],
-        progress: Progress,
+        progress: SearchProgress,
     ) -> bool:
         """Whether one of the best by words is known by every word of the query: an author and a
         year, an address. Fetched with the results that there are if none is, as nearly always."""
@@ -376,7 +376,7 @@ class Searcher:
         self,
         request: SearchRequest,
         prepared: Sequence[tuple[ReadyQuery, Analysis]],
-        progress: Progress,
+        progress: SearchProgress,
         usual: Sequence[float | None],
     ) -> Matcher:
         if request.match is None:

@@ -10,7 +10,7 @@ from trivium.core.types import ChunkId, Neighbours, Signal, StoredChunk
 from trivium.ports import Backend
 from trivium.search.expand import context, surrounding
 from trivium.search.match import Candidate, explained
-from trivium.search.progress import Progress
+from trivium.search.progress import SearchProgress
 from trivium.search.request import SearchRequest
 from trivium.text.known import fields_with
 from trivium.text.snippet import hit_in, second_said
@@ -27,7 +27,7 @@ _CHANGED_VECTORS = (
 
 
 def intact(
-    backend: Backend, candidates: list[Candidate], limit: int, progress: Progress
+    backend: Backend, candidates: list[Candidate], limit: int, progress: SearchProgress
 ) -> list[Candidate]:
     """Without passages that have changed on disk since they were written: nobody is shown a
     text that no document has. What the vector signal made of changed vectors is told."""
@@ -55,7 +55,7 @@ def results(
     request: SearchRequest,
     candidates: Sequence[Candidate],
     words: tuple[str, ...],
-    progress: Progress,
+    progress: SearchProgress,
 ) -> tuple[Result, ...]:
     around: Mapping[ChunkId, Neighbours] = {}
     if request.expand:
@@ -86,7 +86,7 @@ def _under_heading(candidate: Candidate, words: tuple[str, ...]) -> Candidate:
 
 
 def with_enough_match(
-    request: SearchRequest, candidates: list[Candidate], progress: Progress
+    request: SearchRequest, candidates: list[Candidate], progress: SearchProgress
 ) -> list[Candidate]:
     """Those with the minimum match; a note counts the others."""
     kept = [one for one in candidates if one.match >= request.min_match]

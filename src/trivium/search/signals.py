@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from trivium.core.errors import IndexDamaged, ModelUnavailable
 from trivium.core.types import Hit, Probe, Query, Signal, Where, hits_in
 from trivium.ports import Backend, Embedder
-from trivium.search.progress import Progress
+from trivium.search.progress import SearchProgress
 from trivium.search.turns import Turns
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class _Damaged:
             self._signals.append(signal)
             self._reason = self._reason or reason
 
-    def tell(self, progress: Progress, *, alone: bool) -> None:
+    def tell(self, progress: SearchProgress, *, alone: bool) -> None:
         """A note; an error if no other signal could answer."""
         if self._reason is not None:
             if alone:
@@ -126,7 +126,7 @@ class Signals:
         where: Where,
         depth: int,
         threshold: float,
-        progress: Progress,
+        progress: SearchProgress,
     ) -> dict[Signal, list[Hit]]:
         """The `depth` best chunks of each requested signal. Leaves out vector hits less similar
         than `threshold`."""
@@ -175,7 +175,7 @@ class Signals:
         """Whether a chunk within the filter has everything the query requires."""
         return bool(self._backend.signals.search(Signal.KEYWORD, Probe(query), where, 1))
 
-    def _embed(self, meaning: str, progress: Progress, *, alone: bool) -> Vector | None:
+    def _embed(self, meaning: str, progress: SearchProgress, *, alone: bool) -> Vector | None:
         """None and a note if there is no model; an error if no other signal could answer."""
         known = progress.vectors.get(meaning)
         if known is not None:

@@ -24,7 +24,7 @@ from trivium.ports import Backend
 from trivium.search.fuse import Fused
 from trivium.search.gather import gather
 from trivium.search.match import Candidate
-from trivium.search.progress import Progress
+from trivium.search.progress import SearchProgress
 from trivium.search.request import MOST_RESULTS, SearchRequest
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ _ATTEMPTS = 8  # with more candidates, or again because documents changed
 
 def similar(
     backend: Backend, like: Document | StoredChunk, where: Where, limit: int, by: Granularity
-) -> tuple[list[Candidate], Progress]:
+) -> tuple[list[Candidate], SearchProgress]:
     """The most similar, best first. Raises NotEmbedded if `like` has no vector."""
     request = SearchRequest(queries=("",), where=where, limit=limit, mode=Mode.SEMANTIC, by=by)
     request.check()
-    progress = Progress()
+    progress = SearchProgress()
     model = backend.models.manifest().model
     vector = _vector_of(backend, like, where.access)
     if backend.models.manifest().model != model:

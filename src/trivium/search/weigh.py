@@ -29,7 +29,7 @@ from trivium.search.scale import Scale
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class SignalEvidence:
     """How far the hits of the signals move the share of the vector signal."""
 
     offset: float
@@ -43,13 +43,13 @@ class Evidence:
     usual_separation: float = 0.0
     library: float = 0.0  # the shift in this library
 
-    def in_library(self, separation: float | None) -> Evidence:
+    def in_library(self, separation: float | None) -> SignalEvidence:
         """The same for a library with this separation; None: unknown."""
         if separation is None:
             return self
         return replace(self, library=self.separation * (separation - self.usual_separation))
 
-    def on(self, scale: Scale) -> Evidence:
+    def on(self, scale: Scale) -> SignalEvidence:
         """The same for a model with other cosines."""
         return replace(
             self,
@@ -77,7 +77,7 @@ class Evidence:
         return self.word_lead * (word_lead - self.usual_word_lead)
 
 
-MINILM = Evidence(
+MINILM = SignalEvidence(
     # -.037 as fitted on six sets; .03 less gains .0013 on whole sets, ten of eleven (docs/log.md).
     offset=-0.067,
     similarity=0.884,
@@ -91,7 +91,7 @@ MINILM = Evidence(
 )
 
 
-def evidence_for(scale: Scale | None) -> Evidence | None:
+def evidence_for(scale: Scale | None) -> SignalEvidence | None:
     """By a model's scale; None: its cosines are unknown, so weights stay."""
     return None if scale is None else MINILM.on(scale)
 
@@ -103,7 +103,7 @@ _WORDED = (Signal.KEYWORD, Signal.TRIGRAM)
 
 
 def weigh(
-    weights: Mapping[Signal, float], lists: Mapping[Signal, Sequence[Hit]], evidence: Evidence
+    weights: Mapping[Signal, float], lists: Mapping[Signal, Sequence[Hit]], evidence: SignalEvidence
 ) -> tuple[dict[Signal, float], str, str]:
     """New weights with the same sum, a sentence with the figures, and what moved them most. If the
     vector signal has fewer than ten hits, or no other signal found anything, the weights stay and

@@ -12,7 +12,7 @@ from trivium.ports import Generated, Generator, Message
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenInTime:
     """What the model wrote in time, on one line, and why it may be incomplete."""
 
     text: str
@@ -23,7 +23,7 @@ class Written:
 
 def write_within(
     generator: Generator, messages: Sequence[Message], most_tokens: int, seconds: float
-) -> Written:
+) -> WrittenInTime:
     """Returns within `seconds`, with what the model has written by then."""
     writing = _Writing(generator, messages, most_tokens)
     writing.start()
@@ -38,8 +38,8 @@ def write_within(
     text = " ".join("".join(writing.pieces).split())
     took = writing.generated
     if took is None:
-        return Written(text, why)
-    return Written(text, why, took.prompt_tokens, took.completion_tokens)
+        return WrittenInTime(text, why)
+    return WrittenInTime(text, why, took.prompt_tokens, took.completion_tokens)
 
 
 class _Writing(threading.Thread):

@@ -12,7 +12,7 @@ from typing import Any
 
 from trivium.core.errors import FileUnreadable, PathNotFound
 from trivium.ports import SourceItem
-from trivium.sources.ignore import Rules
+from trivium.sources.ignore import IgnoreRules
 
 
 def check_given(paths: Sequence[str | os.PathLike[str]]) -> None:
@@ -25,7 +25,7 @@ def check_given(paths: Sequence[str | os.PathLike[str]]) -> None:
 class FolderSource:
     """Files by name, by pattern (`notes/**/*.md`) or by folder, with all its subfolders. Leaves out
     hidden files and folders, as `ls` does, and what `ignore` and .triviumignore files say (see
-    `Rules`), unless you name them yourself."""
+    `IgnoreRules`), unless you name them yourself."""
 
     kind = "folder"
 
@@ -111,7 +111,7 @@ def _is_visible_below(root: str, path: str) -> bool:
 def _files(path: str, ignore: Sequence[str], without: Sequence[Path]) -> Iterator[Path]:
     named = Path(path).expanduser()
     if named.is_dir():
-        yield from _below(named, Rules(named, ignore, without))
+        yield from _below(named, IgnoreRules(named, ignore, without))
     elif named.exists() or named.is_symlink():
         yield named
     else:
@@ -121,13 +121,13 @@ def _files(path: str, ignore: Sequence[str], without: Sequence[Path]) -> Iterato
                 fix = "Type its address on the page, under Add, or save it and add the file."
                 raise PathNotFound(f"{path} is a web address, not a file.", fix=fix)
             raise PathNotFound(f"There is no file or folder {path}.")
-        rules = Rules(_start(named), ignore, without)
+        rules = IgnoreRules(_start(named), ignore, without)
         for match in map(Path, matches):
-            below = _below(match, Rules(match)) if match.is_dir() else (match,)
+            below = _below(match, IgnoreRules(match)) if match.is_dir() else (match,)
             yield from (path for path in below if rules.allow(path, hidden=True))
 
 
-def _below(folder: Path, rules: Rules) -> Iterator[Path]:
+def _below(folder: Path, rules: IgnoreRules) -> Iterator[Path]:
     """Under the name that the folder was given by."""
     return (folder / path.relative_to(rules.root) for path in rules.walk())
 

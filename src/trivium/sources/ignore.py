@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 IGNORE_FILE = ".triviumignore"
 
 
-class Rules:
+class IgnoreRules:
     """What to leave out below one folder. Reads an ignore file once: make a new one after a
     change."""
 

@@ -18,7 +18,7 @@ from trivium.extract.frontmatter import parse_front_matter, split_front_matter
 from trivium.ports import Change, Failed, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.folder import read
-from trivium.sources.ignore import Rules
+from trivium.sources.ignore import IgnoreRules
 from trivium.sources.listed import Stamp, compared, existing, stamp_of
 
 SUFFIXES = (".md", ".markdown")
@@ -66,7 +66,7 @@ class NotesSource:
                 f"The folder {self.folder} doesn't exist.", fix="Check that its disk is connected."
             )
         files = {}
-        for path in Rules(self.folder, self._ignore, self._without).walk():
+        for path in IgnoreRules(self.folder, self._ignore, self._without).walk():
             if (stamp := stamp_of(path)) is not None:
                 files[path.relative_to(self.folder).as_posix()] = stamp
         return files

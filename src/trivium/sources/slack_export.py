@@ -16,7 +16,14 @@ from trivium.extract.slack_message import person
 from trivium.ports import Change, Checkpoint, Failed, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
 from trivium.sources.listed import Stamp, existing, missing, picked, stamp_of
-from trivium.sources.slack_messages import Channel, Names, channel_of, item_id, opener_of, put_of
+from trivium.sources.slack_messages import (
+    Channel,
+    SlackNames,
+    channel_of,
+    item_id,
+    opener_of,
+    put_of,
+)
 
 _LISTS = ("channels.json", "groups.json", "dms.json", "mpims.json")
 _PRIVATE = _LISTS[1:]
@@ -78,7 +85,7 @@ class SlackExportSource:
                     yield from self._told(archive, folder, channel, names)
 
     def _told(
-        self, archive: _Archive, folder: str, channel: Channel, names: Names
+        self, archive: _Archive, folder: str, channel: Channel, names: SlackNames
     ) -> Iterator[Put | Failed]:
         names.openers.clear()  # day by day, so a thread's first message comes before its replies
         for day in archive.days(folder):
@@ -138,11 +145,11 @@ class _Archive:
         if self._zip is not None:
             self._zip.close()
 
-    def names(self) -> Names:
+    def names(self) -> SlackNames:
         people = {str(user.get("id", "")): person(user) for user in self._list("users.json")}
-        return Names(people)
+        return SlackNames(people)
 
-    def channels(self, names: Names) -> dict[str, Channel]:
+    def channels(self, names: SlackNames) -> dict[str, Channel]:
         """By folder: channels with messages. A channel that no list names is private."""
         folders = dict.fromkeys(
             member.removeprefix(self._root).split("/")[0] for member in self._members if "/" in

@@ -58,7 +58,7 @@ class Entry:
         return str(self.data["key"])
 
 
-class Reading(Protocol):
+class EntrySource(Protocol):
     """Where entries come from."""
 
     def entries(self) -> Generator[Wait, None, dict[str, Entry]]: ...
@@ -75,7 +75,7 @@ class Reading(Protocol):
 class ZoteroSource:
     deletions: Deletions = "told"
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: EntrySource) -> None:
         self._reading = reading
 
     def changes(self, cursor: str) -> Iterator[Change]:

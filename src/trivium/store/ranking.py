@@ -124,7 +124,7 @@ def beyond_text(known: KnownBy, text: Holders, saturation: Saturation) -> KnownB
     return KnownBy(known.ids[more], known.counts[more])
 
 
-class Part:
+class QueryWord:
     """A word of a query. A chunk gets the most that one of the lists gives it."""
 
     __slots__ = ("entries", "holders", "known", "most", "weight")
@@ -143,7 +143,7 @@ class Part:
 
 
 def best(
-    parts: Sequence[Part], fits: NDArray[np.bool_], saturation: Saturation, k: int
+    parts: Sequence[QueryWord], fits: NDArray[np.bool_], saturation: Saturation, k: int
 ) -> list[Hit]:
     """The k best of the chunks that fit, best first, then by id. `fits`: by chunk id."""
     parts = sorted([part for part in parts if part.entries], key=lambda part: -part.most)
@@ -154,7 +154,7 @@ def best(
 
 class _Ranking:
     def __init__(
-        self, parts: Sequence[Part], fits: NDArray[np.bool_], saturation: Saturation, k: int
+        self, parts: Sequence[QueryWord], fits: NDArray[np.bool_], saturation: Saturation, k: int
     ) -> None:
         self._parts = parts
         self._fits = fits
@@ -204,7 +204,7 @@ class _Ranking:
                 return few
         return self._strongest(*self._scored(len(self._read)), self._lists)
 
-    def _add(self, part: Part) -> None:
+    def _add(self, part: QueryWord) -> None:
         lists = [self._those(holder) for holder in part.holders]
         factors = [part.weight * holder.factor for holder in part.holders]
         ids, gain = np.empty(0, np.int64), np.empty(0)
@@ -246,7 +246,7 @@ class _Ranking:
             ids, counts = ids.take(kept), counts.take(kept)
         return ids, counts
 
-    def _leave_out(self, later: Sequence[Part], left: float) -> None:
+    def _leave_out(self, later: Sequence[QueryWord], left: float) -> None:
         """Whatever cannot reach the k best with all that is left to be had."""
         few, left = self._few, max(0.0, left) * (1 + _ROUNDED)
         self._open = None
@@ -281,7 +281,7 @@ class _Ranking:
             last = float(np.partition(tops, -wanted)[-wanted])
         return _distinct(ids[scores >= max(last, _ABOVE_NOTHING)])
 
-    def _completed(self, few: Ids, later: Sequence[Part]) -> float:
+    def _completed(self, few: Ids, later: Sequence[QueryWord]) -> float:
         """What at least k chunks reach: these, with what the likeliest spelling of every later word
         adds; 0 if there are fewer."""
         scores = self._scores.take(few)

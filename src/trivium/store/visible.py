@@ -21,7 +21,7 @@ from trivium.store.ranking import (
     Holders,
     Ids,
     KnownBy,
-    Part,
+    QueryWord,
     Saturation,
     below,
     best,
@@ -142,7 +142,7 @@ class Visible:
             allowed, [clause.runs for clause in plan.clauses if clause.required], plan.excluded
         )
         parts = [
-            Part(
+            QueryWord(
                 weight * self.rarity(run, "stems"),
                 [Holders(1.0, *self.occurrences.of("stems", run))],
                 [self._known_by("stems", run)],
@@ -160,7 +160,7 @@ class Visible:
         spelled = [spelling.words for planned in plan for spelling in planned.spellings]
         self.known.expect("spellings", [word for run in spelled for word in run])
         parts = [
-            Part(
+            QueryWord(
                 planned.weight,
                 [
                     Holders(spelling.factor, *self.occurrences.of("spellings", spelling.words))

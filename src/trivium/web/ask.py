@@ -68,7 +68,7 @@ class Bit:
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class ShownSentence:
     """A sentence on the page. `doubt`: why its source doesn't support it, or empty."""
 
     bits: tuple[Bit, ...]
@@ -80,7 +80,7 @@ class Said:
     """A turn on the page. An earlier one has only its question and answer."""
 
     question: str
-    sentences: tuple[Sentence, ...]
+    sentences: tuple[ShownSentence, ...]
     carried: str = ""  # for the form; empty: the library keeps it
     answer: Answer | None = None
     cited: tuple[tuple[Citation, list[Piece]], ...] = ()  # each with what it says
@@ -241,7 +241,9 @@ def _before(server: Server, caller: Caller, form: AskForm) -> list[Said]:
 
 
 def _earlier(turn: Turn, *, carried: bool) -> Said:
-    return Said(turn.question, (Sentence((Bit(turn.answer),)),), _carry(turn) if carried else "")
+    return Said(
+        turn.question, (ShownSentence((Bit(turn.answer),)),), _carry(turn) if carried else ""
+    )
 
 
 def _carry(turn: Turn) -> str:
@@ -271,7 +273,7 @@ def _excerpt(citation: Citation, question: str) -> list[Piece]:
     return cut_at(cut.text, cut.marks)
 
 
-def sentences(answer: Answer) -> tuple[Sentence, ...]:
+def sentences(answer: Answer) -> tuple[ShownSentence, ...]:
     """The text of an answer with links to its passages and unsupported sentences marked."""
     cited = {citation.number: citation for citation in answer.citations}
     doubts: dict[str, Statement] = {statement.text: statement for statement in answer.unsupported}
@@ -280,9 +282,9 @@ def sentences(answer: Answer) -> tuple[Sentence, ...]:
         doubt = doubts.get(sentence.text)
         body = text.lstrip() if doubt else text  # the blank before it is not in doubt
         if body != text:
-            shown.append(Sentence((Bit(text[: -len(body)]),)))
+            shown.append(ShownSentence((Bit(text[: -len(body)]),)))
         bits = _bits(body, cited, sentence.text)
-        shown.append(Sentence(tuple(bits), doubt.why if doubt else ""))
+        shown.append(ShownSentence(tuple(bits), doubt.why if doubt else ""))
     return tuple(shown)
 
 

@@ -22,7 +22,7 @@ from trivium.operations.searching import LONGEST_QUERY, Filters, SearchOptions
 from trivium.text.snippet import second_said
 from trivium.web.found import Card, cards, words_of
 from trivium.web.pages import PageRoute, page, query
-from trivium.web.reading import Reading, read
+from trivium.web.reading import ShownText, read
 from trivium.web.state import SearchState
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -36,7 +36,7 @@ Queries = Annotated[list[str] | None, Query(max_length=4)]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OpenedAt:
     """Where a document is opened."""
 
     passage: int | None
@@ -62,7 +62,7 @@ class DocumentView:
     passages: list[StoredChunk]
     current: StoredChunk | None
     origin: SearchState  # the search that led here
-    reading: Reading
+    reading: ShownText
     hits: list[Card]  # in the order of the document
     page: int | None  # drawn; None: the text is shown
     pages: int
@@ -155,13 +155,13 @@ async def document(
     queries = tuple(text[:LONGEST_QUERY] for text in q or () if text.strip())
     origin = replace(SearchState.of(QueryParams(from_)), queries=queries, explain=None)
     start, _, end = cited.partition("-")
-    place = Place(passage, page_, (int(start), int(end)) if cited else None)
+    place = OpenedAt(passage, page_, (int(start), int(end)) if cited else None)
     view = await server.read(_look, server, id, caller.within(), origin, place, similar)
     return page(request, "document.html", {"view": view})
 
 
 def _look(
-    server: Server, id_: int, within: Where, origin: SearchState, place: Place, similar: bool
+    server: Server, id_: int, within: Where, origin: SearchState, place: OpenedAt, similar: bool
 ) -> DocumentView:
     passage, page_ = place.passage, place.page
     library = server.library
@@ -199,7 +199,7 @@ def _player(
     document: Document,
     passages: list[StoredChunk],
     current: StoredChunk | None,
-    reading: Reading,
+    reading: ShownText,
     words: tuple[str, ...],
     cited: tuple[int, int] | None,
 ) -> Player | None:

@@ -37,7 +37,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class BarPart:
     """A part of a bar."""
 
     kind: str
@@ -56,11 +56,11 @@ class Lane:
     y: float
     path: str
     nodes: list[Node]
-    bar: list[Segment]
+    bar: list[BarPart]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ScoreRow:
     """A line of the table that adds up to a result's score."""
 
     kind: str  # signal, or part of reranking
@@ -77,7 +77,7 @@ class Weighed:
 
     text: str
     analysis: Analysis
-    bar: list[Segment]
+    bar: list[BarPart]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +87,9 @@ class Picture:
     lanes: list[Lane]
     left_out: int
     chosen: Result | None
-    rows: list[Row]
+    rows: list[ScoreRow]
     decided: list[Weighed]
-    times: list[Segment]
+    times: list[BarPart]
     width: int = WIDTH
     fused: int = _FUSED
     bar_left: int = _BAR_LEFT
@@ -163,7 +163,7 @@ def _path(points: list[tuple[float, float]]) -> str:
     return path
 
 
-def _bar(result: Result, longest: float) -> list[Segment]:
+def _bar(result: Result, longest: float) -> list[BarPart]:
     """The parts a score adds up from. With several queries the score isn't a sum: one whole bar."""
     if result.rerank:
         r = result.rerank
@@ -179,19 +179,19 @@ def _bar(result: Result, longest: float) -> list[Segment]:
     return _stacked(parts, _BAR_LEFT, _BAR_WIDTH / longest)
 
 
-def _stacked(parts: list[tuple[str, float]], left: float, scale: float) -> list[Segment]:
+def _stacked(parts: list[tuple[str, float]], left: float, scale: float) -> list[BarPart]:
     segments, x = [], left
     for kind, value in parts:
         width = max(_LEAST, value * scale) if value > 0 else 0.0
-        segments.append(Segment(kind, round(x, 1), round(width, 1), value))
+        segments.append(BarPart(kind, round(x, 1), round(width, 1), value))
         x += width
     return [segment for segment in segments if segment.width]
 
 
-def _rows(result: Result) -> list[Row]:
+def _rows(result: Result) -> list[ScoreRow]:
     signal_parts = result.signals
     rows = [
-        Row(
+        ScoreRow(
             s.value,
             s.told,
             str(signal_parts[s].rank),
@@ -204,39 +204,43 @@ def _rows(result: Result) -> list[Row]:
     ]
     if p := result.in_order:
         text = f"{p.words} of {p.of} words in order"
-        rows.append(Row("order", text, "", "", "", f"{p.contribution:.3f}"))
+        rows.append(ScoreRow("order", text, "", "", "", f"{p.contribution:.3f}"))
     if result.rerank:
         r = result.rerank
         rows = [
-            Row("rerank", f"reranker: {r.judged:.2f}", "", "", "", f"{r.rerank:.3f}"),
-            Row("hybrid", "signals, fused", str(r.before), "", "", f"{r.hybrid:.3f}"),
-            Row("position", "rank before reranking", str(r.before), "", "", f"{r.position:.3f}"),
+            ScoreRow("rerank", f"reranker: {r.judged:.2f}", "", "", "", f"{r.rerank:.3f}"),
+            ScoreRow("hybrid", "signals, fused", str(r.before), "", "", f"{r.hybrid:.3f}"),
+            ScoreRow(
+                "position", "rank before reranking", str(r.before), "", "", f"{r.position:.3f}"
+            ),
         ]
         if r.read is not None:
-            rows.append(Row("rerank", f"cross-encoder: {r.read:.2f}", "", "", "", f"{r.deep:.3f}"))
+            rows.append(
+                ScoreRow("rerank", f"cross-encoder: {r.read:.2f}", "", "", "", f"{r.deep:.3f}")
+            )
     rows += [
-        Row("preference", p.name, "", "", f"× {p.factor:.2f}", f"{p.contribution:.3f}")
+        ScoreRow("preference", p.name, "", "", f"× {p.factor:.2f}", f"{p.contribution:.3f}")
         for p in result.preferences
     ]
     return rows
 
 
-def _weights(analysis: Analysis) -> list[Segment]:
+def _weights(analysis: Analysis) -> list[BarPart]:
     whole = sum(analysis.weights.values()) or 1.0
     shown = [s for s in Signal if s in analysis.weights and s not in analysis.silent]
     parts = [(s.value, analysis.weights[s]) for s in shown]
     return [
-        Segment(
+        BarPart(
             segment.kind, segment.x, segment.width, segment.value / whole, Signal(segment.kind).told
         )
         for segment in _stacked(parts, 0, WIDTH / whole)
     ]
 
 
-def _times(timings: Mapping[str, float]) -> list[Segment]:
+def _times(timings: Mapping[str, float]) -> list[BarPart]:
     whole = sum(timings.values()) or 1.0
     stacked = _stacked(list(timings.items()), 0, WIDTH / whole)
     return [
-        Segment(f"shade{at % _SHADES}", segment.x, segment.width, segment.value, segment.kind)
+        BarPart(f"shade{at % _SHADES}", segment.x, segment.width, segment.value, segment.kind)
         for at, segment in enumerate(stacked)
     ]

@@ -21,7 +21,7 @@ _CELL = re.compile(r"(?:^|(?<= ))\|(?= |$)")
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TextBlock:
     """A heading, a paragraph (lines are kept), a table (rows of cells) or code (as it is)."""
 
     kind: str
@@ -35,11 +35,11 @@ class Section:
     """A run of blocks: the passage itself, or the text around it."""
 
     index: int | None  # of the passage; None: around it
-    blocks: list[Block]
+    blocks: list[TextBlock]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ShownText:
     sections: list[Section]
     earlier: int | None  # passage to go to for what comes before; None: it is all here
     later: int | None
@@ -53,7 +53,7 @@ def read(
     index: int | None,
     words: tuple[str, ...],
     cited: tuple[int, int] | None = None,
-) -> Reading:
+) -> ShownText:
     """The text around a passage, with the passage as a section of its own; without one, the
     beginning. Marks the words, or instead the range of the passage that an answer cites."""
     chosen = next((p for p in passages if p.chunk.index == index), None)
@@ -80,7 +80,7 @@ def read(
             (None, c.end, end, _header_after(passages, c.end)),
         ]
     sections = [Section(at, page.blocks(a, b, header)) for at, a, b, header in parts if a < b]
-    return Reading(
+    return ShownText(
         [section for section in sections if section.blocks],
         shown[0].chunk.index - 1 if start > 0 else None,
         shown[-1].chunk.index + 1 if end < len(text) and shown else None,
@@ -110,10 +110,14 @@ class _Page:
         self._marked = marked
         self._headings = headings
 
-    def blocks(self, start: int, end: int, header: str) -> list[Block]:
+    def blocks(self, start: int, end: int, header: str) -> list[TextBlock]:
         if self._is_code:
-            return [Block("code", [self._cut(start, end)])] if self._text[start:end].strip() else []
-        blocks: list[Block] = []
+            return (
+                [TextBlock("code", [self._cut(start, end)])]
+                if self._text[start:end].strip()
+                else []
+            )
+        blocks: list[TextBlock] = []
         at = start
         for gap in [*_BLANK.finditer(self._text, start, end), None]:
             upto = gap.start() if gap else end
@@ -123,16 +127,16 @@ class _Page:
             at = gap.end() if gap else end
         return blocks
 
-    def _block(self, start: int, end: int, header: str) -> list[Block]:
+    def _block(self, start: int, end: int, header: str) -> list[TextBlock]:
         if self._text[start:end].strip() in self._headings:
-            return [Block("heading", [self._cut(start, end)])]
-        blocks: list[Block] = []
+            return [TextBlock("heading", [self._cut(start, end)])]
+        blocks: list[TextBlock] = []
         for a, b in self._lines(start, end):
             is_row = _CELLS in f" {self._text[a:b]} "
             kind = "table" if is_row or (header and not blocks) else "paragraph"
             if not blocks or blocks[-1].kind != kind:
                 head = [c.strip() for c in header.split(_CELLS)] if header and not blocks else []
-                blocks.append(Block(kind, head=head if kind == "table" else []))
+                blocks.append(TextBlock(kind, head=head if kind == "table" else []))
             if kind == "table":
                 blocks[-1].rows.append(self._cells(a, b))
             else:

@@ -17,7 +17,7 @@ from trivium.extract.detect import read
 from trivium.extract.sandbox import Sandbox
 from trivium.extract.wire import pack_chunked, structure_of, unpack
 from trivium.extract.worker import LARGE_ELEMENTS, LARGE_TEXT
-from trivium.ingest.extractors import CHUNKER, Plan
+from trivium.ingest.extractors import CHUNKER, ChunkingPlan
 from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 from trivium.models import cuda
@@ -29,7 +29,7 @@ from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens
 
 ROOT = Path(__file__).parents[3]
-PLAN = Plan(400, 80, 40, 2000, 100, "auto", 50_000)
+PLAN = ChunkingPlan(400, 80, 40, 2000, 100, "auto", 50_000)
 PARAGRAPH = "The harbour has seven cranes. A bell is rung when fog comes in from the sea.\n\n"
 LARGE = "# Harbour\n\n" + PARAGRAPH * (LARGE_TEXT // len(PARAGRAPH) + 1)
 

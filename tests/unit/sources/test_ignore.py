@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from trivium.core.errors import BadSetting
-from trivium.sources.ignore import IGNORE_FILE, Rules
+from trivium.sources.ignore import IGNORE_FILE, IgnoreRules
 
 FILES = [
     "a.md",
@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 
 def walked(folder: Path, *patterns: str, without: tuple[Path, ...] = ()) -> set[str]:
     """By walking, once asking file by file has given the same."""
-    rules = Rules(folder, patterns, without)
+    rules = IgnoreRules(folder, patterns, without)
     found = {str(path.relative_to(folder)) for path in rules.walk()}
     assert found == {name for name in FILES if rules.allow(folder / name)}
     return found
@@ -78,7 +78,7 @@ def test_a_command_comes_after_the_file(folder: Path) -> None:
 
 def test_folders_that_are_no_part_of_it(folder: Path) -> None:
     assert walked(folder, without=(folder / "library",)) == VISIBLE - {"library/library.md"}
-    assert not Rules(folder / "sub").allow(folder / "a.md")
+    assert not IgnoreRules(folder / "sub").allow(folder / "a.md")
 
 
 def test_a_rule_that_makes_no_sense_is_refused(folder: Path) -> None:

@@ -13,7 +13,7 @@ from trivium.store.ranking import (
     B,
     Holders,
     KnownBy,
-    Part,
+    QueryWord,
     Saturation,
     best,
     beyond_text,
@@ -56,14 +56,14 @@ def test_it_is_what_adding_everything_gives(
     assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
 
 
-def _part(chance: np.random.Generator) -> Part:
+def _part(chance: np.random.Generator) -> QueryWord:
     holders = []
     for factor in chance.uniform(0.1, 1, chance.integers(1, 4)):
         share = chance.choice([0.002, 0.05, 0.9])
         ids = np.flatnonzero(chance.random(CHUNKS) < share).astype(np.int32)
         counts = chance.integers(1, 9, len(ids)).astype(np.uint16)
         holders.append(Holders(float(factor), ids, counts))
-    return Part(float(chance.uniform(0.05, 9)), holders)
+    return QueryWord(float(chance.uniform(0.05, 9)), holders)
 
 
 @given(st.integers(0, 10_000), st.sampled_from([1, 50]), st.booleans())
@@ -81,8 +81,8 @@ def test_what_the_text_gives_anyway_can_be_left_out(seed: int, k: int, leave_out
         for (held, by), rest in zip(lists, beyond, strict=True):
             assert np.isin(by.ids, [*held.ids, *rest.ids]).all()
             assert not np.isin(rest.ids[rest.counts < 0.1], held.ids).any()
-        every.append(Part(part.weight, part.holders, _weighted(part, known)))
-        more.append(Part(part.weight, part.holders, _weighted(part, beyond)))
+        every.append(QueryWord(part.weight, part.holders, _weighted(part, known)))
+        more.append(QueryWord(part.weight, part.holders, _weighted(part, beyond)))
     fits = chance.random(CHUNKS) < 0.8
     with patch.object(ranking, "_MUCH", -CHUNKS * 9 if leave_out else CHUNKS * 9):
         assert best(more, fits, counted, k) == best(every, fits, counted, k)
@@ -93,7 +93,7 @@ def _known(chance: np.random.Generator) -> KnownBy:
     return KnownBy(ids, chance.choice([0.001, 0.9, 1.0, 2.2], len(ids)))
 
 
-def _weighted(part: Part, known: list[KnownBy]) -> list[KnownBy]:
+def _weighted(part: QueryWord, known: list[KnownBy]) -> list[KnownBy]:
     lists = zip(part.holders, known, strict=True)
     return [KnownBy(by.ids, by.counts * held.factor) for held, by in lists]
 
@@ -101,6 +101,6 @@ def _weighted(part: Part, known: list[KnownBy]) -> list[KnownBy]:
 def test_ids_of_later_changes_are_left_out() -> None:
     later = Holders(1.0, np.array([1, 5], dtype=np.int32), np.array([1, 1], dtype=np.uint16))
     lengths = np.full(6, 10, dtype=np.int32)
-    found = best([Part(1.0, [later])], np.ones(3, dtype=bool), Saturation(lengths, 10.0), 10)
+    found = best([QueryWord(1.0, [later])], np.ones(3, dtype=bool), Saturation(lengths, 10.0), 10)
     assert [hit.chunk_id for hit in found] == [1]
     assert found[0].score == pytest.approx((K1 + 1) / (1 + K1 * (1 - B + B)))

@@ -7,11 +7,10 @@ turns an item into a document and cuts changes into segments.
 
 from trivium.library.sync.kept import Checked, Sync, period_of, seconds_of
 from trivium.library.sync.running import SyncEvent, SyncOptions
-from trivium.library.sync.verifying import Difference, Verified
+from trivium.library.sync.verifying import Verified
 
 __all__ = [
     "Checked",
-    "Difference",
     "Sync",
     "SyncEvent",
     "SyncOptions",

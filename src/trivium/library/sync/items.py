@@ -99,7 +99,7 @@ _MOST_HELD = 32 << 20  # bytes of items that a source has already read
 
 
 @dataclass(slots=True)
-class Segment:
+class ChangeSegment:
     changes: dict[str, Put | Gone | Failed] = field(default_factory=dict)
     only: list[Only] = field(default_factory=list)
     checkpoint: Checkpoint | None = None
@@ -120,14 +120,14 @@ class Segment:
         self.changes[change.id] = change
 
 
-def segments(changes: Iterable[Change]) -> Generator[Segment | Wait, None, None]:
-    segment, since, size = Segment(), monotonic(), 0
+def segments(changes: Iterable[Change]) -> Generator[ChangeSegment | Wait, None, None]:
+    segment, since, size = ChangeSegment(), monotonic(), 0
     for change in changes:
         if isinstance(change, Wait):
             if not segment.is_empty:
                 yield segment
             yield change
-            segment, since, size = Segment(), monotonic(), 0
+            segment, since, size = ChangeSegment(), monotonic(), 0
             continue
         if isinstance(change, Checkpoint):
             segment.checkpoint = change
@@ -138,6 +138,6 @@ def segments(changes: Iterable[Change]) -> Generator[Segment | Wait, None, None]
             is_due = len(segment.changes) >= _MOST_PENDING or size >= _MOST_HELD
         if is_due:
             yield segment
-            segment, since, size = Segment(), monotonic(), 0
+            segment, since, size = ChangeSegment(), monotonic(), 0
     if not segment.is_empty:
         yield segment

@@ -23,7 +23,7 @@ from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.tasks import clean_item
 from trivium.library.sync.items import (
     SEGMENT,
-    Segment,
+    ChangeSegment,
     age,
     item_of,
     item_uris,
@@ -256,7 +256,7 @@ class SourceRun:
                 break
         return self._may_go_on()
 
-    def _apply(self, segment: Segment) -> None:
+    def _apply(self, segment: ChangeSegment) -> None:
         source, sources = self._source, self._backend.sources
         gone = [change for change in segment.changes.values() if isinstance(change, Gone)]
         failed = [change for change in segment.changes.values() if isinstance(change, Failed)]

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ItemDifference:
     """One difference between a source and the library."""
 
     item: str
@@ -34,7 +34,7 @@ class Verified:
 
     source: str
     compared: int  # items of the source
-    differences: tuple[Difference, ...]
+    differences: tuple[ItemDifference, ...]
 
     @property
     def in_step(self) -> bool:
@@ -78,7 +78,7 @@ class Verifying:
         failed = {failure.item: failure for failure in self._backend.sources.failures(source.name)}
         hidden: tuple[str, ...] = ()
         is_partial = False
-        differences: _Latest[list[Difference]] = _Latest()
+        differences: _Latest[list[ItemDifference]] = _Latest()
         listed = _listing(opened) if ids_only else opened.changes("")
         for item, document in self._looked_up(listed):
             if isinstance(item, Wait):
@@ -97,7 +97,7 @@ class Verifying:
         for uri in () if keeps_others else item_uris(self._backend, source):
             id_ = uri.removeprefix(prefix)
             if id_ not in by_id and not id_.startswith(hidden):
-                by_id[id_] = [Difference(id_, "extra", "The source no longer has it.")]
+                by_id[id_] = [ItemDifference(id_, "extra", "The source no longer has it.")]
         every = tuple(difference for id_ in sorted(by_id) for difference in by_id[id_])
         return Verified(source.name, compared, every)
 
@@ -141,9 +141,9 @@ class Verifying:
         document: Document | None,
         failed: Mapping[str, SyncFailure],
         ids_only: bool,
-    ) -> Iterator[Difference]:
+    ) -> Iterator[ItemDifference]:
         if isinstance(item, Failed):
-            yield Difference(item.id, "unreadable", item.message)
+            yield ItemDifference(item.id, "unreadable", item.message)
             return
         if document is None:
             run = self._source.run
@@ -153,21 +153,21 @@ class Verifying:
                 why = "No run has finished yet."
             else:
                 why = f"It is newer than the last run ({run.ended_at}), or was removed here."
-            yield Difference(item.id, "missing", why)
+            yield ItemDifference(item.id, "missing", why)
         elif not ids_only:
             yield from self._differences(item, document)
 
-    def _differences(self, put: Put, document: Document) -> Iterator[Difference]:
+    def _differences(self, put: Put, document: Document) -> Iterator[ItemDifference]:
         item, _, _ = with_parts(item_of(self._source, put))
         try:
             digest, text = digest_of(item)
         except ReadError as reason:
-            yield Difference(put.id, "unreadable", str(reason))
+            yield ItemDifference(put.id, "unreadable", str(reason))
             return
         if document.content_hash != document.seen_hash:
-            yield Difference(put.id, "restored", "Someone restored an older version here.")
+            yield ItemDifference(put.id, "restored", "Someone restored an older version here.")
         if item.metadata.get(PARTS) != document.metadata.get(PARTS):
-            yield Difference(put.id, "text", "The source changed its notes after the last run.")
+            yield ItemDifference(put.id, "text", "The source changed its notes after the last run.")
         elif digest != document.seen_hash:
             here = self._backend.documents.text(document.id, OWNER) if text is not None else None
             if here is not None and here == text:
@@ -175,13 +175,15 @@ class Verifying:
                     n for n, value in item.metadata.items() if document.metadata.get(n) != value
                 )
                 names = ", ".join(differing) or "one of its fields"
-                yield Difference(put.id, "metadata", f"The source has other values for: {names}.")
+                yield ItemDifference(
+                    put.id, "metadata", f"The source has other values for: {names}."
+                )
             else:
-                yield Difference(put.id, "text", "The source changed it after the last run.")
+                yield ItemDifference(put.id, "text", "The source changed it after the last run.")
         label = item.metadata["audience"]
         if label != document.audience:
             why = f"The source shows it to `{label}`, the library to `{document.audience}`."
-            yield Difference(put.id, "audience", why)
+            yield ItemDifference(put.id, "audience", why)
 
 
 def _batches(changes: Iterable[Change]) -> Iterator[list[Change]]:

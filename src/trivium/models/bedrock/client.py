@@ -25,7 +25,7 @@ from trivium.core.errors import (
 )
 from trivium.models.endpoint import BEDROCK, Endpoint
 from trivium.models.http import MAX_BYTES, retry_after
-from trivium.models.retrying import ATTEMPTS, Clock, Passing, Retrying
+from trivium.models.retrying import ATTEMPTS, Clock, PassingFailure, Retrying
 from trivium.models.tokenising import encodable
 
 RUNTIME, AGENTS = "bedrock-runtime", "bedrock-agent-runtime"
@@ -215,11 +215,11 @@ class BedrockClient:
             case aws.ClientError():
                 return self._refused(reason.response)
             case aws.ConnectTimeoutError() | aws.ReadTimeoutError() | lower.TimeoutError():
-                return Passing(self.endpoint.late(seconds))
+                return PassingFailure(self.endpoint.late(seconds))
             case aws.HTTPClientError() | aws.ConnectionError() | aws.IncompleteReadError():
-                return Passing(self.endpoint.unreachable(str(reason)))
+                return PassingFailure(self.endpoint.unreachable(str(reason)))
             case lower.HTTPError():
-                return Passing(self.endpoint.unreachable(str(reason)))
+                return PassingFailure(self.endpoint.unreachable(str(reason)))
             case aws.BotoCoreError():
                 return self.endpoint.unprepared(str(reason))
             case eventstream.ParserError() | parsers.ResponseParserError():
@@ -235,5 +235,5 @@ class BedrockClient:
         error = self.endpoint.refusal(status, body.encode())
         if isinstance(error, ModelBusy | ModelFailing):
             after = about.get("HTTPHeaders", {}).get("retry-after", "")
-            return Passing(error, retry_after(after))
+            return PassingFailure(error, retry_after(after))
         return error

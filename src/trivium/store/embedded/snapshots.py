@@ -17,7 +17,7 @@ from trivium.core.types import OWNER, Where
 from trivium.store.embedded.database import rows_of, sequence_of
 from trivium.store.embedded.indexes import VECTORS, WORDS, Indexes, IndexView
 from trivium.store.embedded.words import WordView
-from trivium.store.sql.feed import ActiveChunks, Allowed, Feed, Passing
+from trivium.store.sql.feed import ActiveChunks, Allowed, Feed, FilterCache
 from trivium.store.sql.known import KnownDocuments, KnownWords
 from trivium.store.visible import Visible
 from trivium.text.trigrams import Vocabulary
@@ -52,7 +52,7 @@ class Snapshots:
     def __init__(self, feed: Feed, indexes: Indexes) -> None:
         self._feed = feed
         self._indexes = indexes
-        self._passing = Passing(feed)
+        self._passing = FilterCache(feed)
         self._turn = threading.Lock()
         self._last: Snapshot | None = None
         self._known = KnownWords(feed.engine, rows_of)
@@ -74,7 +74,7 @@ class Snapshots:
                 return last
             active_chunks = last.active_chunks if last else ActiveChunks.empty()
             if self._sequence() < active_chunks.sequence:  # nothing known is true any more
-                active_chunks, self._passing = ActiveChunks.empty(), Passing(self._feed)
+                active_chunks, self._passing = ActiveChunks.empty(), FilterCache(self._feed)
                 self._learned = (None, 0)
                 for part in (WORDS, VECTORS):
                     self._indexes.distrust(IndexDamaged.of(part, _SET_BACK))

@@ -31,7 +31,7 @@ from trivium.store.embedded.snapshots import Snapshots
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.models import drop_unneeded
 from trivium.store.sql.staging import Staging
-from trivium.store.sql.writer import Gone
+from trivium.store.sql.writer import Removed
 
 T = TypeVar("T")
 WRITER = "writer"  # the lease
@@ -201,7 +201,7 @@ class FolderChanges:
         with self.turns.writing():
             return act()
 
-    def remove(self, act: Callable[[], Gone]) -> Gone:
+    def remove(self, act: Callable[[], Removed]) -> Removed:
         return self.change(act)
 
     def put_first(self, batch: Sequence[Processed], model: str) -> list[Document]:

@@ -28,10 +28,10 @@ from trivium.store.postgres.files import RowBlobs, RowShelf, RowSpool
 from trivium.store.postgres.leases import RowLeases
 from trivium.store.postgres.listening import listening
 from trivium.store.postgres.nodes import CitusNodes
-from trivium.store.postgres.replicas import CONNECT_SECONDS, Place, ReplicatedSignals
+from trivium.store.postgres.replicas import CONNECT_SECONDS, ReplicatedSignals, SearchServer
 from trivium.store.postgres.schema import prepare
 from trivium.store.postgres.upkeep import PostgresUpkeep
-from trivium.store.postgres.words import Words
+from trivium.store.postgres.words import WordRows
 from trivium.store.postgres.writer import MODEL, PostgresChanges
 from trivium.store.sql.direct import DirectDocuments
 from trivium.store.sql.jobs import SqlJobs
@@ -72,9 +72,9 @@ def open_postgres(
     except BaseException:
         engine.dispose()
         raise
-    primary = Place.on(engine, str(address))
+    primary = SearchServer.on(engine, str(address))
     feed, snapshots, vectors = primary.feed, primary.snapshots, primary.tables
-    words = Words(engine)
+    words = WordRows(engine)
     others = [_replica(address, place) for place in address.replicas]
     leases = RowLeases(engine, wait)
     originals = KeptOriginals(blobs or RowBlobs(engine))
@@ -138,10 +138,10 @@ def _embedding(leases: RowLeases) -> Iterator[None]:
         yield
 
 
-def _replica(address: Address, place: str) -> tuple[Engine, Place]:
+def _replica(address: Address, place: str) -> tuple[Engine, SearchServer]:
     """Not contacted before the first search: a library opens without its replicas."""
     engine = open_database(address.replica(place), patience=CONNECT_SECONDS)
-    return engine, Place.on(engine, place)
+    return engine, SearchServer.on(engine, place)
 
 
 class _Alone:

@@ -36,7 +36,7 @@ AWAY_SECONDS = 30.0  # before a replica that didn't answer is asked again
 
 
 @dataclass
-class Place:
+class SearchServer:
     """A server that can be searched."""
 
     name: str
@@ -47,7 +47,7 @@ class Place:
     away_until: float = 0.0
 
     @classmethod
-    def on(cls, engine: Engine, name: str) -> Place:
+    def on(cls, engine: Engine, name: str) -> SearchServer:
         feed = Feed(engine)
         snapshots = Snapshots(engine, feed)
         tables = VectorTables(engine, feed, snapshots.forget)
@@ -59,7 +59,7 @@ class ReplicatedSignals:
     """Threads may share it. A search uses the place that `refresh` chose last; another search may
     choose another one meanwhile, but never an older state."""
 
-    def __init__(self, primary: Place, replicas: Sequence[Place]) -> None:
+    def __init__(self, primary: SearchServer, replicas: Sequence[SearchServer]) -> None:
         self._primary = primary
         self._replicas = replicas
         self._next = 0
@@ -125,7 +125,7 @@ class ReplicatedSignals:
         self._note(self._primary.snapshots.current().active_chunks.sequence)
         self._chosen = self._primary
 
-    def _in_turn(self) -> list[Place]:
+    def _in_turn(self) -> list[SearchServer]:
         """The replicas that answer, starting with another one each time."""
         with self._turn:
             self._next = (self._next + 1) % len(self._replicas)
@@ -139,7 +139,7 @@ class ReplicatedSignals:
             self._seen = max(self._seen, sequence)
         return is_current
 
-    def _pass_over(self, place: Place, reason: Exception) -> None:
+    def _pass_over(self, place: SearchServer, reason: Exception) -> None:
         if isinstance(reason, ModelChanged | LibraryBusy):
             return  # it lags behind, or replays something that conflicts with a search
         place.away_until = monotonic() + AWAY_SECONDS

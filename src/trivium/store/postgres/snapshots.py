@@ -14,7 +14,7 @@ from trivium.store.postgres.occurrences import Remembered, RowOccurrences
 from trivium.store.postgres.shards import shards_of
 from trivium.store.postgres.vectors import ServedModel
 from trivium.store.postgres.words import generation
-from trivium.store.sql.feed import SEQUENCE, ActiveChunks, Allowed, Feed, Passing, Serving
+from trivium.store.sql.feed import SEQUENCE, ActiveChunks, Allowed, Feed, FilterCache, Serving
 from trivium.store.sql.known import KnownDocuments, KnownWords, learn_missing
 from trivium.store.sql.statements import one_state, wait_for_changes
 from trivium.store.visible import Visible
@@ -47,7 +47,7 @@ class Snapshots:
     def __init__(self, engine: Engine, feed: Feed) -> None:
         self._engine = engine
         self._feed = feed
-        self._passing = Passing(feed)
+        self._passing = FilterCache(feed)
         self._turn = threading.Lock()  # of whoever reads what changed
         self._keeping = threading.Lock()  # of whoever adds to what a snapshot caches
         self._last: Snapshot | None = None
@@ -77,7 +77,7 @@ class Snapshots:
             if (
                 sequence < self._active_chunks.sequence
             ):  # restored from a backup: nothing known is true
-                self._active_chunks, self._passing = ActiveChunks.empty(), Passing(self._feed)
+                self._active_chunks, self._passing = ActiveChunks.empty(), FilterCache(self._feed)
                 self._generation = -1
             if self._active_chunks.sequence != sequence:
                 learn_missing(self._engine)

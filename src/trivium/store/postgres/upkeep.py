@@ -24,7 +24,7 @@ from trivium.store.postgres.schema import check_format
 from trivium.store.postgres.shards import shards_of, size_on_nodes
 from trivium.store.postgres.snapshots import Snapshots
 from trivium.store.postgres.vectors import VectorTables
-from trivium.store.postgres.words import Words
+from trivium.store.postgres.words import WordRows
 from trivium.store.sql.checks import Checks
 from trivium.store.sql.copying import LAST, TABLES, copy_table
 from trivium.store.sql.examination import Examination
@@ -49,7 +49,7 @@ _OURS = " (SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
 class PostgresUpkeep:
     _engine: Engine
     _feed: Feed
-    _words: Words
+    _words: WordRows
     _vectors: VectorTables
     _snapshots: Snapshots
     _models: SqlModels

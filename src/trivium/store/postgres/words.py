@@ -98,7 +98,7 @@ def generation(connection: Connection) -> int:
     return int(connection.scalar(text("SELECT min(id) FROM words")) or 0)
 
 
-class Words:
+class WordRows:
     """Changes the rows."""
 
     def __init__(self, engine: Engine) -> None:

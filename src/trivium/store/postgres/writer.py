@@ -26,13 +26,13 @@ from trivium.store.identity import is_shareable
 from trivium.store.postgres.database import retried
 from trivium.store.postgres.snapshots import Snapshots
 from trivium.store.postgres.vectors import VectorTables
-from trivium.store.postgres.words import Words, gather
+from trivium.store.postgres.words import WordRows, gather
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.queue import not_theirs
 from trivium.store.sql.staging import Staged, activate, stage, stage_restored
 from trivium.store.sql.statements import setting, take
 from trivium.store.sql.tables import counters
-from trivium.store.sql.writer import Gone, T
+from trivium.store.sql.writer import Removed, T
 
 MODEL = 7_411_004  # lock: shared by changes, exclusive for a switch of the model
 _SOURCE = 7_411_005  # first half of the locks of sources and bytes
@@ -42,7 +42,7 @@ _SOURCE = 7_411_005  # first half of the locks of sources and bytes
 class PostgresChanges:
     engine: Engine
     feed: Feed
-    words: Words
+    words: WordRows
     vectors: VectorTables
     snapshots: Snapshots
     alone: Callable[[], AbstractContextManager[None]]  # while no document is put
@@ -120,7 +120,7 @@ class PostgresChanges:
     def change(self, act: Callable[[], T]) -> T:
         return retried(act)
 
-    def remove(self, act: Callable[[], Gone]) -> Gone:
+    def remove(self, act: Callable[[], Removed]) -> Removed:
         """Alone: this deletes what only a removed document used, and a put under way may need the
         same vectors."""
         with self.alone():

@@ -36,7 +36,7 @@ from trivium.core.types import (
     StoredChunk,
     Where,
 )
-from trivium.ports import Summarised, Usage
+from trivium.ports import SenderUsage, Summarised
 from trivium.store.identity import WITHIN
 from trivium.store.sql.rows import (
     CHECKED_COLUMNS,
@@ -147,7 +147,9 @@ class SqlDocuments:
             by_name = {n: Collection(n, 0, 0, chunker) for n, chunker in chunkers.items()} | by_name
         return [by_name[n] for n in sorted(by_name)]
 
-    def usage(self, *, sender: str | None = None, collection: str | None = None) -> list[Usage]:
+    def usage(
+        self, *, sender: str | None = None, collection: str | None = None
+    ) -> list[SenderUsage]:
         of = documents.c
         query = select(of.sender, of.collection, func.count(), func.sum(of.size))
         query = query.where(of.interpretation > 0).group_by(of.sender, of.collection)
@@ -157,7 +159,7 @@ class SqlDocuments:
             query = query.where(of.collection == collection)
         with self._engine.connect() as connection:
             rows = connection.execute(query.order_by(of.sender, of.collection))
-            return [Usage(row[0], row[1], row[2], int(row[3])) for row in rows]
+            return [SenderUsage(row[0], row[1], row[2], int(row[3])) for row in rows]
 
     def chunker(self, collection: str) -> str:
         query = select(collections.c.chunker).where(collections.c.name == collection)

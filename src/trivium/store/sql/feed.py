@@ -1,6 +1,6 @@
 """What the derived indexes of a folder need from the database: what changed, what they lack, what
 they have too much (`Feed`); and which chunks are active, which document each belongs to, and which
-pass a filter (`ActiveChunks`, `Passing`).
+pass a filter (`ActiveChunks`, `FilterCache`).
 
 The latter are arrays by id, so that a search decides about a million chunks in a millisecond. SQL
 decides what passes; this caches it, and asks again only for what changed.
@@ -298,7 +298,7 @@ class Allowed:
         return int(np.count_nonzero(self.chunks))
 
 
-class Passing:
+class FilterCache:
     """Caches which documents pass the last few filters, also across changes. Threads may share it;
     the database is asked without a lock."""
 

@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class Removed:
     """How many were removed, and the addresses of originals that nothing refers to any more."""
 
     count: int = 0
@@ -68,7 +68,7 @@ class Changes(Protocol):
 
     def change(self, act: Callable[[], T]) -> T: ...
 
-    def remove(self, act: Callable[[], Gone]) -> Gone: ...
+    def remove(self, act: Callable[[], Removed]) -> Removed: ...
 
     def put_first(self, batch: Sequence[Processed], model: str) -> list[Document]:
         """As many of the batch as fit in one put."""
@@ -136,7 +136,7 @@ class SqlWriter:
             self.remove(document.id for document in nameless)
         return nameless
 
-    def _remove(self, act: Callable[[], Gone]) -> int:
+    def _remove(self, act: Callable[[], Removed]) -> int:
         """Deletes originals after the registry has let go: a crash in between leaves bytes that
         `compact` finds."""
         with self._changes.together():
@@ -214,7 +214,7 @@ class Removal:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def remove(self, ids: Iterable[DocumentId]) -> Gone:
+    def remove(self, ids: Iterable[DocumentId]) -> Removed:
         wanted = sorted(set(ids))
         with self._engine.begin() as connection:
             rows: list[Any] = []
@@ -224,7 +224,7 @@ class Removal:
                 )
                 rows += connection.execute(query.where(documents.c.id.in_(some))).all()
             if not rows:
-                return Gone()
+                return Removed()
             gone = [row.id for row in rows]
             hashes: set[str] = set()
             addresses: set[str] = set()
@@ -245,9 +245,9 @@ class Removal:
             insert_all(connection, removals, [{"document": i, "changed": sequence} for i in gone])
             ranges = [{"first_chunk": r.first_chunk, "chunks": r.chunks} for r in rows if r.chunks]
             insert_all(connection, leftovers, ranges)
-            return Gone(len(gone), unused_originals(connection, sorted(addresses)))
+            return Removed(len(gone), unused_originals(connection, sorted(addresses)))
 
-    def prune(self, where: Where, *, keep: int = 1, before: str = "") -> Gone:
+    def prune(self, where: Where, *, keep: int = 1, before: str = "") -> Removed:
         """Drop retired interpretations, and what only they used."""
         rank = func.row_number().over(
             partition_by=interpretations.c.document, order_by=interpretations.c.number.desc()
@@ -282,7 +282,7 @@ class Removal:
                 )
                 connection.execute(delete(interpretations).where(these))
             free_vectors(connection, sorted(hashes))
-            return Gone(len(ids), unused_originals(connection, sorted(addresses)))
+            return Removed(len(ids), unused_originals(connection, sorted(addresses)))
 
 
 def unused_originals(connection: Connection, addresses: Sequence[str]) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.sql.queue import SqlQueue
 from trivium.store.sql.staging import Staging
-from trivium.store.sql.writer import Names, Removal
+from trivium.store.sql.writer import DocumentNames, Removal
 from trivium.testing.samples import TOY
 
 PARTS = 3
@@ -37,7 +37,7 @@ FOLLOWING: Writing = (
     (SqlQueue, ("create", "claim", "end")),
     (Staging, ("stage", "activate")),
     (Removal, ("remove",)),
-    (Names, ("rename", "unname")),
+    (DocumentNames, ("rename", "unname")),
     (Indexes, ("add", "drop")),
 )
 ROLES = ("before", "meanwhile")  # when files of the round come, change, move and go

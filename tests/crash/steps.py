@@ -32,7 +32,7 @@ from trivium.store.embedded.indexes import Indexes
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.queue import SqlQueue
 from trivium.store.sql.staging import Staging
-from trivium.store.sql.writer import Names, Removal
+from trivium.store.sql.writer import DocumentNames, Removal
 from trivium.testing.samples import TOY
 
 PARTS = 3
@@ -42,7 +42,7 @@ WRITING: Writing = (
     (SqlQueue, ("create", "recover", "claim", "extend", "end", "release", "note_progress")),
     (Staging, ("stage", "activate", "discard")),
     (Removal, ("remove",)),
-    (Names, ("relabel",)),
+    (DocumentNames, ("relabel",)),
     (Feed, ("clear_leftovers",)),
     (Indexes, ("add", "drop", "stop_writing")),
 )

@@ -98,10 +98,12 @@ class Endpoint:
         return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
 
     def unreachable(self, reason: str) -> ModelUnreachable:
-        return ModelUnreachable(
-            f"Couldn't connect to {self} ({self._clean(reason)}).",
-            fix=f"Check that it is running and that `{self.role}.url` is right.",
-        )
+        text = f"Couldn't connect to {self} ({self._clean(reason)})."
+        return ModelUnreachable(text, fix=self._connection())
+
+    def _connection(self) -> str:
+        """What helps if it can't be reached."""
+        return f"Check that it is running and that `{self.role}.url` is right."
 
     def late(self, seconds: float) -> ModelTimeout:
         return ModelTimeout(

@@ -42,7 +42,7 @@ from trivium.sources.service import (
 )
 from trivium.sources.slack_messages import (
     Channel,
-    SlackNames,
+    Names,
     channel_of,
     item_id,
     opener_of,
@@ -203,16 +203,16 @@ class SlackSource:
             if not cursor:
                 return pages
 
-    def _names(self) -> Generator[Wait, None, SlackNames]:
+    def _names(self) -> Generator[Wait, None, Names]:
         try:
             users = yield from self._pages("users.list", "members", limit=_PAGE)
             about = yield from self._ask("auth.test")
         except _Closed as reason:
             raise SourceRefused(f"Slack refuses: {reason}.") from reason
         self._workspace = str(about.get("url", ""))
-        return SlackNames({str(user.get("id", "")): person(user) for user in users})
+        return Names({str(user.get("id", "")): person(user) for user in users})
 
-    def _channels(self, names: SlackNames) -> Generator[Wait, None, dict[str, Channel]]:
+    def _channels(self, names: Names) -> Generator[Wait, None, dict[str, Channel]]:
         kinds = "public_channel,private_channel" + (",im,mpim" if self._direct else "")
         try:
             listed = yield from self._pages(
@@ -234,7 +234,7 @@ class SlackSource:
     # --- one channel
 
     def _channel(
-        self, channel: Channel, names: SlackNames, state: dict[str, Any], done: set[str], of: int
+        self, channel: Channel, names: Names, state: dict[str, Any], done: set[str], of: int
     ) -> Iterator[Change]:
         """Newest first, as Slack lists it, down to the lookback; the first time to the end. A later
         run notices what is deleted meanwhile, so a cursor needn't hold all ids."""
@@ -304,7 +304,7 @@ class SlackSource:
         return f"{max(0.0, min(float(latest or 0), self._clock()) - self._lookback):.6f}"
 
     def _sweep(
-        self, channels: Mapping[str, Channel], names: SlackNames, state: dict[str, Any]
+        self, channels: Mapping[str, Channel], names: Names, state: dict[str, Any]
     ) -> Iterator[Change]:
         """The next pages older than the lookback, up to the end of the last channel. Starts with
         the second run: the first has just read everything."""
@@ -332,7 +332,7 @@ class SlackSource:
         state["sweep"] = at
 
     def _old_page(
-        self, channel: Channel, names: SlackNames, known: dict[str, Any], down: str
+        self, channel: Channel, names: Names, known: dict[str, Any], down: str
     ) -> Generator[Change, None, str]:
         """Where the next page begins; empty: there is none."""
         edge = down or self._oldest(known["latest"]) or ""
@@ -364,7 +364,7 @@ class SlackSource:
         known["threads"] = _kept(known["threads"], channel.id, there)
         return bottom
 
-    def _message(self, channel: Channel, message: Message, names: SlackNames) -> Iterator[Change]:
+    def _message(self, channel: Channel, message: Message, names: Names) -> Iterator[Change]:
         yield from self._learn_author(message, names)
         put = put_of(message, channel, names, self._workspace)
         stamp = str(message.get("ts", ""))
@@ -379,7 +379,7 @@ class SlackSource:
             yield Only(f"{id_}/", frozenset(file.id for file in files))
 
     def _thread(
-        self, channel: Channel, head: Message, names: SlackNames, heads: _Heads
+        self, channel: Channel, head: Message, names: Names, heads: _Heads
     ) -> Iterator[Change]:
         """Its replies, if some came or went, if they are young enough to be edited, if the words
         shown with them changed, or if nobody has looked for a long time."""
@@ -408,7 +408,7 @@ class SlackSource:
             del heads[stamp]
 
     def _replies(
-        self, channel: Channel, thread: str, names: SlackNames
+        self, channel: Channel, thread: str, names: Names
     ) -> Generator[Wait, None, list[Put | Failed]]:
         """Of a thread: the files of its first message, every reply and their files."""
         messages = yield from self._pages(
@@ -473,7 +473,7 @@ class SlackSource:
         )
 
     def _one(
-        self, channel: Channel, rest: Sequence[str], names: SlackNames
+        self, channel: Channel, rest: Sequence[str], names: Names
     ) -> Generator[Wait, None, list[Put | Failed]]:
         """The message that an id begins with, and everything below it."""
         try:
@@ -494,7 +494,7 @@ class SlackSource:
             return []
         return puts
 
-    def _learn_author(self, message: Message, names: SlackNames) -> Iterator[Wait]:
+    def _learn_author(self, message: Message, names: Names) -> Iterator[Wait]:
         """The name of a bot, or of a person of another organisation: the list of users lacks
         them. Asked for once; without an answer the id stays."""
         for kind, id_ in (("user", message.get("user")), ("bot", message.get("bot_id"))):

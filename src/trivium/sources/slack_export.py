@@ -18,7 +18,7 @@ from trivium.ports.sync import Deletions
 from trivium.sources.listed import Stamp, existing, missing, picked, stamp_of
 from trivium.sources.slack_messages import (
     Channel,
-    SlackNames,
+    Names,
     channel_of,
     item_id,
     opener_of,
@@ -85,7 +85,7 @@ class SlackExportSource:
                     yield from self._told(archive, folder, channel, names)
 
     def _told(
-        self, archive: _Archive, folder: str, channel: Channel, names: SlackNames
+        self, archive: _Archive, folder: str, channel: Channel, names: Names
     ) -> Iterator[Put | Failed]:
         names.openers.clear()  # day by day, so a thread's first message comes before its replies
         for day in archive.days(folder):
@@ -145,11 +145,11 @@ class _Archive:
         if self._zip is not None:
             self._zip.close()
 
-    def names(self) -> SlackNames:
+    def names(self) -> Names:
         people = {str(user.get("id", "")): person(user) for user in self._list("users.json")}
-        return SlackNames(people)
+        return Names(people)
 
-    def channels(self, names: SlackNames) -> dict[str, Channel]:
+    def channels(self, names: Names) -> dict[str, Channel]:
         """By folder: channels with messages. A channel that no list names is private."""
         folders = dict.fromkeys(
             member.removeprefix(self._root).split("/")[0] for member in self._members if "/" in

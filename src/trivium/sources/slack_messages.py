@@ -46,7 +46,7 @@ class Channel:
 
 
 @dataclass(slots=True)
-class SlackNames:
+class Names:
     """What the marks in messages stand for: people and channels."""
 
     people: dict[str, str] = field(default_factory=dict)
@@ -82,9 +82,7 @@ def item_id(channel: str, stamp: str) -> str:
     return f"{channel}/{stamp}"
 
 
-def put_of(
-    message: Message, channel: Channel, names: SlackNames, workspace: str = ""
-) -> Put | None:
+def put_of(message: Message, channel: Channel, names: Names, workspace: str = "") -> Put | None:
     """None: nobody said anything. `workspace`: its address, for links."""
     stamp = str(message.get("ts", ""))
     if not stamp or message.get("subtype") in SILENT or message.get("hidden"):
@@ -132,7 +130,7 @@ def put_of(
     )
 
 
-def opener_of(message: Message, names: SlackNames) -> str:
+def opener_of(message: Message, names: Names) -> str:
     """The first words of a thread's first message."""
     first = next((text for text in texts(message, names.all) if text.strip()), "")
     words = " ".join(clean(first).split())

@@ -23,42 +23,62 @@ from trivium.core.errors import OriginalDamaged, OriginalMissing, ServerBusy
 from trivium.ports import Blobs
 from trivium.store.embedded.database import translated
 
-_SCHEME = "sha256:"
-_HASH = re.compile(r"[0-9a-f]{64}")
+SCHEME = "sha256:"
+HASH = re.compile(r"[0-9a-f]{64}")
 _UNFINISHED = "new-"
 _LEFT = re.compile(rf"{_UNFINISHED}\w+")
 
 
+def address_of(data: bytes) -> str:
+    return SCHEME + hashlib.sha256(data).hexdigest()
+
+
+def digest_of(address: str) -> str:
+    """Nothing for an address that is not of this kind: no name from outside reaches the disk."""
+    digest = address.removeprefix(SCHEME)
+    return digest if address.startswith(SCHEME) and HASH.fullmatch(digest) else ""
+
+
+def present(data: bytes | None, address: str, archive: str) -> bytes:
+    """What an archive, as people call it, has under an address. Raises OriginalMissing."""
+    if data is None:
+        raise OriginalMissing(f"The {archive} doesn't have {address}.")
+    return data
+
+
+def unchanged(data: bytes | None, address: str, archive: str) -> bytes:
+    """The same, if they are the bytes of that address. Raises OriginalDamaged too."""
+    stored = present(data, address, archive)
+    if address_of(stored) != address:
+        raise OriginalDamaged(f"The file {address} in the {archive} has changed.")
+    return stored
+
+
 class FolderBlobs:
+    address = staticmethod(address_of)
+
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-
-    def address(self, data: bytes) -> str:
-        return _SCHEME + hashlib.sha256(data).hexdigest()
 
     def put(self, data: bytes) -> str:
         """On the disk before it returns (3 ms; .1 without the promise)."""
         address = self.address(data)
-        path = self._path(_digest(address))
+        path = self._path(digest_of(address))
         with translated(self._folder):
             if not _renewed(path, data):
                 self._write(path, data)
         return address
 
     def get(self, address: str) -> bytes:
-        digest = _digest(address)
+        digest = digest_of(address)
         try:
             data = self._path(digest).read_bytes() if digest else None
         except FileNotFoundError:
             data = None
-        if data is None:
-            raise OriginalMissing(f"The archive {self._folder} doesn't have {address}.")
-        if hashlib.sha256(data).hexdigest() != digest:
-            raise OriginalDamaged(f"The file {address} in the archive has changed.")
-        return data
+        return unchanged(data, address, f"archive {self._folder}")
 
     def part(self, address: str, start: int, end: int) -> bytes:
-        digest = _digest(address)
+        digest = digest_of(address)
         try:
             with open(self._path(digest) if digest else "", "rb") as file:
                 file.seek(start)
@@ -68,7 +88,7 @@ class FolderBlobs:
             raise OriginalMissing(why) from None
 
     def size(self, address: str) -> int | None:
-        digest = _digest(address)
+        digest = digest_of(address)
         try:
             return os.stat(self._path(digest)).st_size if digest else None
         except FileNotFoundError:
@@ -78,11 +98,11 @@ class FolderBlobs:
         return None
 
     def place(self, address: str) -> str:
-        return str(self._path(_digest(address)))
+        return str(self._path(digest_of(address)))
 
     def delete(self, address: str) -> None:
-        digest = _digest(address)
-        name = address.removeprefix(_SCHEME)
+        digest = digest_of(address)
+        name = address.removeprefix(SCHEME)
         with translated(self._folder):
             if digest:
                 self._path(digest).unlink(missing_ok=True)
@@ -93,9 +113,9 @@ class FolderBlobs:
         """Includes files that a killed writer left unfinished, by file name."""
         now = time()
         for path in (*self._folder.glob("??/*"), *self._folder.glob(f"{_UNFINISHED}*")):
-            if _HASH.fullmatch(path.name) or _LEFT.fullmatch(path.name):
+            if HASH.fullmatch(path.name) or _LEFT.fullmatch(path.name):
                 with suppress(FileNotFoundError):  # deleted, or finished, this instant
-                    yield _SCHEME + path.name, now - path.stat().st_mtime
+                    yield SCHEME + path.name, now - path.stat().st_mtime
 
     def _path(self, digest: str) -> Path:
         return self._folder / digest[:2] / digest
@@ -130,12 +150,6 @@ def _renewed(path: Path, data: bytes) -> bool:
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
-
-
-def _digest(address: str) -> str:
-    """Nothing for an address that is not of this kind: no name from outside reaches the disk."""
-    digest = address.removeprefix(_SCHEME)
-    return digest if address.startswith(_SCHEME) and _HASH.fullmatch(digest) else ""
 
 
 class KeptOriginals:

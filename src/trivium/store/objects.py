@@ -13,7 +13,6 @@ nothing of documents and jobs.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Callable, Collection, Iterator
@@ -27,12 +26,18 @@ from trivium.core.errors import (
     ArchiveRefused,
     BadSetting,
     FileUnreadable,
-    OriginalDamaged,
-    OriginalMissing,
     ServerBusy,
 )
 from trivium.core.plugins import needs
-from trivium.store.blobs import check_room
+from trivium.store.blobs import (
+    HASH,
+    SCHEME,
+    address_of,
+    check_room,
+    digest_of,
+    present,
+    unchanged,
+)
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -201,12 +206,12 @@ def _may_be_plain() -> bool:
     return any(flag.lower() in ("1", "true") for flag in said)
 
 
-_SCHEME = "sha256:"
-_HASH = re.compile(r"[0-9a-f]{64}")
 _RENEWED = 1800.0  # seconds; older ones are written again, so that nobody takes them for left
 
 
 class ObjectBlobs:
+    address = staticmethod(address_of)
+
     def __init__(self, place: str, seconds: float = SECONDS) -> None:
         """`seconds`: for one request. Raises BadSetting for a place that names no store."""
         self._objects = Objects(place, seconds)
@@ -214,9 +219,6 @@ class ObjectBlobs:
     def check(self) -> None:
         """Raises ArchiveAway, ArchiveRefused."""
         self._objects.check()
-
-    def address(self, data: bytes) -> str:
-        return _SCHEME + hashlib.sha256(data).hexdigest()
 
     def put(self, data: bytes) -> str:
         address = self.address(data)
@@ -227,17 +229,11 @@ class ObjectBlobs:
 
     def get(self, address: str) -> bytes:
         data = self._objects.get(_hashed(address)) if _hashed(address) else None
-        if data is None:
-            raise OriginalMissing(f"The archive {self._objects.place} doesn't have {address}.")
-        if self.address(data) != address:
-            raise OriginalDamaged(f"The file {address} in the archive has changed.")
-        return data
+        return unchanged(data, address, f"archive {self._objects.place}")
 
     def part(self, address: str, start: int, end: int) -> bytes:
         data = self._objects.part(_hashed(address), start, end) if _hashed(address) else None
-        if data is None:
-            raise OriginalMissing(f"The archive {self._objects.place} doesn't have {address}.")
-        return data
+        return present(data, address, f"archive {self._objects.place}")
 
     def size(self, address: str) -> int | None:
         stored = self._objects.head(_hashed(address)) if _hashed(address) else None
@@ -256,16 +252,14 @@ class ObjectBlobs:
     def addresses(self) -> Iterator[tuple[str, float]]:
         for object_ in self._objects.all():
             name = object_.path.rpartition("/")[2]
-            if _HASH.fullmatch(name):
-                yield _SCHEME + name, object_.age
+            if HASH.fullmatch(name):
+                yield SCHEME + name, object_.age
 
 
 def _hashed(address: str) -> str:
     """Nothing for an address that is not of this kind."""
-    digest = address.removeprefix(_SCHEME)
-    if not address.startswith(_SCHEME) or not _HASH.fullmatch(digest):
-        return ""
-    return f"{digest[:2]}/{digest}"
+    digest = digest_of(address)
+    return f"{digest[:2]}/{digest}" if digest else ""
 
 
 _FOLDER = "incoming"

@@ -20,7 +20,6 @@ from trivium.core.errors import (
     ModelFailing,
     ModelRefused,
     ModelUnavailable,
-    ModelUnreachable,
     install,
 )
 from trivium.models.endpoint import BEDROCK, Endpoint
@@ -56,11 +55,8 @@ class BedrockEndpoint(Endpoint):
     def __str__(self) -> str:
         return f"{self.model} at Bedrock{f' ({self.region})' if self.region else ''}"
 
-    def unreachable(self, reason: str) -> ModelUnreachable:
-        return ModelUnreachable(
-            f"Couldn't connect to {self} ({self._clean(reason)}).",
-            fix=f"Check the network, and that Bedrock is in the region of `{self.role}.url`.",
-        )
+    def _connection(self) -> str:
+        return f"Check the network, and that Bedrock is in the region of `{self.role}.url`."
 
     def unprepared(self, reason: str) -> ModelRefused:
         """boto3 has no region or credentials, or can't understand its settings."""

@@ -3,7 +3,6 @@ judged sets."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,10 +12,9 @@ from uuid import uuid4
 
 from sqlalchemy import Engine, text
 
-from trivium.core.errors import FileTooLarge, FileUnreadable, OriginalDamaged, OriginalMissing
-from trivium.store.blobs import check_room
+from trivium.core.errors import FileTooLarge, FileUnreadable
+from trivium.store.blobs import address_of, check_room, present, unchanged
 
-_SCHEME = "sha256:"
 _LARGEST = 1_000_000_000  # bytes of one value in PostgreSQL
 _ROOM = 7_411_006  # lock of whoever stores an upload
 _SHELF = 7_411_007  # lock of whoever writes judgments
@@ -26,11 +24,10 @@ _PATIENCE = 5_000  # milliseconds for another judgment to be written
 class RowBlobs:
     """Each file once, under its hash."""
 
+    address = staticmethod(address_of)
+
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-
-    def address(self, data: bytes) -> str:
-        return _SCHEME + hashlib.sha256(data).hexdigest()
 
     def put(self, data: bytes) -> str:
         if len(data) > _LARGEST:
@@ -64,20 +61,14 @@ class RowBlobs:
         with self._engine.connect() as connection:
             query = text("SELECT data FROM blobs WHERE address = :address")
             data = connection.scalar(query, {"address": address})
-        if data is None:
-            raise OriginalMissing(f"The database doesn't have {address}.")
-        if self.address(data) != address:
-            raise OriginalDamaged(f"The file {address} in the database has changed.")
-        return bytes(data)
+        return bytes(unchanged(data, address, "database"))
 
     def part(self, address: str, start: int, end: int) -> bytes:
         query = text("SELECT substring(data FROM :first FOR :count) FROM blobs WHERE address = :at")
         with self._engine.connect() as connection:
             fields = {"first": start + 1, "count": end - start, "at": address}
             data = connection.scalar(query, fields)
-        if data is None:
-            raise OriginalMissing(f"The database doesn't have {address}.")
-        return bytes(data)
+        return bytes(present(data, address, "database"))
 
     def size(self, address: str) -> int | None:
         with self._engine.connect() as connection:

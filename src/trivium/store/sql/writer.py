@@ -88,7 +88,7 @@ class SqlWriter:
     def __init__(self, engine: Engine, originals: KeptOriginals, changes: Changes) -> None:
         self._originals = originals
         self._changes = changes
-        self._names = Names(engine)
+        self._names = DocumentNames(engine)
         self._removal = Removal(engine)
         self.writing = changes.writing
         self.rest = changes.rest
@@ -146,7 +146,7 @@ class SqlWriter:
         return gone.count
 
 
-class Names:
+class DocumentNames:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 

@@ -262,7 +262,7 @@ def _nearest(cell: Cell, over: list[int], spans: list[Span]) -> list[int]:
 
 def _parts(cell: Cell, spans: list[Span]) -> list[str]:
     """What words say that are names of several columns: dates that stand close are one of each, and
-    so are names of which each ends, or has its middle, where its column has."""
+    so are names of which each ends where its column does."""
     words, count = cell.text.split(" "), len(spans)
     each, left = divmod(len(words), count)
     if not left and count > 1 and each > 1:
@@ -278,9 +278,7 @@ def _parts(cell: Cell, spans: list[Span]) -> list[str]:
         return []
     pairs = [(cell_of(group), span) for group, span in zip(near, spans, strict=True)]
     limit = ALIGNED * cell.words[0].style.size
-    is_parted = all(abs(part.right - right) < limit for part, (_, right) in pairs) or all(
-        abs(part.middle - (left + right) / 2) < limit for part, (left, right) in pairs
-    )
+    is_parted = all(abs(part.right - right) < limit for part, (_, right) in pairs)
     return [part.text for part, _ in pairs] if is_parted else []
 
 

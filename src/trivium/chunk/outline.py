@@ -20,6 +20,8 @@ MOST_LINE = 120  # characters of a line that may be a heading
 _LEADS_ON = re.compile(
     r"(?i)\b(?:following|below|(?:nach)?folgende[nrms]?|unten|suivant\w*|siguiente\w*)\b"
 )
+# "20. Venue and Governing Law."
+_NUMBERED = re.compile(r"\d{1,2}\.(?:\d{1,2}\.?)* [^\W\da-z][^.;:,]{2,60}\.")
 TOP_LEVEL = 2  # headings down to this level part a document for good
 
 
@@ -86,11 +88,13 @@ class Outline:
             return following is not None and text.endswith(":")
         if following.kind == "table" and _LEADS_ON.search(text):
             return True
-        if element.kind == "list_item":
+        is_numbered = _NUMBERED.fullmatch(text) is not None
+        if element.kind == "list_item" and not is_numbered:
             return False
         # A line without a stop over more than a line: a heading that looks like text.
         is_longer = following.kind == "table" or following.end - following.start > MOST_LINE
-        return len(text) <= MOST_LINE and is_longer and text[-1:].isalnum() and "\n" not in text
+        is_title = text[-1:].isalnum() or is_numbered
+        return len(text) <= MOST_LINE and is_longer and is_title and "\n" not in text
 
     def touched(self, start: int, end: int) -> Iterator[Element]:
         """The elements that share at least a character with the range, in order."""

@@ -321,6 +321,14 @@ def test_a_line_without_a_stop_goes_with_the_paragraph_below() -> None:
 
 
 @pytest.mark.timeout(300)  # a hang, not a speed: that is measured in bench/
+def test_the_number_and_name_of_a_paragraph_go_with_its_parts() -> None:
+    """A chunk of a contract ended in "20. Venue and Governing Law."."""
+    for size in range(100, 200, 5):
+        text = f"{SENTENCE * 6}\n\n20. Venue and Governing Law.\n\n(a) {SENTENCE * 6}"
+        for chunk in RecursiveChunker(TOKENS, size, 0, 0).chunk(markdown(text)):
+            assert not chunk.text.endswith("Law."), size
+
+
 def test_one_endless_word() -> None:
     word = "e\u0301👩\u200d👩\u200d👧abcdefg" * 20_000
     extraction = Extraction(word, (Element("paragraph", 0, len(word)),), "", "text/plain")

@@ -373,7 +373,7 @@ def test_the_mark_of_a_note_behind_a_figure_is_no_column() -> None:
     sheet = Sheet()
     for end, name in ((250, "Interest"), (330, "Rate"), (450, "Interest"), (530, "Rate")):
         sheet.put_right(end, 72, name)
-    given = (("Banks", "342", "0.06", "708", "0.22"), ("Loans", "240", "0.17", "151", "0.14"))
+    given = (("Banks", "$342", "0.06", "708", "0.22"), ("Loans", "240", "0.17", "151", "0.14"))
     y = rows(sheet, 90, *given, ends=(250, 330, 450, 530))
     rows(sheet, y, ("Bonds", "639", "0.32", "2,097", "1.08"), ends=(250, 330, 450, 530))
     for x in (336, 536):

@@ -154,7 +154,8 @@ def _figures_apart(cell: Cell) -> list[Cell]:
     for word in cell.words:
         whole = pieces[-1]
         ends = whole and not word.glued and cell_of(whole).figure
-        if ends and not _CLOSING.fullmatch(word.text) and not _continues(whole, word):
+        is_end = _CLOSING.fullmatch(word.text) or _MARK.fullmatch(word.text)
+        if ends and not is_end and not _continues(whole, word):
             pieces.append([])
         pieces[-1].append(word)
     cells = [cell_of(piece) for piece in pieces]

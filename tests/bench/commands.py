@@ -33,7 +33,6 @@ QUICK: dict[str, tuple[str, ...]] = {
     "bench.fields": ("--data", "DATA"),
     "bench.known_items": ("--data", "DATA", "--sets", "xquad_en", "--sizes", "4,3"),
     "bench.chat": ("--queries", "2", "--data", "DATA"),
-    "bench.sync": ("--messages", "20"),
     "bench.quote": ("--sentences", "2", "--papers", "2", "--data", "DATA"),
     "bench.sync_histories": ("--histories", "5"),
     "bench.attack": ("--requests", "12", "--minutes", "0", "--seed", "2"),
@@ -110,7 +109,6 @@ QUICK: dict[str, tuple[str, ...]] = {
         *("--chunks", CHUNKS, "--processes", "1", "--no-graph", "--data", "DATA", "--drop"),
     ),
     "bench.postgres": (*("--chunks", CHUNKS, "--seconds", "0.1", "--data", "DATA", "--drop"),),
-    "bench.uploads": ("--server", "SERVER", "--documents", "3", "--workers", "1", "--first", "1"),
     "bench.team": (
         *("--server", "SERVER", "--chunks", CHUNKS, "--seconds", "0.1", "--data", "DATA"),
     ),

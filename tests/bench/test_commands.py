@@ -54,7 +54,6 @@ SHOWN = {
     "bench.stranger": "with an answer: 2 right, 0 wrong, 0 refused of 2",
     "bench.fields": "chat: no documents",
     "bench.known_items": "4 documents",
-    "bench.sync": '"items": 20',
     "bench.sync_histories": "| all | 5 | 0 |",
     "bench.search": "300",
     "bench.vectors": "farthest 40 %",
@@ -81,7 +80,6 @@ SHOWN = {
     "bench.large #nodes": "graph_seconds",
     "bench.postgres": "three legs",
     "bench.postgres #quality": "scifact",
-    "bench.uploads": "1 workers: ",
     "bench.team": "| by hand, 1 % |",
     "bench.team #upkeep": "failed: none",
     "bench.citus": "Citus",  # where none is named, it says so

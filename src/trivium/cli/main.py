@@ -17,7 +17,7 @@ import click
 
 from trivium import __version__
 from trivium.cli.output import Shell, shared_options
-from trivium.core.machine import collect_rarely
+from trivium.core.machine import collect_nothing_starting
 from trivium.operations.catalogue import LINES
 
 GROUPS = {
@@ -150,10 +150,12 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The entry point of the console script."""
-    collect_rarely()
+    collect_nothing_starting()
     # Threads of OpenBLAS, which comes with numpy, sleep until they are needed. Otherwise each spins
     # for .1 s of a processor when it starts.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
+    # Plug-ins of pydantic, which `serve` imports: looking for them reads what every package offers.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     code = run(list(sys.argv[1:] if arguments is None else arguments))
     gc.freeze()  # Python looks for circles as it ends: .1 s of 140,000 objects that end anyway
     sys.exit(code)

@@ -62,9 +62,11 @@ class Shell:
     @contextmanager
     def library(self, *, create: bool = False) -> Iterator[Library]:
         """Open the library named by the settings. Only adding creates one."""
+        from trivium.core.machine import collect_rarely
         from trivium.library import Library
 
         with Library.open(settings=self.settings().settings, create=create) as library:
+            collect_rarely()  # what is imported and opened stays
             yield library
 
     def say(self, *lines: Text | str, indent: int = 0) -> None:

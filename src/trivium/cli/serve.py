@@ -53,6 +53,7 @@ def serve_command(
     options = {"serve.host": host, "serve.port": port, "serve.workers": workers}
     shell.given.update({name: str(value) for name, value in options.items() if value is not None})
     with needs("serve"):
+        _import_fastapi()
         from trivium.http.logs import log_to_stderr
         from trivium.http.serve import plan, run
         from trivium.web.site import furnish
@@ -76,6 +77,17 @@ def serve_command(
             shell.note(_who(chosen.open_to_all, chosen.settings.serve_host))
 
     run(chosen, on_ready=ready)
+
+
+def _import_fastapi() -> None:
+    """Its 40 models of OpenAPI are built when somebody asks for /openapi.json: .1 s of a start."""
+    from pydantic import BaseModel
+
+    BaseModel.model_config["defer_build"] = True
+    try:
+        import fastapi  # noqa: F401
+    finally:
+        del BaseModel.model_config["defer_build"]
 
 
 def _who(open_to_all: bool, host: str) -> str:

@@ -29,7 +29,7 @@ from uvicorn.supervisors.multiprocess import Multiprocess
 
 from trivium.config import Settings
 from trivium.core.errors import BadSetting, LibraryNotFound, UnsafeServing
-from trivium.core.machine import memory
+from trivium.core.machine import collect_rarely, memory
 from trivium.http.app import create_app
 from trivium.http.logs import log_to_stderr
 from trivium.http.metrics import shared
@@ -87,6 +87,7 @@ class ServingPlan:
             furnish=self.furnish,
         )
         _end_streams_first(app)
+        collect_rarely()  # what is imported and opened stays
         return app
 
     def _library(self) -> Library:

@@ -161,7 +161,7 @@ class PlannedChunker:
         tokens: Tokens = Cl100kTokens()
         if plan.tokenizer:
             words = WordTokens(Path(plan.tokenizer), lower=plan.lower)
-            tokens = StricterTokens(tokens, lambda: LocalTokens("model", words))
+            tokens = StricterTokens(Cl100kTokens(), lambda: LocalTokens("model", words))
         self._chunker = plan.chunker(_Pulsing(tokens))
         self._limit = plan.limit
 

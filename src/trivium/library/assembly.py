@@ -181,7 +181,7 @@ def chunker_for(settings: Settings, embedder: Embedder, strategy: str = "") -> C
     can't be found by it. `strategy` replaces the one in the settings."""
     tokens: Tokens = Cl100kTokens()
     if isinstance(embedder, CountingEmbedder):
-        tokens = StricterTokens(tokens, embedder.tokens)
+        tokens = StricterTokens(Cl100kTokens(), embedder.tokens)
     return _plan(settings, embedder, strategy).chunker(tokens)
 
 

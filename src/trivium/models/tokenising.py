@@ -7,13 +7,14 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING
 
 from trivium.core.errors import ModelDamaged, ModelUnsupported
+from trivium.text.tokens import Remembered
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,12 +26,8 @@ if TYPE_CHECKING:
 # with runs of 1024, 27.7 of 512, 27.8 of 256; of 40 words 56, 58, 65, 66, 67. What is computed
 # stays in the cache, and no thread waits for another that something else keeps from its core.
 BATCH_TOKENS = 512
-# That are remembered, and as many of those before: 32 MB. 10,000 documents with 202,459 words hold
-# 2.6 million; 277,223 of them had to be read, 451,266 if all were forgotten at once.
-MOST_WORDS = 1 << 16
 _APART = 0.1  # of a model's tokens, by which those of its own tokeniser may differ
 _COPY_AGAIN = "Copy the model there again."
-LONGEST_WORD = 32  # characters: longer ones don't come back
 _BETWEEN_BLANKS = re.compile(r"[^ \t\n\r]+")
 # str.split parts words at these; tokenisers leave them out.
 _CONTROLS = "\x0b\x0c\x1c\x1d\x1e\x1f\x85"
@@ -49,8 +46,8 @@ class WordTokens:
         """`lower`: make letters small first."""
         self.tokenizer = open_tokenizer(path, lower=lower)
         self.is_by_word = _is_by_word(self.tokenizer)
-        self._known = _PackedWords(self._read_word)
-        self._known_parts = _PackedWords(self._read_part)
+        self._known = Remembered(self._read_word)
+        self._known_parts = Remembered(self._read_part)
         self._tokenise = self.tokenizer.model.tokenize
         normal = self.tokenizer.normalizer
         self._lowers = normal is not None and normal.normalize_str(_LETTERS) == _LETTERS.lower()
@@ -96,26 +93,6 @@ class WordTokens:
 
 
 _SIZE = array("i").itemsize
-
-
-class _PackedWords(dict[str, bytes]):
-    """Words and their packed tokens. A missing one is read."""
-
-    def __init__(self, read: Callable[[str], bytes]) -> None:
-        super().__init__()
-        self._read = read
-        self._before: dict[str, bytes] = {}  # words in use come back from here
-
-    def __missing__(self, word: str) -> bytes:
-        tokens = self._before.get(word)
-        if tokens is None:
-            tokens = self._read(word)
-        if len(word) <= LONGEST_WORD:
-            if len(self) >= MOST_WORDS:
-                self._before = dict(self)
-                self.clear()
-            self[word] = tokens
-        return tokens
 
 
 class Tokeniser:
@@ -202,6 +179,7 @@ class LocalTokens:
 
     def __init__(self, name: str, words: WordTokens) -> None:
         self.name = name
+        self.is_by_word = words.is_by_word
         self._words = words
 
     def count(self, text: str) -> int:

@@ -47,6 +47,7 @@ from trivium.ports.work import (
 from trivium.ports.ingest import (
     HEARD as HEARD,
     Blob as Blob,
+    ByWord as ByWord,
     Chunker as Chunker,
     Extractor as Extractor,
     FileChunker as FileChunker,

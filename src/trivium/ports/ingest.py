@@ -120,6 +120,13 @@ class Tokens(Protocol):
     def count(self, text: str) -> int: ...
 
 
+@runtime_checkable
+class ByWord(Tokens, Protocol):
+    """May count a text as the sum of its words, parted at white space."""
+
+    is_by_word: bool
+
+
 class Chunker(Protocol):
     """Cuts an extraction into passages that cover its text in order."""
 

@@ -10,25 +10,52 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 import threading
 from binascii import a2b_base64
 from collections.abc import Callable
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from trivium.core.errors import ModelDamaged, ModelUnavailable
-from trivium.ports import Tokens
+from trivium.ports import ByWord, Tokens
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
 
+T = TypeVar("T")
+
 VOCABULARY_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
+# That are remembered, and as many of those before: 32 MB. 10,000 documents with 202,459 words hold
+# 2.6 million; 277,223 of them had to be read, 451,266 if all were forgotten at once.
+MOST_WORDS = 1 << 16
+LONGEST_WORD = 32  # characters: longer ones don't come back
 _SLICE = 20_000  # characters: 5 ms, and three times what a chunk of 400 tokens can have
 # As in tiktoken_ext.openai_public, which cannot be asked for it without asking for the download.
 PATTERN = (
     r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+|"""
     r""" ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""
 )
+
+
+class Remembered(dict[str, T], Generic[T]):
+    """What is known of words. A missing one is read."""
+
+    def __init__(self, read: Callable[[str], T]) -> None:
+        super().__init__()
+        self._read = read
+        self._before: dict[str, T] = {}  # words in use come back from here
+
+    def __missing__(self, word: str) -> T:
+        known = self._before.get(word)
+        if known is None:
+            known = self._read(word)
+        if len(word) <= LONGEST_WORD:
+            if len(self) >= MOST_WORDS:
+                self._before = dict(self)
+                self.clear()
+            self[word] = known
+        return known
 
 
 class Cl100kTokens:
@@ -54,13 +81,20 @@ class StricterTokens:
     English prose has .95 tokens of MiniLM for one of cl100k, German 1.2, code 1.3 and up to 3. The
     second measure is loaded on the first count; where its model is missing, the first stands alone,
     under the same name: what was cut then is not cut again for a model that came later.
+
+    Where the second measure counts word by word, so do both, and each word is counted once: a
+    passage of 280 words takes .11 ms instead of .33 (on a busy machine).
     """
 
-    def __init__(self, first: Tokens, load: Callable[[], Tokens]) -> None:
+    def __init__(self, first: Cl100kTokens, load: Callable[[], Tokens]) -> None:
         self.name = f"{first.name}, model"
         self._first = first
         self._load = load
         self._second: Tokens | None = None
+        self._is_by_word = False
+        # Of a word at the beginning and of one behind a blank, both counts in one number.
+        self._beginning = Remembered(self._both)
+        self._behind = Remembered(lambda word: self._both(" " + word))
 
     def count(self, text: str) -> int:
         if self._second is None:
@@ -68,9 +102,36 @@ class StricterTokens:
                 self._second = self._load()
             except ModelUnavailable:
                 self._second = self._first
+            self._is_by_word = isinstance(self._second, ByWord) and self._second.is_by_word
         if self._second is self._first:
             return self._first.count(text)
-        return max(self._first.count(text), self._second.count(text))
+        by_word = self._is_by_word and _has_plain_blanks(text)
+        both = self._by_words(text) if by_word else self._both(text)
+        return max(both >> _HALF, both & _FIRST)
+
+    def _by_words(self, text: str) -> int:
+        """cl100k has a token's end before each blank behind a word and behind the last of line
+        ends, if no other white space is beside them, and looks no further back."""
+        both = 0
+        for line in _LINES.findall(text) if "\n" in text else (text,):
+            first, *words = line.split(" ")
+            both += self._beginning[first] + sum(map(self._behind.__getitem__, words))
+        return both
+
+    def _both(self, text: str) -> int:
+        assert self._second is not None
+        return self._first.count(text) | self._second.count(text) << _HALF
+
+
+_HALF = 31
+_FIRST = (1 << _HALF) - 1
+_LINES = re.compile(r"[^\n]+\n*|\n+")
+
+
+def _has_plain_blanks(text: str) -> bool:
+    """Whether words have one blank between them, or line ends, and no other white space:
+    `isprintable` knows only the blank."""
+    return "  " not in text and "\n " not in text and text.replace("\n", "").isprintable()
 
 
 class SlicedTokens:

@@ -21,6 +21,7 @@ from trivium.models.local import LocalEmbedder
 from trivium.models.sessions import open_session
 from trivium.models.tokenising import WordTokens, encodable
 from trivium.ports import Embedder, Tokens
+from trivium.text import tokens
 
 TEXTS = [
     "The cat sat on the mat.",
@@ -209,7 +210,7 @@ def test_word_by_word_gives_the_tokens_of_the_whole_text(
 
 
 def test_few_words_are_remembered(embedder: LocalEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokenising, "MOST_WORDS", 3)
+    monkeypatch.setattr(tokens, "MOST_WORDS", 3)
     words = WordTokens(embedder.tokenizer_file())
     for text in ("one two three four", "five " + "long" * 20, "one two"):
         assert words.ids(text) == words.tokenizer.encode(text, add_special_tokens=False).ids

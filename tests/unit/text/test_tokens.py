@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from trivium.core.errors import ModelUnavailable
 from trivium.ports import Tokens
+from trivium.text import tokens as module
 from trivium.text.tokens import Cl100kTokens, StricterTokens
 
 TOKENS = Cl100kTokens()
@@ -63,6 +64,38 @@ def test_the_greater_of_two_counts_holds() -> None:
     assert tokens.name == "cl100k_base, model"
     assert tokens.count("hello world") == 11
     assert tokens.count("日") == max(1, TOKENS.count("日"))
+
+
+class ForEachWord:
+    """A measure that is the sum of its words', as models like BERT have it."""
+
+    name = "for each word"
+    is_by_word = True
+
+    def __init__(self, each: int = 0) -> None:
+        self._each = each
+
+    def count(self, text: str) -> int:
+        return self._each * len(text.split())
+
+
+BLANKS = st.sampled_from([*" \n", "\n\n", "  ", "\t", " \n", "\r\n", "\xa0", "\u2028", ""])
+PIECES = st.sampled_from(["word", "It's", "(a", "b)", "1234567", "!?", "...", "日本", "é", "\xad"])
+
+
+@given(st.lists(st.tuples(BLANKS, PIECES | st.text(max_size=3)), max_size=12), BLANKS)
+def test_counting_word_by_word_changes_no_count(parts: list[tuple[str, str]], end: str) -> None:
+    text = "".join(blank + piece for blank, piece in parts) + end
+    assert StricterTokens(TOKENS, ForEachWord).count(text) == TOKENS.count(text)
+    greater = max(TOKENS.count(text), 99 * len(text.split()))
+    assert StricterTokens(TOKENS, lambda: ForEachWord(99)).count(text) == greater
+
+
+def test_words_that_are_forgotten_are_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_WORDS", 2)
+    tokens = StricterTokens(TOKENS, ForEachWord)
+    text = "one two three four\nfive one two"
+    assert tokens.count(text) == tokens.count(text) == TOKENS.count(text)
 
 
 def test_without_the_model_the_first_measure_stands_alone_under_the_same_name() -> None:

@@ -1,15 +1,13 @@
 """Makes expensive fixtures once a run, in the worker that needs them first."""
 
-import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from tests.cli.program import call
 
 ROOT = Path(__file__).parent.parent
 
@@ -36,12 +34,5 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
 
 def add_samples(library: Path, *more: Path) -> None:
     """The sample documents, as `make run` adds them, with the real model."""
-    command = [sys.executable, "-m", "trivium.cli.main", "--library", str(library), "add", "--json"]
-    done = subprocess.run(
-        [*command, str(ROOT / "examples" / "documents"), *map(str, more)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        stdout=subprocess.PIPE,
-        check=True,
-    )
-    told = json.loads(done.stdout)
-    assert (told["failures"], told["notes"]) == ([], []), told
+    answer = call("--library", library, "add", "--json", ROOT / "examples" / "documents", *more)
+    assert (answer.code, answer.json["failures"], answer.json["notes"]) == (0, [], []), answer

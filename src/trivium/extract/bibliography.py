@@ -45,8 +45,8 @@ class BibtexExtractor:
     def accepts(self, blob: Blob) -> bool:
         if binary_kind(blob.data):
             return False
-        named = PurePath(blob.name).suffix.lower() in (".bib", ".bibtex", ".biblatex")
-        if PurePath(blob.name).suffix and not named:
+        named = blob.suffix in (".bib", ".bibtex", ".biblatex")
+        if blob.suffix and not named:
             return False
         return bool(_BIBTEX.search(blob.data))
 
@@ -63,7 +63,7 @@ class RisExtractor:
     def accepts(self, blob: Blob) -> bool:
         if _ENDNOTE.match(blob.data[:MAX_CSL_SNIFF]):
             return True
-        named = PurePath(blob.name).suffix.lower() in (".ris", ".nbib", ".enw")
+        named = blob.suffix in (".ris", ".nbib", ".enw")
         match = BEGINNING.search(blob.data) if named else BEGINNING.match(blob.data.lstrip())
         return bool(match) and not binary_kind(blob.data)
 

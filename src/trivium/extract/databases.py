@@ -11,7 +11,6 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import chain, islice
-from pathlib import PurePath
 
 from trivium.core.errors import FileDamaged, FormatUnknown
 from trivium.core.types import Extraction, Kind, MetaValue
@@ -65,7 +64,7 @@ def _kind(blob: Blob) -> str:
         return "sqlite"
     if data.startswith(b"PAR1") and data.endswith(b"PAR1"):
         return "parquet"
-    is_named = PurePath(blob.name).suffix.lower() == ".dbf"
+    is_named = blob.suffix == ".dbf"
     return "dbf" if is_named and len(data) > 32 and data[0] in _DBF_VERSIONS else ""
 
 

@@ -8,7 +8,6 @@ takes one message apart; Outlook's MSG files are `msg`'s.
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
 
 from trivium.core.errors import FileEmpty, FileTooLarge
 from trivium.core.types import Extraction, Kind, Place
@@ -44,13 +43,13 @@ _PREFIX = re.compile(r"\s*((re|aw|wg|fwd?|antw|sv|vs|tr)(\[\d+\])?\s*:\s*)+", re
 
 def _is_mail(blob: Blob) -> bool:
     if blob.data.startswith(BOMS):
-        return PurePath(blob.name).suffix.lower() == ".eml"
+        return blob.suffix == ".eml"
     head = _FIRST_ENVELOPE.sub(b"", _message(blob)[:HEAD_BYTES].lstrip(), count=1)
     if not _FIELD.match(head) or (binary_kind(head) and b"\x00" in head):
         return False
     block = re.split(rb"\r?\n\r?\n", head, maxsplit=1)[0]
     known = {match[1].lower() for match in _KNOWN.finditer(block)}
-    named = PurePath(blob.name).suffix.lower() in (".eml", ".emlx")
+    named = blob.suffix in (".eml", ".emlx")
     return len(known) >= 1 if named else len(known & _TELLING) >= 2 and len(known) >= 3
 
 
@@ -64,7 +63,7 @@ def read_mail(blob: Blob) -> Extraction:
 def _message(blob: Blob) -> bytes:
     """Apple Mail (EMLX) writes a message's length before it, and a property list behind it."""
     length = _LENGTH.match(blob.data[:32])
-    if length is None or PurePath(blob.name).suffix.lower() != ".emlx":
+    if length is None or blob.suffix != ".emlx":
         return blob.data
     return blob.data[length.end() : length.end() + int(length[1])]
 
@@ -72,7 +71,7 @@ def _message(blob: Blob) -> bytes:
 def _is_mailbox(blob: Blob) -> bool:
     if not _ENVELOPE_START.match(blob.data[:HEAD_BYTES]):
         return False
-    named = PurePath(blob.name).suffix.lower() in (".mbox", ".mbx", "")
+    named = blob.suffix in (".mbox", ".mbx", "")
     return named or len(_ENVELOPE.findall(blob.data)) > 1
 
 

@@ -7,7 +7,6 @@ Leaves out menus, footers, forms and hidden parts; reads a page without a main p
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from trivium.core.errors import FileEmpty
@@ -51,7 +50,7 @@ _DATES = (
 def _is_html(blob: Blob) -> bool:
     if _BEGINNING.match(_narrow(blob.data[:_HEAD_BYTES])):
         return True
-    is_named = PurePath(blob.name).suffix.lower() in SUFFIXES
+    is_named = blob.suffix in SUFFIXES
     return is_named and not binary_kind(blob.data)
 
 

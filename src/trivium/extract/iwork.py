@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from trivium.core.errors import FileDamaged, FormatUnknown
@@ -32,7 +32,7 @@ _ANCHOR = "\ufffc"
 
 def _is_iwork(blob: Blob) -> bool:
     names = member_names(blob)
-    is_named = PurePath(blob.name).suffix.lower() in (".pages", ".key", ".numbers")
+    is_named = blob.suffix in (".pages", ".key", ".numbers")
     is_old = is_named and bool(_OLD & names)
     return "Index/Document.iwa" in names or is_old
 
@@ -40,7 +40,7 @@ def _is_iwork(blob: Blob) -> bool:
 @reads("iwork/3", _is_iwork)
 def read_iwork(blob: Blob) -> Extraction:
     """Takes zip archives with the parts of an iWork document: packed since 2013, XML before."""
-    if PurePath(blob.name).suffix.lower() == ".numbers":
+    if blob.suffix == ".numbers":
         return _spreadsheet(blob)
     package = Package(blob)
     slides = sorted((_number(name), name) for name in package.names if _SLIDE.match(name))

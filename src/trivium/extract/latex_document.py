@@ -5,7 +5,6 @@ they are typed. `latex` turns commands into characters. Knows nothing of macros 
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
 
 from trivium.core.types import Extraction
 from trivium.extract.composer import Composer, describe
@@ -52,7 +51,7 @@ _SPANNED = re.compile(r"\\multi(?:column|row)\s*\{[^{}]*\}\s*\{[^{}]*\}\s*")
 
 
 def _is_latex(blob: Blob) -> bool:
-    named = PurePath(blob.name).suffix.lower() in (".tex", ".latex", ".ltx")
+    named = blob.suffix in (".tex", ".latex", ".ltx")
     return named and not binary_kind(blob.data)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import html
 import re
 from functools import cache
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from trivium.core.errors import FileEmpty
@@ -46,7 +45,7 @@ _TABLE = re.compile(r"^(```|~~~).*?(?:^\1|\Z)|<table\b.*?</table\s*>", re.S | re
 
 
 def _is_markdown(blob: Blob) -> bool:
-    suffix = PurePath(blob.name).suffix.lower()
+    suffix = blob.suffix
     if suffix:
         return suffix in SUFFIXES and not binary_kind(blob.data)
     return not binary_kind(blob.data) and _looks_like_markdown(blob)

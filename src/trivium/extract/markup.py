@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import PurePath
 
 from trivium.core.types import Extraction
 from trivium.extract.composer import Composer, describe
@@ -74,11 +73,11 @@ _MEDIA_TYPES = {"rst": "text/x-rst", "org": "text/org", "adoc": "text/asciidoc"}
 
 @reads(
     "markup/1",
-    lambda blob: PurePath(blob.name).suffix.lower() in _SUFFIXES and not binary_kind(blob.data),
+    lambda blob: blob.suffix in _SUFFIXES and not binary_kind(blob.data),
 )
 def read_markup(blob: Blob) -> Extraction:
     """Takes texts named as reStructuredText, AsciiDoc or Org."""
-    form = _SUFFIXES[PurePath(blob.name).suffix.lower()]
+    form = _SUFFIXES[blob.suffix]
     out = Composer(blob.name)
     reader = _Reader(out, form, decode(blob).expandtabs(8).split("\n"))
     reader.read()

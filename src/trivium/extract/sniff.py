@@ -91,15 +91,15 @@ STILL_IMAGES = frozenset(
 )
 MOST_SLIPS = 0.01  # of the characters
 LETTER_PAIRS = 0.7  # of the characters: Chinese has a tenth, letters read in pairs nearly all
+_BEGINNINGS = tuple(magic for magic, _ in _MAGIC)
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\v\f\r\b\x1b")
 
 
 def binary_kind(data: bytes) -> str:
     """The kind of file, as in "a PDF"; empty for text in some encoding."""
     head = data[: 8 * SAMPLE_BYTES].lstrip()[:SAMPLE_BYTES]
-    for magic, kind in _MAGIC:
-        if head.startswith(magic):
-            return kind
+    if head.startswith(_BEGINNINGS):
+        return next(kind for magic, kind in _MAGIC if head.startswith(magic))
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         inside = (kind for mark, kind in _ZIPPED if mark in head or mark in data[-SAMPLE_BYTES:])
         return next(inside, "a zip archive")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from trivium.core.errors import FileDamaged
 from trivium.core.types import Extraction, Kind, Metadata, Place
@@ -31,7 +30,7 @@ def _is_json(blob: Blob) -> bool:
     head = blob.data[:256].lstrip(b"\xef\xbb\xbf \t\r\n")
     if not head.startswith((b"{", b"[")) or binary_kind(blob.data):
         return False
-    if PurePath(blob.name).suffix.lower() not in SUFFIXES:
+    if blob.suffix not in SUFFIXES:
         return False
     return head.startswith(b"{\\rtf") is False and _loads(decode(blob)) is not None
 

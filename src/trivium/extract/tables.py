@@ -9,7 +9,6 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from trivium.core.errors import FileDamaged, FileEmpty, FileTooLarge, FormatUnknown
 from trivium.core.types import Extraction, Kind
@@ -30,7 +29,7 @@ MIN_NAMELESS_ROWS = 3  # prose with a comma in every line is seldom that regular
 def _is_table(blob: Blob) -> bool:
     if binary_kind(blob.data):
         return False
-    suffix = PurePath(blob.name).suffix.lower()
+    suffix = blob.suffix
     if suffix not in UNSURE:
         return suffix in SUFFIXES
     if suffix and b"\t" not in blob.data[:4096]:

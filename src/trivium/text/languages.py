@@ -17,6 +17,11 @@ MIN_WIDE_LETTERS = 6
 # Of a handful of samples, prose of 30 letters scored .74 to .98, code .36, random letters .46.
 MIN_SCORE = 0.5
 SAMPLE_CHARS = 1000  # taken from the start, the middle and the end: a preface may be foreign
+# Of a longer text so many from each come first, and are enough if the model is sure: .30 ms a text
+# instead of .86. The same language for all of 2,417 texts of eleven open sets, and for 599 of 600
+# made of two languages.
+GLANCE_CHARS = 150
+SURE = 0.9
 
 _CAPITALS, _SMALL = ascii_uppercase.encode(), ascii_lowercase.encode()
 _WIDE = 0x2E80  # first code point of the East Asian blocks
@@ -25,20 +30,24 @@ _loading = threading.Lock()
 
 def detect_language(text: str) -> str:
     """The ISO 639-1 code of the text's language; empty when it is too short or unclear."""
-    sample = _sample(text)
+    glance = _language(_sample(text, GLANCE_CHARS), SURE) if len(text) > 6 * GLANCE_CHARS else ""
+    return glance or _language(_sample(text, SAMPLE_CHARS), MIN_SCORE)
+
+
+def _language(sample: str, least: float) -> str:
     letters = list(islice(filter(str.isalpha, sample), MIN_LETTERS))
     wide = sum(ord(letter) >= _WIDE for letter in letters)
     if len(letters) < MIN_LETTERS and wide < MIN_WIDE_LETTERS:
         return ""
     guesses = _guesses(sample, 1)
-    code = next((code for code, score in guesses.items() if score >= MIN_SCORE), "")
+    code = next((code for code, score in guesses.items() if score >= least), "")
     return code if len(code) == 2 else ""  # the model also knows languages without such a code
 
 
 def language_scores(text: str) -> dict[str, float]:
     """The three likeliest languages and how sure the model is of each, for comparing readings of
     one text; short ones are judged too."""
-    return _guesses(_sample(text), 3)
+    return _guesses(_sample(text, SAMPLE_CHARS), 3)
 
 
 def _guesses(sample: str, most: int) -> dict[str, float]:
@@ -48,11 +57,10 @@ def _guesses(sample: str, most: int) -> dict[str, float]:
     return {label.removeprefix("__label__"): min(1.0, float(score)) for label, score in pairs}
 
 
-def _sample(text: str) -> str:
-    if len(text) > 3 * SAMPLE_CHARS:
-        middle = (len(text) - SAMPLE_CHARS) // 2
-        parts = (text[:SAMPLE_CHARS], text[middle : middle + SAMPLE_CHARS], text[-SAMPLE_CHARS:])
-        text = " ".join(parts)
+def _sample(text: str, size: int) -> str:
+    if len(text) > 3 * size:
+        middle = (len(text) - size) // 2
+        text = " ".join((text[:size], text[middle : middle + size], text[-size:]))
     # The model reads one line, as UTF-8: no newlines, no half surrogate pairs.
     return " ".join(text.encode("utf-8", "ignore").decode("utf-8").split())
 

@@ -28,6 +28,10 @@ _STATEMENTS = re.compile(
     r"(?:consolidated (?:\w+ ){0,4}(?:statements?|balance sheets?)|financial statements)\b"
     r"|reports? of independent (?:registered|auditor)"
 )
+# The whole name of one, however it is set: Comcast's are plain lines under the company's name.
+STATEMENT = re.compile(
+    r"(?i)(?:condensed )?consolidated (?:balance sheets?|statements? of (?:[\w’'(),]+ ?){1,9})"
+)
 CONTINUED = re.compile(r"\W*\b(?:continued|cont[’']?d|fortsetzung)(?:[.)]*$|\).*)", re.I)
 CONTENTS = re.compile(r"(?:table of )?contents|inhalt(?:sverzeichnis)?", re.I)
 

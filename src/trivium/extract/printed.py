@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from trivium.core.types import ElementKind
-from trivium.extract.divisions import CONTENTS, CONTINUED, DIVISION, division_levels
+from trivium.extract.divisions import (
+    CONTENTS,
+    CONTINUED,
+    DIVISION,
+    STATEMENT,
+    division_levels,
+)
 from trivium.extract.headers import names_of
 
 MAX_WORDS = 30  # of a heading
@@ -204,7 +210,7 @@ def _is_heading(blocks: list[Block], at: int, body: Look) -> bool:
     is_apart = look != below[0].look or look.capitals
     if is_apart and words <= MAX_ITALIC and DIVISION.match(text):
         return True
-    if _is_titled(text, below[0].text):
+    if _is_titled(text, below[0].text) or (STATEMENT.fullmatch(text) and below[0].kind == "table"):
         return True
     distinct = look.italic or look.underlined or (look.capitals and " " in text)
     distinct = distinct or (look.coloured and not body.coloured)
@@ -278,15 +284,14 @@ def _without_continued(blocks: list[Block]) -> list[Block]:
     divisions: dict[str, str] = {}  # the last of each kind
     for block in blocks:
         if block.kind == "heading":
-            text = block.text[:MAX_HEAD].casefold()
-            name = CONTINUED.sub("", text)
-            division = DIVISION.match(text)
-            if (name != text and name in known) or (
-                division and divisions.get(division["name"]) == name
-            ):
+            text = _letters(block.text)
+            name = _letters(CONTINUED.sub("", block.text))
+            division = DIVISION.match(block.text)
+            kind = division["name"].casefold() if division else ""
+            if (name != text and name in known) or (division and divisions.get(kind) == name):
                 continue
             known.add(name)
             if division:
-                divisions[division["name"]] = name
+                divisions[kind] = name
         kept.append(block)
     return kept

@@ -226,6 +226,25 @@ def test_a_long_risk_in_bold_is_a_heading_and_two_bold_sentences_are_none() -> N
     assert [text for kind, text in pieces(result) if kind == "heading"] == [risk]
 
 
+def test_a_statement_above_its_table_is_a_heading_however_it_is_set() -> None:
+    """Comcast's balance sheet was below the report of its auditors."""
+    rows = (
+        "<tr><td>Cash</td><td>11</td><td>12</td></tr><tr><td>Debt</td><td>21</td><td>22</td></tr>"
+    )
+    name = "Consolidated Balance Sheets"
+    sheet = f"<p><b>Harbour</b></p><p>{name}</p><table>{rows}</table>"
+    result = _report([f"<p>{_TEXT}</p>", sheet, f"<p>{name}</p><p>{_TEXT}</p>"])
+    assert [text for kind, text in pieces(result) if kind == "heading"].count(name) == 1
+
+
+def test_headings_that_say_that_they_go_on_are_dropped_behind_a_bracket() -> None:
+    """Travelers' notes were cut by "Notes (Unaudited), Continued" on each page."""
+    notes = "NOTES TO STATEMENTS (Unaudited)"
+    pages = [f"<p><b>{text}</b></p><p>{_TEXT}</p>" for text in (notes, f"{notes}, Continued")]
+    headings = [text for kind, text in pieces(_report(pages)) if kind == "heading"]
+    assert headings == [notes]
+
+
 def test_a_division_and_its_title_in_two_paragraphs_are_one_heading() -> None:
     titled = list(enumerate(("Wood", "Paint", "Tools"), 1))
     pages = [f"<p><b>Item {n}.</b></p><p><b>{title}</b></p><p>{_TEXT}</p>" for n, title in titled]

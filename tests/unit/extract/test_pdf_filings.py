@@ -381,3 +381,50 @@ def test_the_mark_of_a_note_behind_a_figure_is_no_column() -> None:
     got = read(sheet)
     assert header_of(got) == "– | Interest | Rate | Interest | Rate"
     assert "Loans | 240 | 0.17 (h) | 151 | 0.14 (h)" in got.text
+
+
+def test_a_period_over_all_columns_is_the_name_of_each() -> None:
+    """ "Year Ended December 31, 2020" of AES's revenue stood over the middle two of six."""
+    sheet = Sheet()
+    sheet.put_centred(390, 60, "Year Ended December 31, 2020")
+    for end, name in zip((240, 340, 440, 540), ("North", "South", "East", "West"), strict=True):
+        sheet.put_right(end, 76, name)
+    given = (("Sales", "11", "12", "13", "14"), ("Dues", "21", "22", "23", "24"))
+    rows(sheet, 90, *given, ends=(240, 340, 440, 540))
+    period = "Year Ended December 31, 2020"
+    assert header_of(read(sheet)) == f"– | {period} North | {period} South | {period} East | " + (
+        f"{period} West"
+    )
+
+
+def test_the_lines_of_a_large_title_may_differ_in_size() -> None:
+    """A Redpaper's back cover had two headings for its title in 33 and 30 points."""
+    text, sheet = Sheet(), Sheet()
+    prose(text, 60, 20)
+    sheet.put(40, 97, "Row and Column Access Control", "Times-Bold", 33)
+    sheet.put(40, 135, "Support in Harbours", "Times-Bold", 30)
+    prose(sheet, 200, 12)
+    assert headings_of(read(text, sheet)) == ["Row and Column Access Control Support in Harbours"]
+
+
+def test_a_subheading_right_under_the_end_of_a_paragraph_has_its_white_below() -> None:
+    sheet = Sheet()
+    y = prose(sheet, 60)
+    sheet.put(72, y, "and the quay.")
+    sheet.put(72, y + 12, "Steel Nuts", "Times-Italic")
+    prose(sheet, y + 27)
+    assert headings_of(read(sheet)) == ["Steel Nuts"]
+
+
+def test_a_statement_above_a_page_of_small_rows_is_a_heading() -> None:
+    """PepsiCo's: the name in the size of the text, the rows in smaller type."""
+    text, sheet = Sheet(), Sheet()
+    prose(text, 60, 20)
+    name = "Consolidated Statement of Cash Flows"
+    sheet.put(72, 40, name, "Times-Bold")
+    for at, line in enumerate(("Harbour and Sons and Subsidiaries", "Years ended December 2018")):
+        sheet.put(72, 53 + 13 * at, line)
+    for at in range(16):
+        sheet.put(72, 90 + 11 * at, f"{at} dues and fees of all of the ships at the quay", size=7.5)
+        sheet.put_right(500, 90 + 11 * at, f"1,{at:03}", size=7.5)
+    assert headings_of(read(text, sheet)) == [name]

@@ -286,9 +286,10 @@ def _shared(line: _Cells, spans: list[Span]) -> dict[int, range]:
     """The columns of each name, by its identity, where each stands in the middle of some and all
     have one: a short name over wide columns reaches over few of them."""
     names = [cell for at, cell in line.cells if at]
-    if len(names) < 2:  # half of a name in the middle one of three columns
-        return {}
-    width = (spans[-1][1] - spans[1][0]) / (len(spans) - 1)
+    count = len(spans) - 1
+    if not names or (len(names) < 2 and (count % 2 or not _PERIOD.search(names[0].text))):
+        return {}  # half of a name in the middle one of three columns
+    width = (spans[-1][1] - spans[1][0]) / count
     if even := _evenly(names, spans, width):
         return even
     shared: dict[int, range] = {}

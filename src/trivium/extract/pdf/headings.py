@@ -18,9 +18,12 @@ MAX_WORDS = 18
 MAX_BOLD = 30  # words of a line: a risk of a report may take two of them
 MAX_ITALIC = 12  # words; longer ones are quotations
 LARGER = 1.08  # of the body's size
+DISPLAY = 2.0  # of the body's size: a title's
+SAME_TITLE = 0.1  # of its size, between its lines
 MANY_LINES = 12  # of text on a page: they say in which size it is set
 ROW_GAP = 1.8  # sizes of the font between the rows of a table
 WHOLE_LINE = 50  # characters
+LONG = 30  # characters of a line that says in which size a page is set: columns are narrow
 NUMBER = re.compile(
     r"(?P<number>(?:\d{1,2}(?:\.\d{1,2}){0,3}|[A-Z](?:\.\d{1,2}){1,3}|[A-Z]|[IVX]{1,5})\.?)"
     r"(?: \.)?[ :]+(?=[^\W\d_a-z]|[a-z]?[A-Z]|[“\"(])"
@@ -104,7 +107,7 @@ class HeadingRules:
         marked = self._marked.get(line.page)
         if marked and bare(text) in marked:
             return True
-        spaced = self._spaced(line, above)
+        spaced = self._spaced(line, above) or self._ends_above(line, above, below)
         if KNOWN.match(text):
             return (spaced or self._distinct(line, text)) and not _in_table(line, below)
         if self._in_rows(line, above):
@@ -183,7 +186,7 @@ class HeadingRules:
             return False
         if not distinct:
             return line.italic and self._set_apart(line, text, below)
-        body = abs(below.size - size) < 0.1 * size
+        body = any(abs(below.size - usual) < 0.1 * usual for usual in (size, self._type.size))
         near = below.base - line.base < 4 * size
         large = line.peak > 1.15 * self._body(line)
         parted = len(below.text) > 20 or (below.italic and not line.italic)  # or a subheading
@@ -234,15 +237,28 @@ class HeadingRules:
             lead = min(lead, 1.4 * size)
         return line.base - above.base > 1.12 * lead
 
+    def _ends_above(self, line: Line, above: Line | None, below: Line | None) -> bool:
+        """Whether a line right under the short last line of a paragraph has its white below."""
+        if above is None or below is None or below.column is not line.column:
+            return False
+        lead = self._type.leading(self._type.size)
+        ends = above.text[-1] in ".!?" and _is_short(above) and abs(above.size - line.size) < 0.5
+        return ends and below.base - line.base > 1.12 * lead
+
     def _goes_on(self, line: Line, below: Line | None) -> bool:
         return below is not None and self.continues(below, line)
+
+    def _tolerance(self, line: Line) -> float:
+        """By how much the lines of one heading differ in size: a large title's second line may be
+        set smaller."""
+        return SAME_TITLE * line.peak if line.peak > DISPLAY * self._body(line) else 0.3
 
     def continues(self, line: Line, above: Line) -> bool:
         """Whether a line continues the heading above it."""
         text = line.text
         same = (
             above.column is line.column
-            and abs(line.peak - above.peak) < 0.3
+            and abs(line.peak - above.peak) < self._tolerance(above)
             and line.bold == above.bold
             and line.italic == above.italic
         )
@@ -287,7 +303,7 @@ def _own_sizes(lines: Iterable[Line], size: float) -> dict[int, float]:
     """The pages that are set in another size than the document, and in which."""
     found: dict[int, float] = {}
     for page, group in groupby(lines, key=lambda line: line.page):
-        weighed = [(line.size, len(line.text)) for line in group if len(line.text) > WHOLE_LINE]
+        weighed = [(line.size, len(line.text)) for line in group if len(line.text) > LONG]
         usual = dominant(weighed) if len(weighed) >= MANY_LINES else 0.0
         if usual and usual != size:
             found[page] = usual

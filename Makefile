@@ -46,10 +46,11 @@ test: .venv/test.stamp programs azurite
 compiled: .venv/test.stamp
 	@$(BIN)/python -m pytest -n 0 --collect-only > /dev/null || true
 
-# Every change: the checks and the tests that start no process, server or browser. Four minutes on two slow cores.
+# Every change: the checks, and tests that start no server or browser and take no second (tests/quick.py). A minute on
+# two idle cores once mypy has its cache.
 .PHONY: test-quick
 test-quick: .venv/test.stamp check
-	$(BIN)/python -m pytest -n auto --dist loadfile -x tests/unit tests/architecture tests/contract
+	$(BIN)/python -m pytest -n auto --dist loadfile --quick -x tests/unit tests/architecture tests/contract
 
 # New examples for every property test, where `make test` tries the same ones all day: bounded, some ten minutes.
 EXPLORE_SECONDS ?= 900

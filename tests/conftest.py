@@ -14,6 +14,7 @@ from tests.costs import Costs
 from tests.kept import kept
 from tests.language_model import serving
 from tests.once import add_samples, made_once, shared_folder
+from tests.quick import pytest_addoption, pytest_collection_modifyitems  # noqa: F401
 from xdist.remote import Producer
 from xdist.scheduler.loadfile import LoadFileScheduling
 
@@ -53,11 +54,11 @@ def pytest_terminal_summary(
         )
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """`-n auto`: two more than cores. Workers also wait, for a process that starts, for a browser,
-    for the disk: with three, two cores did 1,200 s of work in 751. No test goes by the clock, so
-    none minds the company."""
-    return (os.cpu_count() or 1) + 2
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """`-n auto`: two more than cores. Workers also wait, for a process that starts, for a browser:
+    with three, two cores did 1,200 s of work in 751. No test goes by the clock, so none minds the
+    company. Quick tests don't wait, and each worker takes 4 s to load them."""
+    return (os.cpu_count() or 1) + (0 if config.getoption("--quick") else 2)
 
 
 class Scheduling(LoadFileScheduling):

@@ -5,6 +5,8 @@ from dataclasses import fields
 from io import BytesIO
 from pathlib import Path
 
+from tests.quick import SLOW
+
 from trivium.config import Settings
 from trivium.core.access import LOCAL_OWNER
 from trivium.core.work import worker_lease
@@ -25,6 +27,13 @@ def listed() -> set[str]:
     """The first word of each line of the block that draws a library's folder."""
     (block,) = re.findall(r"```\n(library\.db .*?)```", MAP, re.DOTALL)
     return {line.split()[0].rstrip("/") for line in block.splitlines()}
+
+
+def test_what_is_left_out_of_the_quick_tests_is_there() -> None:
+    tests = Path(__file__).parents[1]
+    for name in SLOW:
+        file, _, beginning = name.partition("::")
+        assert beginning.removeprefix("Test") in (tests / file).read_text("utf-8"), name
 
 
 def test_the_table_of_parts_is_the_backend() -> None:

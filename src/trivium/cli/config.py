@@ -17,7 +17,6 @@ def config_command(shell: Shell) -> None:
     trivium config --set chunk.size=300        try a value
     TRIVIUM_SEARCH_LIMIT=20 trivium config     by an environment variable
     """
-    from rich.text import Text
 
     from trivium.config import config_file, listed, names
     from trivium.core.shapes import as_json
@@ -34,7 +33,7 @@ def config_command(shell: Shell) -> None:
         for setting in settings:
             origin = f"  ({setting.origin})" if setting.changed else ""
             shell.say(f"{setting.name} = {setting.value}{origin}")
-            shell.say(Text(setting.help, style="dim"), indent=4)
+            shell.say(setting.help, indent=4, style="dim")
     else:
         columns = ("name", "value", "origin", "meaning")
         shell.table(columns, [(s.name, s.value, s.origin, s.help) for s in settings])

@@ -264,12 +264,12 @@ def _show(shell: Shell, facts: Mapping[str, Mapping[str, object]], checks: list[
 
     for name, fields in facts.items():
         if fields:
-            shell.say(Text(name, style="bold"))
+            shell.say(name, style="bold")
         shown = ((key, f"{v:,}" if type(v) is int else str(v)) for key, v in fields.items())
         shell.facts(shown, indent=2)
-    shell.say(Text("checks", style="bold"))
+    shell.say("checks", style="bold")
     for check in checks:
         sign = ("  ok    ", "green") if check.ok else ("  WRONG ", "bold red")
         shell.say(Text.assemble(sign, f"{check.name:<12}", printable(check.message)))
         if check.fix:
-            shell.say(Text(printable(check.fix), style="yellow"), indent=20)
+            shell.say(check.fix, indent=20, style="yellow")

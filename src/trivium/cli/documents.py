@@ -148,8 +148,6 @@ def _facts(shown: Shown) -> dict[str, object]:
 
 
 def _show_summary(shell: Shell, shown: Shown) -> None:
-    from rich.text import Text
-
     facts = {
         name.replace("_", " "): ", ".join(map(str, v)) if isinstance(v, tuple) else str(v)
         for name, v in _facts(shown).items()
@@ -161,7 +159,7 @@ def _show_summary(shell: Shell, shown: Shown) -> None:
     shell.say("", first)
     if len(first) < len(text):
         rest = f"… {len(text) - len(first):,} more characters: --text shows all"
-        shell.say(Text(rest, style="dim"))
+        shell.say(rest, style="dim")
 
 
 def _show_chunks(shell: Shell, shown: Shown) -> None:

@@ -127,13 +127,12 @@ def eval_command(
 
 
 def _show(shell: Shell, evaluation: Evaluation) -> None:
-    from rich.text import Text
 
     from trivium.evaluate.run import FUSED, beside
 
     queries = f"{len(evaluation.queries):,} queries"
     text = f"{evaluation.dataset}: {evaluation.documents:,} documents, {queries}"
-    shell.say(Text(f"{text}, synthetic" if evaluation.synthetic else text, style="bold"))
+    shell.say(f"{text}, synthetic" if evaluation.synthetic else text, style="bold")
     measures = list(dict.fromkeys(name for run in evaluation.runs.values() for name in run.each))
     rows = []
     for name, run in evaluation.runs.items():
@@ -151,7 +150,7 @@ def _show(shell: Shell, evaluation: Evaluation) -> None:
     shell.table(columns, rows, [*columns[:2:-1]])
     ahead = beside(evaluation)
     if ahead:
-        shell.say("", Text(f"{_named(FUSED)} against the others, nDCG@10", style="bold"))
+        shell.say("", f"{_named(FUSED)} against the others, nDCG@10", style="bold")
         shell.table(_DIFFERENCE, [_difference(name, d) for name, d in ahead.items()])
     for note in evaluation.notes:
         shell.note(note)
@@ -183,14 +182,13 @@ def _difference(name: str, difference: RunDifference) -> list[str]:
 
 
 def _show_comparison(shell: Shell, comparison: Comparison) -> None:
-    from rich.text import Text
 
     from trivium.evaluate.metrics import MAIN
     from trivium.evaluate.saved import SHOWN, ends_of
 
     before = f"the saved evaluation of {comparison.dataset}"
     title = f"against {before}, {comparison.common:,} queries, nDCG@10"
-    shell.say("", Text(title, style="bold"))
+    shell.say("", title, style="bold")
     shell.table(_DIFFERENCE, [_difference(n, d[MAIN]) for n, d in comparison.differences.items()])
     for name, (then, now) in comparison.settings.items():
         shell.say(f"{name}: {then or 'none'} before, {now or 'none'} now")
@@ -199,7 +197,7 @@ def _show_comparison(shell: Shell, comparison: Comparison) -> None:
             continue
         wins, losses = ends_of(changes, SHOWN)
         if wins or losses:
-            shell.say("", Text(f"{_named(name)}: biggest gains and losses", style="bold"))
+            shell.say("", f"{_named(name)}: biggest gains and losses", style="bold")
             shell.table((">before", ">now", ">gain", "query"), [_row(c) for c in wins + losses])
     for note in comparison.notes:
         shell.note(note)

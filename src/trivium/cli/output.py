@@ -69,12 +69,13 @@ class Shell:
             collect_rarely()  # what is imported and opened stays
             yield library
 
-    def say(self, *lines: Text | str, indent: int = 0) -> None:
+    def say(self, *lines: Text | str, indent: int = 0, style: str = "") -> None:
         """Print a result for a person, made safe. Wraps lines only on a terminal."""
         from rich.padding import Padding
+        from rich.text import Text
 
         for line in lines:
-            safe = printable(line) if isinstance(line, str) else line
+            safe = Text(printable(line), style) if isinstance(line, str) else line
             if self.out.is_terminal:
                 self.out.print(Padding(safe, (0, 0, 0, indent), expand=False) if indent else safe)
             else:

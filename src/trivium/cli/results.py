@@ -27,7 +27,6 @@ _BAR = 30  # characters of the longest bar
 
 def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
     """Print every result with its snippet and signals; with --explain, how its score adds up."""
-    from rich.text import Text
 
     from trivium.text.query import parse
     from trivium.text.snippet import said_in
@@ -37,7 +36,7 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
     spoken = said_in(((r.found.chunk.text, r.found.document.language) for r in results), words)
     _suggest(shell, results)
     if results.items and results.weak:
-        shell.say(Text(NOTHING_FITS, style="bold"), "")
+        shell.say(NOTHING_FITS, "", style="bold")
     folded = [result for result in results if results.is_folded(result)]
     for result in results:
         if result not in folded or explain:
@@ -46,11 +45,11 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
                 _show_parts(shell, result, results)
             shell.say("")
     if folded and not explain:
-        shell.say(Text(f"{counted(len(folded), 'weaker match')}:", style="bold"))
+        shell.say(f"{counted(len(folded), 'weaker match')}:", style="bold")
         shell.say(*map(_header, folded), "")
     if results.items:
         count = counted(len(results), "result")
-        shell.say(Text(f"{count} in {results.took_ms:.0f} ms", style="dim"))
+        shell.say(f"{count} in {results.took_ms:.0f} ms", style="dim")
     else:
         shell.say("No results.")
         if not results.notes:

@@ -135,11 +135,10 @@ def _as_json(tuned: Tuned, written: Path | None) -> dict[str, object]:
 
 
 def _show(shell: Shell, tuned: Tuned) -> None:
-    from rich.text import Text
 
     kind = "synthetic queries" if tuned.synthetic else "queries"
     text = f"{tuned.dataset}: {tuned.queries:,} {kind}, {tuned.tried:,} settings tried"
-    shell.say(Text(text, style="bold"))
+    shell.say(text, style="bold")
     difference = tuned.held_out
     shell.table(
         (tuned.measure, ">"),
@@ -160,4 +159,4 @@ def _show(shell: Shell, tuned: Tuned) -> None:
             for name, (then, now) in tuned.changed.items()
         ]
         shell.table(("setting", ">before", ">fitted", "in each fold"), rows)
-    shell.say("", Text(tuned.verdict, style="bold green" if tuned.worth_it else "bold yellow"))
+    shell.say("", tuned.verdict, style="bold green" if tuned.worth_it else "bold yellow")

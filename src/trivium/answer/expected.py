@@ -14,7 +14,7 @@ from trivium.answer.question import Question, Term, bag
 from trivium.text.lexicon import grammar
 from trivium.text.lexicon.dates import recurring, times, until
 from trivium.text.lexicon.grammar import DETERMINERS, function_words
-from trivium.text.lexicon.measures import CHANGED, COSTS, DIMENSIONS, FEES, HOW, PRICE
+from trivium.text.lexicon.measures import CHANGED, COSTS, DIMENSIONS, FEES, HOW, NUMBERS, PRICE
 from trivium.text.lexicon.names import agent, contact, is_first_person, names, subject
 from trivium.text.lexicon.quantities import figures, money, quantities
 from trivium.text.lexicon.questions import Asks, begins_with_pronoun, gives_reason
@@ -48,7 +48,9 @@ def answers(asked: Question, one: Candidate) -> tuple[float, str]:
             return _names_someone(asked, one), ""
         case Asks.OTHER:
             wanted = [contact(term.word, text) for term in asked.terms]
-            return (0.0, "") if "" in wanted else (1.0, next(filter(None, wanted), ""))
+            numbered = any(term.generic and term.word in NUMBERS for term in asked.terms)
+            lacks = "" in wanted or (numbered and not figures(text, language))
+            return (0.0, "") if lacks else (1.0, next(filter(None, wanted), ""))
         case Asks.LIST:
             several = grammar.SEVERAL.search(text) or one.sentence.after or figures(text, language)
             return (1.0 if several else 0.7), ""
@@ -160,9 +162,14 @@ def _amount(asked: Question, one: Candidate) -> tuple[float, str]:
 
 def _is_multiple(text: str, term: Term, language: str) -> bool:
     """Whether a text speaks only of several of what was asked for: a deposit of "three rents"."""
-    said = words(text)
-    places = [at for at, word in enumerate(said) if bag(word, language).says(term)]
-    return bool(places) and all(at and figures(said[at - 1], language) for at in places)
+    clauses = [words(part) for part in re.split(r"[.;:](?=\s)", text)]
+    places = [
+        (clause, at)
+        for clause in clauses
+        for at, word in enumerate(clause)
+        if bag(word, language).says(term)
+    ]
+    return bool(places) and all(at and figures(clause[at - 1], language) for clause, at in places)
 
 
 def is_priced(text: str, language: str) -> bool:

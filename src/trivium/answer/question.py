@@ -229,7 +229,8 @@ class Bag:
         self.stems = set(stem(self.words, language or "en")) | set(self.words)
         pairs = zip(self.words, self.words[1:], strict=False)
         self.joined = {a + b for a, b in pairs}
-        signed = r"(?<![+\d.,])" + _FIGURE.pattern  # "+5" is another column than "5th"
+        # "+5" is another column than "5th", and .22 another figure than 22, but not in F.22.
+        signed = r"(?<![+\d,])(?<![^A-Za-z]\.)(?<!^\.)" + _FIGURE.pattern
         self.figures = {figure for found in re.findall(signed, plain) for figure in figures(found)}
         for date in numeric(plain):  # 2025-02-04 says "4 February"
             for year, month, day in date.readings:

@@ -371,7 +371,7 @@ def _is_heading(part: str, headings: set[str]) -> bool:
     """Captions too. But a heading with a value says something: `TOTAL $821.14`, `150 ml Sahne`."""
     if _NUMBERED.match(part):
         return True
-    if not part or _INGREDIENT.match(part):
+    if not part or _INGREDIENT.match(part) or _LABELLED.match(part):
         return False
     if any(map(str.isdigit, part[1:])) and not part[0].isdigit():
         return False

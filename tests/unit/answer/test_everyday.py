@@ -501,3 +501,40 @@ def test_what_manuals_minutes_chats_and_receipts_say(
 )
 def test_what_they_do_not_say(question: str, source: Passage) -> None:
     assert pick(question, [source]) == []
+
+
+LEASE = (
+    "TENANCY AGREEMENT\n\nLandlord: Margaret Oyelaran, 4 Bishop's Walk\n"
+    "Tenants: Priya Nair and Tom Whitlock\n\n"
+    "7. Smoking is not permitted anywhere in the building."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [
+        ("Who are the tenants?", LEASE, "Tenants: Priya Nair and Tom Whitlock"),
+        ("Is smoking allowed?", LEASE, "No: Smoking is not permitted"),
+        ("What does F.22 mean?", "Reset code F.22: low water pressure. Top up to 1.5 bar.",
+         "low water pressure"),
+        ("How much are tickets for the monastery?",
+         "- 4 March: Belém, the monastery opens at 9:30. Tickets 12 € each.\n"
+         "- 5 March: train to Sintra, every 20 minutes.", "12 €"),
+    ],
+)  # fmt: skip
+def test_names_codes_prices_and_permissions(question: str, text: str, answer: str) -> None:
+    (told, *_) = pick(question, [passage(1, text, title="Notes")])
+    assert answer in told.text
+
+
+def test_days_of_a_month_and_what_is_forbidden_in_german() -> None:
+    rules = passage(
+        1,
+        "Die Nebenkosten sind am dritten Werktag des Monats zahlbar.\n\nHaustiere sind verboten.",
+        title="Hausordnung",
+        language="de",
+    )
+    (due,) = pick("Wann sind die Nebenkosten fällig?", [rules])
+    assert "dritten Werktag" in due.text
+    (pets,) = pick("Sind Haustiere erlaubt?", [rules])
+    assert pets.text == "Nein: Haustiere sind verboten."

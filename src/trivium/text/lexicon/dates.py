@@ -52,8 +52,11 @@ _TIME = re.compile(
 )
 _RECURRING = re.compile(
     r"\b(?:(?:first|second|third|fourth|fifth|sixth|seventh|last|\d+(?:st|nd|rd|th)) (?:working )?"
-    r"(?:day|week|month|quarter)|(?:every|each) (?:\w+ )?(?:day|week|month|quarter|year)"
+    r"(?:day|week|month|quarter)|(?:first|last|\d+(?:st|nd|rd|th)) of the month"
+    r"|(?:every|each) (?:\w+ )?(?:day|week|month|quarter|year)"
     r"|daily|weekly|monthly|quarterly|annually|yearly"
+    r"|(?:ersten|zweiten|dritten|vierten|fünften|letzten|\d{1,2}\.) (?:(?:Werk|Arbeits)?tag )?"
+    r"(?:des|jedes|im|eines jeden) (?:\w+ )?(?:Monats?|Quartals?|Jahr(?:es)?)"
     r"|(?:jede[nsr]?) (?:\w+ )?(?:Tag|Woche|Monat|Quartal|Jahr)|täglich|wöchentlich|monatlich"
     r"|vierteljährlich|jährlich)\b",
     re.I,

@@ -39,11 +39,14 @@ DIMENSIONS = {
     "distance": "length", "price": "money", "weight": "mass",
 }  # fmt: skip
 # Other words for the same thing, whatever the embedding model knows: names that tables use, and
-# what makes somebody the new chair; by their stems.
+# what makes somebody the new chair, or whether something is allowed; by their stems.
 SAME = {
     "cost": ("price",), "price": ("cost",), "kosten": ("preis",), "preis": ("kosten",),
     "pound": ("lb", "lbs"), "pounds": ("lb", "lbs"), "ounce": ("oz",), "feet": ("ft", "footag"),
     "foot": ("ft",), "kilogram": ("kg",), "kilograms": ("kg",), "kilometre": ("km",),
+    "allowed": ("permit", "forbidden", "prohibit", "ban"), "permitted": ("allow", "forbidden"),
+    "erlaubt": ("gestatt", "verbot", "untersagt"), "gestattet": ("erlaubt", "verbot"),
+    "due": ("payabl",), "fallig": ("zahlbar",),
     "hours": ("h",), "minutes": ("min",), "euros": ("eur",), "dollars": ("usd",),
     "appointed": ("new", "elect", "becom", "became", "succeed", "hire", "replac", "promot"),
     "ernannt": ("neu", "gewahlt", "wahlt", "wahlen", "wahlten", "nachfolg", "ubernimmt"),
@@ -53,6 +56,7 @@ FEES = re.compile(  # says that a bare figure, or one of pounds, is money
     r"(?i)\b(?:fees?|price[sd]?|charge[sd]?|fares?|rent|costs?|gebühr\w*|preis\w*|beitrag|beiträge)\b"
 )
 COSTS = _listed("cost price kosten preis")
+NUMBERS = _listed("number nummer numero")  # an answer to "what is the number of" has digits
 HOW_MUCH = re.compile(
     r"\bhow much (?:is|are|was|were|for|do|does|did)\b|\bwie viel (?:kostet|kosten)\b", re.I
 )

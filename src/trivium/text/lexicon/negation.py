@@ -6,9 +6,9 @@ import re
 from functools import cache
 
 _WORDS = {
-    "en": r"not|no|never|neither|nor|none|nobody|nothing|without|cannot|forbidden|prohibited"
+    "en": r"not|no|never|neither|nor|none|nobody|nothing|without|cannot|forbidden|prohibited|banned"
     r"|impossible",
-    "de": r"nicht|kein\w*|nie|niemals|niemand|nichts|verboten",
+    "de": r"nicht|kein\w*|nie|niemals|niemand|nichts|verboten|untersagt",
     "fr": r"ne|n[’'](?=\w)|pas|jamais|aucune?|rien|sans|interdite?s?",
     "es": r"no|nunca|jamás|ningun[oa]?|ningún|nadie|nada|sin|prohibid[oa]s?",
     "it": r"non|mai|nessun[oa]?|niente|nulla|senza|vietat[oaie]",

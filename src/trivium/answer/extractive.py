@@ -46,6 +46,7 @@ MOST_LIKE = 10  # of these, sentences whose words are compared one by one
 WORDS, RANK = 0.4, 0.1  # the weight of each for the choice of the sentences to compare
 LEAST_SAID = 0.6  # share of a question's terms, by weight, in a sentence and its headings
 LEAST_TO_READ = 0.35  # the same, of a sentence that the reader must be sure of
+SURE_DESPITE = 0.5  # how sure a sentence must be where every match is weak
 AGAIN = 0.9  # factor for a sentence of which a part was said before
 NEAR = 0.9  # of the best sentence's score: anything lower is about something else
 MOST = 2  # sentences, if the question asks for more than one sentence can hold
@@ -92,6 +93,25 @@ class Extractor:
         told = [(one, _not_again(asked, one, before)) for one in chosen]
         whole = [new for old, new in told if new is old]
         return whole or [new for _, new in told if new is not None]
+
+    def pick_of_weak(
+        self, question: str, passages: Sequence[Passage], before: Before
+    ) -> list[Picked]:
+        """The sentence that answers although every match is weak: "is smoking allowed" has one of
+        two words in common with "Smoking is not permitted". It says most of the question, and is
+        surer than others; no table and no list counts."""
+        language = detect_language(question) or (passages[0].language if passages else "")
+        asked = read_question(question, language, self._measure.rarities)
+        if not asked.terms:
+            return []
+        likeness = Likeness(self._embedder, self._kept)
+        likeness.learn(self._vocabulary(asked, passages, []))
+        best = [
+            one
+            for one in self._sentences(asked, passages, likeness, before)
+            if one.said >= LEAST_SAID and one.score >= SURE_DESPITE
+        ]
+        return _quoted(asked, best[:1]) if best else []
 
     def keywords(self, question: str) -> str:
         """What a question is about, as words to search for: `longsword weight` finds the table that

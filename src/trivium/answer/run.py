@@ -78,8 +78,6 @@ NO_MODEL = (
     " `generate.url`."
 )
 
-SURE_DESPITE = 0.5  # of a sentence that answers where every match is weak
-
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
@@ -230,7 +228,7 @@ class Answerer:
         yield from self._search(inquiry, draft)
         weak = draft.results is None or draft.results.weak
         further = inquiry.depth is Depth.AUTO and inquiry.box is not None
-        sure = self._sure(inquiry, draft) if weak and self._generator is None else []
+        sure = self._picked_of_weak(inquiry, draft) if weak and self._generator is None else []
         if sure:
             yield from self._extracted(inquiry, draft, sure, NO_MODEL)
         elif weak and further:
@@ -465,17 +463,15 @@ class Answerer:
             passages += [passage_of(last + at, chunk) for at, chunk in enumerate(fresh, 1)]
         return tuple(passages)
 
+    def _picked_of_weak(self, inquiry: Inquiry, draft: _Draft) -> list[Picked]:
+        before = _before(inquiry, draft)
+        return self._extractor(draft).pick_of_weak(draft.asked, draft.passages, before)
+
     def _picked(self, inquiry: Inquiry, draft: _Draft) -> list[Picked]:
         before = _before(inquiry, draft)
         if SPENT.search(draft.asked):
             draft.passages = self._with_whole_tables(inquiry, draft)
         return self._extractor(draft).pick(draft.asked, draft.passages, before)
-
-    def _sure(self, inquiry: Inquiry, draft: _Draft) -> list[Picked]:
-        """Sentences that answer although every match is weak: "is smoking allowed" has one word of
-        two in common with "Smoking is not permitted"."""
-        picked = self._picked(inquiry, draft)
-        return [one for one in picked if one.score >= SURE_DESPITE and not one.cell]
 
     def _extracted(
         self, inquiry: Inquiry, draft: _Draft, picked: Sequence[Picked], why: str

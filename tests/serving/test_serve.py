@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import socket
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import replace
@@ -27,6 +29,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("processes") / "library"
     shelve(place).close()
     return place
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    """Of a server in one process."""
+    with serving(folder) as (address, _):
+        yield address
+
+
+@pytest.fixture(scope="module")
+def shared(folder: Path) -> Iterator[str]:
+    """Of a server in two processes."""
+    with serving(folder, "--workers", "2") as (address, _):
+        yield address
 
 
 def test_it_answers_and_ends_by_itself(folder: Path) -> None:
@@ -86,58 +102,62 @@ def test_overload_is_said_at_once(folder: Path, tmp_path: Path) -> None:
     assert refused.json()["code"] == "server.busy"
 
 
-def test_several_processes_share_the_work(folder: Path) -> None:
-    with serving(folder, "--workers", "2") as (address, _):
-        workers: set[int] = set()
-        asked, until = 0, monotonic() + PATIENCE
-        while len(workers) < 2:
-            answer = httpx2.get(f"{address}/slow", timeout=PATIENCE, trust_env=False)
-            workers.add(answer.json()["worker"])
-            asked += 1
-            assert monotonic() < until
-        told = httpx2.get(f"{address}/metrics", timeout=PATIENCE, trust_env=False).text
-    counted = f'trivium_requests_total{{method="GET",route="/slow",status="200"}} {asked}.0'
-    assert counted in told, "over all processes"
+def test_several_processes_share_the_work(shared: str) -> None:
+    counted = re.compile(
+        r'^trivium_requests_total\{method="GET",route="/slow",status="200"\} (\d+)\.0$', re.M
+    )
+
+    def asked_so_far() -> int:
+        told = httpx2.get(f"{shared}/metrics", timeout=PATIENCE, trust_env=False).text
+        return sum(map(int, counted.findall(told)))
+
+    before = asked_so_far()
+    workers: set[int] = set()
+    asked, until = 0, monotonic() + PATIENCE
+    while len(workers) < 2:
+        answer = httpx2.get(f"{shared}/slow", timeout=PATIENCE, trust_env=False)
+        workers.add(answer.json()["worker"])
+        asked += 1
+        assert monotonic() < until
+    assert asked_so_far() == before + asked, "over all processes"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems don't fork safely")
-def test_processes_share_the_memory_of_what_they_import(folder: Path) -> None:
-    with serving(folder, "--workers", "2") as (address, _):
-        answer = httpx2.get(f"{address}/slow", timeout=PATIENCE, trust_env=False)
-        told = Path(f"/proc/{answer.json()['worker']}/smaps_rollup").read_text()
+def test_processes_share_the_memory_of_what_they_import(shared: str) -> None:
+    answer = httpx2.get(f"{shared}/slow", timeout=PATIENCE, trust_env=False)
+    told = Path(f"/proc/{answer.json()['worker']}/smaps_rollup").read_text()
     kilobytes = {line.split()[0]: int(line.split()[1]) for line in told.splitlines()[1:]}
     assert kilobytes["Shared_Dirty:"] > 30_000
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_answers_leave_without_waiting_for_an_acknowledgement(folder: Path, workers: int) -> None:
+@pytest.mark.parametrize(("server", "workers"), [("address", 1), ("shared", 2)])
+def test_answers_leave_without_waiting_for_an_acknowledgement(
+    server: str, workers: int, request: pytest.FixtureRequest
+) -> None:
     """Every connection has TCP_NODELAY set, whichever process accepted it."""
-    with serving(folder, "--workers", str(workers)) as (address, _):
-        seen: dict[int, bool] = {}
-        until = monotonic() + PATIENCE
-        while len(seen) < workers:
-            answer = httpx2.get(f"{address}/delay", timeout=PATIENCE, trust_env=False).json()
-            seen[answer["worker"]] = answer["no_delay"]
-            assert monotonic() < until
+    address = request.getfixturevalue(server)
+    seen: dict[int, bool] = {}
+    until = monotonic() + PATIENCE
+    while len(seen) < workers:
+        answer = httpx2.get(f"{address}/delay", timeout=PATIENCE, trust_env=False).json()
+        seen[answer["worker"]] = answer["no_delay"]
+        assert monotonic() < until
     assert all(seen.values())
 
 
-def test_half_a_request_holds_up_nobody(folder: Path) -> None:
-    with serving(folder) as (address, _):
-        host, _, port = address.removeprefix("http://").partition(":")
-        halves = [socket.create_connection((host, int(port))) for _ in range(50)]
-        try:
-            for half in halves:
-                half.sendall(
-                    b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n"
-                )
-            halves[0].sendall(b"Content-Type: application/json\r\n\r\n{")
-            halves[0].shutdown(socket.SHUT_WR)
-            answer = httpx2.get(f"{address}/healthz", timeout=PATIENCE, trust_env=False)
-            assert answer.status_code == 200
-        finally:
-            for half in halves:
-                half.close()
+def test_half_a_request_holds_up_nobody(address: str) -> None:
+    host, _, port = address.removeprefix("http://").partition(":")
+    halves = [socket.create_connection((host, int(port))) for _ in range(50)]
+    try:
+        for half in halves:
+            half.sendall(b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n")
+        halves[0].sendall(b"Content-Type: application/json\r\n\r\n{")
+        halves[0].shutdown(socket.SHUT_WR)
+        answer = httpx2.get(f"{address}/healthz", timeout=PATIENCE, trust_env=False)
+        assert answer.status_code == 200
+    finally:
+        for half in halves:
+            half.close()
 
 
 def test_idle_connections_make_room(folder: Path) -> None:

@@ -52,7 +52,6 @@ class EmbeddedUpkeep:
         check_there(self._folder)
 
     def health(self) -> dict[str, int]:
-        """How many active chunks SQLite and each derived index have: equal if all is well."""
         with translated(self._folder):
             return self._writing.mended(self._health)
 
@@ -81,7 +80,6 @@ class EmbeddedUpkeep:
             self._indexes.tidy()
 
     def compact(self, waiting: Waiting | None = None) -> Compacted:
-        """Rewrite everything that may still contain bytes of removed documents."""
         before = self._size()
         with self._writing.writing(waiting):
             orphans = self._orphans()
@@ -93,7 +91,6 @@ class EmbeddedUpkeep:
         return Compacted(before, self._size(), len(orphans), held_back)
 
     def backup(self, target: Path, on_progress: Progress = lambda *_: None) -> Backup:
-        """Everything that can't be rebuilt, in one file; searching and adding continue."""
         with translated(self._folder):
             blobs = self._originals.blobs
             return write_backup(self._folder / DATABASE, blobs, target, on_progress)
@@ -119,8 +116,6 @@ class EmbeddedUpkeep:
     # --- examining ------------------------------------------------------------------------------
 
     def examine(self, hash_of: Hash | None = None) -> list[Finding]:
-        """Look at everything that can be wrong; changes nothing. With the function that hashes
-        embedded texts, checks every byte of indexes and passages as well."""
         with translated(self._folder):
             looked = self._examination
             findings = [self._examine_database(), *looked.rows(), *looked.indexes(self.health())]
@@ -173,7 +168,6 @@ class EmbeddedUpkeep:
             yield f"Repaired {counted(len(mended), 'row')} that had changed on disk."
 
     def repair(self, waiting: Waiting | None = None, hash_of: Hash | None = None) -> list[str]:
-        """Repair what needs no model; returns what was done."""
         done = []
         unfinished = self._checks.staged()
         with self._writing.writing(waiting):  # entering cleans up after a writer that died

@@ -60,7 +60,6 @@ class SqlJobs:
     # --- looking
 
     def all(self, *, ended: bool = True, limit: int | None = None) -> list[Job]:
-        """The newest first."""
         query = select(jobs).order_by(jobs.c.id.desc()).limit(limit)
         if not ended:
             query = query.where(jobs.c.state.in_(UNFINISHED))
@@ -80,8 +79,6 @@ class SqlJobs:
         offset: int = 0,
         limit: int | None = None,
     ) -> list[Task]:
-        """In the order offered. Documents that were found unchanged are counted on the job, and
-        no longer listed once it has ended."""
         query = select(tasks).where(tasks.c.job == job).order_by(tasks.c.id)
         if states is not None:
             query = query.where(tasks.c.state.in_(states))
@@ -90,8 +87,6 @@ class SqlJobs:
             return [task_of(row) for row in connection.execute(query)]
 
     def retryable(self, kind: str) -> list[Retryable]:
-        """Everything that unfinished or failed jobs of this kind were offered, by age: it may be
-        tried again."""
         query = select(tasks.c.key, jobs.c.options, jobs.c.state).join(
             jobs, tasks.c.job == jobs.c.id
         )
@@ -104,14 +99,12 @@ class SqlJobs:
             ]
 
     def task_states(self) -> dict[str, int]:
-        """How many documents of jobs with work left are in each state."""
         query = select(tasks.c.state, func.count()).join(jobs, tasks.c.job == jobs.c.id)
         query = query.where(jobs.c.state.in_(UNFINISHED)).group_by(tasks.c.state)
         with self._engine.connect() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def fates(self, job: JobId) -> dict[str, int]:
-        """How many of its documents were added, updated, unchanged, ..."""
         listed = select(tasks.c.fate, func.count()).where(tasks.c.job == job, tasks.c.fate != "")
         unlisted = select(jobs.c.unchanged).where(jobs.c.id == job)
         with one_state(self._engine) as connection:
@@ -122,7 +115,6 @@ class SqlJobs:
         return counts
 
     def chunks_of(self, job: JobId) -> int:
-        """How many passages its added and updated documents have."""
         query = (
             select(func.sum(documents.c.chunks))
             .join(tasks, tasks.c.document == documents.c.id)
@@ -134,7 +126,6 @@ class SqlJobs:
     # --- steering
 
     def cancel(self, job: JobId) -> bool:
-        """Waiting tasks no longer start. False: the job has ended already, or doesn't exist."""
         mine = (jobs.c.id == job) & jobs.c.state.in_(UNFINISHED)
         with self._engine.begin() as connection:
             changed = connection.execute(
@@ -176,7 +167,6 @@ class SqlJobs:
         return len(again)
 
     def clear(self) -> int:
-        """Forget every job that has ended; how many comes back."""
         with self._engine.begin() as connection:
             return connection.execute(delete(jobs).where(jobs.c.state.in_(_ENDED))).rowcount
 

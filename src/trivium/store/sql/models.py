@@ -340,7 +340,6 @@ class SqlModels:
         return done
 
     def lacking(self, model: str, some: Sequence[DocumentId]) -> set[DocumentId]:
-        """Those of the documents that have an active chunk without a vector."""
         lacking: set[DocumentId] = set()
         for part in slices(some):
             columns = (chunks.c.document, chunks.c.embedding)

@@ -90,8 +90,6 @@ class SqlQueue:
         offered: Sequence[Offered] | None,
         worker: str = "",
     ) -> JobId:
-        """A job with all its tasks at once; or, where these are None, one whose tasks come as they
-        are met by this worker and by no other (`extend`, `complete`)."""
         with self._engine.begin() as connection:
             known = offered is not None
             job = _new_job(
@@ -161,7 +159,6 @@ class SqlQueue:
         return []
 
     def is_waiting(self) -> bool:
-        """Whether a worker would find something to do."""
         waiting = select(tasks.c.id).where(tasks.c.job == jobs.c.id)
         waiting = waiting.where(tasks.c.state == TaskState.WAITING)
         query = select(jobs.c.id).where(jobs.c.state.in_(UNFINISHED), waiting.exists()).limit(1)
@@ -169,7 +166,6 @@ class SqlQueue:
             return connection.scalar(query) is not None
 
     def start(self, worker: str, job: JobId) -> None:
-        """This worker is at it from now on: what its rate is measured from."""
         with self._engine.begin() as connection:
             _start(connection, worker, [job])
 
@@ -179,26 +175,22 @@ class SqlQueue:
             return take(connection, "task", count)
 
     def extend(self, worker: str, met: Sequence[tuple[TaskId, JobId, TaskId, Offered]]) -> None:
-        """Tasks (with job and parent) that this worker has met and works on already."""
         if met:
             with self._engine.begin() as connection:
                 _insert(connection, met, TaskState.WORKING, worker)
 
     def complete(self, job: JobId) -> None:
-        """No more tasks will come."""
         with self._engine.begin() as connection:
             connection.execute(update(jobs).where(jobs.c.id == job).values(complete=True))
             _close_ended(connection, [job])
 
     def abandon(self, job: JobId) -> None:
-        """The only process that knew its documents has stopped."""
         with self._engine.begin() as connection:
             open_ = (jobs.c.id == job) & jobs.c.state.in_(UNFINISHED)
             if connection.execute(select(jobs.c.id).where(open_)).first():
                 _interrupt(connection, job)
 
     def note(self, job: JobId, notes: Sequence[str]) -> None:
-        """What people should know about it."""
         with self._engine.begin() as connection:
             connection.execute(update(jobs).where(jobs.c.id == job).values(notes=list(notes)))
 
@@ -208,7 +200,6 @@ class SqlQueue:
                 end_tasks(connection, ends)
 
     def end_again(self, ends: Sequence[TaskEnd]) -> None:
-        """Mark tasks that failed, or are in progress, as done after all."""
         with self._engine.begin() as connection:
             for some in slices([end.task for end in ends]):
                 reopen(connection, tasks.c.id.in_(some) & (tasks.c.state == TaskState.FAILED))
@@ -225,7 +216,6 @@ class SqlQueue:
                     put_back(connection, job, mine & (tasks.c.job == job))
 
     def note_progress(self, noted: Mapping[TaskId, TaskProgress]) -> None:
-        """How far tasks are, for people who watch. Tasks that nobody works on stay as they are."""
         if not noted:
             return
         names = ("step", "passages", "embedded", "tokens", "heard")
@@ -245,7 +235,6 @@ class SqlQueue:
             return set(some) - set(connection.scalars(running))
 
     def unembedded(self) -> list[Task]:
-        """Tasks whose documents are there without all of their vectors, or were so."""
         over = tasks.c.state.in_((TaskState.FAILED, TaskState.WORKING))
         theirs = (tasks.c.step == Step.EMBED) & tasks.c.document.is_not(None) & over
         with self._engine.connect() as connection:
@@ -283,7 +272,6 @@ class SqlQueue:
             connection.execute(first.values(started_at=now()))
 
     def advance(self, job: JobId, ended: int, of: int) -> None:
-        """How many passages are embedded."""
         with self._engine.begin() as connection:
             counts = {"ended": ended, "tasks": of}
             connection.execute(update(jobs).where(jobs.c.id == job).values(**counts))

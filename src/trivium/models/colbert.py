@@ -8,7 +8,6 @@ beside vectors. onnxruntime and tokenizers are imported at the first query.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import string
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from trivium.core.errors import ModelDamaged, ModelUnavailable, ModelUnsupported
 from trivium.core.types import StoredChunk
 from trivium.models.layout import CONFIG, MODULES, PROMPTS, TOKENIZER, WEIGHTS, Layout, read_bare
-from trivium.models.sessions import GRAPH, GRAPH_VERSION, open_session
+from trivium.models.sessions import check_folder, graph_place, open_session
 from trivium.models.tokenising import batches, encodable, open_tokenizer
 from trivium.models.weights import sha256
 from trivium.ports import LONGEST_PASSAGE
@@ -122,12 +121,7 @@ class ColbertReranker:
 
     @cached_property
     def _reading(self) -> ReadingRules:
-        if not self._folder.is_dir():
-            raise ModelUnavailable(
-                f"There is no model folder {self._folder.name}.",
-                fix="`trivium models` lists models; `trivium models NAME --get` downloads one.",
-                on_page="Ask the person who runs this server to install the model.",
-            )
+        check_folder(self._folder)
         try:
             return (
                 _pylate(self._folder)
@@ -200,8 +194,7 @@ class ColbertReranker:
                 fix="Download it again, with its safetensors.",
             )
         text = f"{sha256(weights)}{self._layout.shape}{self._layout.rotary}{self._quantised}"
-        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
-        made = self._cache / "graphs" / f"late-{digest}-v{GRAPH_VERSION}" / GRAPH
+        made = graph_place(self._cache, "late", text)
         if not made.is_file():
             from trivium.models import graph
 

@@ -8,7 +8,6 @@ query.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from functools import cached_property
 from math import inf
@@ -19,7 +18,14 @@ from typing import TYPE_CHECKING, Any
 from trivium.core.errors import ModelUnavailable, ModelUnsupported
 from trivium.core.types import StoredChunk
 from trivium.models.layout import TOKENIZER, WEIGHTS, encoder_folder, given_graph, read_reranker
-from trivium.models.sessions import GRAPH, GRAPH_VERSION, open_session, run_session
+from trivium.models.sessions import (
+    INPUTS,
+    check_folder,
+    fed,
+    graph_place,
+    open_session,
+    run_session,
+)
 from trivium.models.tokenising import batches, encodable, open_tokenizer
 from trivium.models.weights import sha256
 from trivium.ports import LONGEST_PASSAGE
@@ -33,7 +39,6 @@ if TYPE_CHECKING:
 FIRST = 2  # passages whose time tells how many more fit
 AT_ONCE = 8  # between two looks at the clock
 BATCH_TOKENS = 1024  # of one run, padding included
-_MEANT = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 
 
 class CrossEncoder:
@@ -84,13 +89,7 @@ class CrossEncoder:
     def _run(self, pairs: Sequence[Encoding]) -> list[float]:
         import numpy as np
 
-        longest = max(len(pair.ids) for pair in pairs)
-        feed = {}
-        for name in self._inputs:
-            rows = np.zeros((len(pairs), longest), np.int64)  # the mask hides the padding
-            for row, pair in zip(rows, pairs, strict=True):
-                row[: len(pair.ids)] = getattr(pair, _MEANT[name])
-            feed[name] = rows
+        feed = fed(pairs, self._inputs)
         outputs = np.asarray(run_session(self._session, None, feed, self._graph)[0])
         if self._head is not None:
             outputs = self._pooled(self._head, outputs, pairs)
@@ -117,12 +116,7 @@ class CrossEncoder:
     @cached_property
     def _graph(self) -> Path:
         """Looked for when it is needed: a wrong folder must not break a search without it."""
-        if not self._folder.is_dir():
-            raise ModelUnavailable(
-                f"There is no model folder {self._folder.name}.",
-                fix="`trivium models` lists rerankers; `trivium models NAME --get` downloads one.",
-                on_page="Ask the person who runs this server to install the model.",
-            )
+        check_folder(self._folder)
         encoder = encoder_folder(self._folder)
         graph = given_graph(encoder)
         if graph is None and self._cache is not None and (encoder / WEIGHTS).is_file():
@@ -139,8 +133,7 @@ class CrossEncoder:
     def _made(self, encoder: Path, cache: Path) -> Path:
         layout = read_reranker(self._folder)
         text = f"{sha256(encoder / WEIGHTS)}{layout.shape}{layout.further()}{self._quantised}"
-        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
-        made = cache / "graphs" / f"cross-{digest}-v{GRAPH_VERSION}" / GRAPH
+        made = graph_place(cache, "cross", text)
         if not made.is_file():
             from trivium.models import graph
 
@@ -167,7 +160,7 @@ class CrossEncoder:
     @cached_property
     def _inputs(self) -> list[str]:
         names = [node.name for node in self._session.get_inputs()]
-        unknown = set(names) - _MEANT.keys()
+        unknown = set(names) - INPUTS.keys()
         if unknown:
             raise ModelUnsupported(
                 f"The model {self._graph.name} needs the inputs {', '.join(sorted(unknown))}.",

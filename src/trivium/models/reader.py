@@ -7,7 +7,6 @@ beside the encoder's. Knows nothing of sentences, answers and stores.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trivium.models.layout import TOKENIZER, Layout
-from trivium.models.sessions import GRAPH, GRAPH_VERSION, open_session, run_session
+from trivium.models.sessions import fed, graph_place, open_session, run_session
 from trivium.models.tokenising import batches, encodable, open_tokenizer
 from trivium.ports import Reading
 
@@ -61,14 +60,7 @@ class AnswerReader:
         return [readings[passage] for passage in passages]
 
     def _run(self, pairs: Sequence[Encoding]) -> NDArray[Any]:
-        longest = max(len(pair.ids) for pair in pairs)
-        feed = {}
-        for name, kind in _INPUTS.items():
-            rows = np.zeros((len(pairs), longest), np.int64)
-            for row, pair in zip(rows, pairs, strict=True):
-                row[: len(pair.ids)] = getattr(pair, kind)
-            feed[name] = rows
-        logits: NDArray[Any] = run_session(self._session, ["logits"], feed, self._graph)[0]
+        logits: NDArray[Any] = run_session(self._session, ["logits"], fed(pairs), self._graph)[0]
         return logits
 
     @cached_property
@@ -82,8 +74,7 @@ class AnswerReader:
         from trivium.models import graph, weights
 
         parts = f"{weights.builtin().digest}{weights.sha256(DIFFERENCES)}"
-        digest = hashlib.sha256(parts.encode()).hexdigest()[:12]
-        made = self._cache / "graphs" / f"reader-{digest}-v{GRAPH_VERSION}" / GRAPH
+        made = graph_place(self._cache, "reader", parts)
         if not made.is_file():
             weights.verify(self._encoder)
             own = graph.tensors(DIFFERENCES)
@@ -95,9 +86,6 @@ class AnswerReader:
     @cached_property
     def _session(self) -> Any:
         return open_session(self._graph, self._threads)
-
-
-_INPUTS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 
 
 def changed(weights: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:

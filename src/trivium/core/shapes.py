@@ -222,9 +222,9 @@ class PlaceAnswer(Shape, frozen=False):
     )
 
     @classmethod
-    def of(cls, found: StoredChunk) -> Self | None:
+    def of(cls, passage: StoredChunk) -> Self | None:
         """None if the place has no details."""
-        place, link = found.chunk.place, found.link
+        place, link = passage.chunk.place, passage.link
         if not (place.sheet or place.rows or place.authors or place.time or link or place.seconds):
             return None
         return cls(place.sheet, place.rows, place.authors, place.time, link, place.seconds)
@@ -249,26 +249,26 @@ class ChunkAnswer(Shape, frozen=False):
     )
 
     @classmethod
-    def of(cls, found: StoredChunk) -> Self:
-        c = found.chunk
+    def of(cls, passage: StoredChunk) -> Self:
+        c = passage.chunk
         return cls(
-            found.id,
+            passage.id,
             c.index,
             c.text,
-            heading(found),
+            heading(passage),
             c.section,
             c.section_label,
             c.pages,
             c.paragraph,
             c.start,
             c.end,
-            PlaceAnswer.of(found),
+            PlaceAnswer.of(passage),
             c.header or None,
         )
 
 
-def heading(found: StoredChunk) -> str:
-    return " › ".join(found.chunk.headings)
+def heading(passage: StoredChunk) -> str:
+    return " › ".join(passage.chunk.headings)
 
 
 class FoundIn(Shape, frozen=False):

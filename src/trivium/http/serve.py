@@ -275,10 +275,10 @@ def _end_streams_first(app: FastAPI) -> None:
     closing: Event = app.state.server.closing
 
     def before(then: Any) -> Callable[[int, FrameType | None], None]:
-        def on_signal(got: int, frame: FrameType | None) -> None:
+        def on_signal(number: int, frame: FrameType | None) -> None:
             closing.set()
             if callable(then):
-                then(got, frame)
+                then(number, frame)
 
         return on_signal
 

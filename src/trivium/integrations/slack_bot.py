@@ -108,14 +108,14 @@ class SlackBot:
         channel = str(event["channel"])
         thread = str(event.get("thread_ts") or event["ts"])
         try:
-            said = self._answer(question, event, channel, thread) if question else _HELP
+            text = self._answer(question, event, channel, thread) if question else _HELP
         except TriviumError as error:
             log.warning("a question of Slack failed: %s", error)
-            said = _escaped(f"I couldn't answer that: {error.message}")
+            text = _escaped(f"I couldn't answer that: {error.message}")
         except Exception:
             log.exception("a question of Slack failed")
-            said = "Something went wrong inside Trivium; its log says where."
-        self._reply(channel, thread, said)
+            text = "Something went wrong inside Trivium; its log says where."
+        self._reply(channel, thread, text)
 
     def _reply(self, channel: str, thread: str, said: str) -> None:
         """A reply that Slack refuses (an archived channel, a locked thread) is logged."""

@@ -115,11 +115,11 @@ class Searching:
     ) -> Results:
         """Similar documents; with the number of a passage, similar passages."""
         within = self._scope.within(within, filters)
-        seen = within.access
-        stored = self._documents.get(document, seen)
+        visible = within.access
+        stored = self._documents.get(document, visible)
         like: Document | StoredChunk = stored
         if passage is not None:
-            like = self._documents.numbered_passage(stored, passage, seen)
+            like = self._documents.numbered_passage(stored, passage, visible)
         default = Granularity.DOCUMENT if passage is None else Granularity.PASSAGE
         most = self._model.settings.search_limit if limit is None else limit
         by = one_of(Granularity, "by", by or default)

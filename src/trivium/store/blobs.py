@@ -205,11 +205,11 @@ class KeptOriginals:
                     self.blobs.delete(address)
 
 
-def check_room(held: int, most: int | None) -> None:
+def check_room(used: int, most: int | None) -> None:
     """`held`: bytes of all waiting uploads, with a new one. Raises ServerBusy."""
-    if most is not None and held > most:
+    if most is not None and used > most:
         raise ServerBusy(
-            f"Waiting uploads would take {held:,} bytes; the limit is {most:,}"
+            f"Waiting uploads would take {used:,} bytes; the limit is {most:,}"
             " (`serve.incoming_bytes`).",
             fix="Try again when they are added. Retry failed ones with `trivium jobs retry`,"
             " or delete them with `trivium jobs clear`.",

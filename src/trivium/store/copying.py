@@ -113,7 +113,7 @@ def _begin(rows: Connection, target: Engine, source: LibraryPlace, place: Librar
             "The source is itself an unfinished copy.", fix="Finish that copy first."
         )
     sequence = rows.scalar(select(counters.c.value).where(counters.c.name == "sequence"))
-    said = f"{source} at {sequence}"
+    note = f"{source} at {sequence}"
     with target.begin() as copy:
         begun = setting(copy, _UNDER_WAY)
         if begun is None and any(count(copy, table) for table in TABLES):
@@ -121,10 +121,10 @@ def _begin(rows: Connection, target: Engine, source: LibraryPlace, place: Librar
                 f"{place} already has a library with documents.",
                 fix="Name a new folder, database or schema.",
             )
-        if begun is not None and begun != said:
+        if begun is not None and begun != note:
             for table in reversed(TABLES):
                 copy.execute(table.delete())
-        set_setting(copy, _UNDER_WAY, said)
+        set_setting(copy, _UNDER_WAY, note)
 
 
 def _copy_last(rows: Connection, copy: Connection) -> None:

@@ -177,10 +177,10 @@ class Objects:
         return ArchiveRefused(f"{self.place} has no bucket.", fix="Create it, or name another.")
 
 
-def _answer(said: str) -> str:
+def _answer(reason: str) -> str:
     """The status and text that the store answered with; nothing if it didn't. What stands before
     and after can hold any number: in a hash, a port, a millisecond."""
-    return said.partition("status code: ")[2].partition("Debug source:")[0]
+    return reason.partition("status code: ")[2].partition("Debug source:")[0]
 
 
 def _store(place: str, patience: timedelta) -> ObjectStore:
@@ -202,8 +202,8 @@ def _store(place: str, patience: timedelta) -> ObjectStore:
 
 def _may_be_plain() -> bool:
     """Whether the environment allows plain HTTP, as for a server on this machine."""
-    said = (os.environ.get(f"{kind}_ALLOW_HTTP", "") for kind in ("AWS", "AZURE", "GOOGLE"))
-    return any(flag.lower() in ("1", "true") for flag in said)
+    values = (os.environ.get(f"{kind}_ALLOW_HTTP", "") for kind in ("AWS", "AZURE", "GOOGLE"))
+    return any(flag.lower() in ("1", "true") for flag in values)
 
 
 _RENEWED = 1800.0  # seconds; older ones are written again, so that nobody takes them for left

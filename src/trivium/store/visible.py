@@ -84,8 +84,8 @@ class Visible:
     @cached_property
     def _saturation(self) -> Saturation:
         lengths = self.occurrences.lengths()
-        seen = self.seen.chunks[: len(lengths)]
-        total = int(np.dot(lengths[: len(seen)].astype(np.int64), seen))
+        of_chunks = self.seen.chunks[: len(lengths)]
+        total = int(np.dot(lengths[: len(of_chunks)].astype(np.int64), of_chunks))
         return Saturation(lengths, total / max(1, self.seen.count))
 
     def rarity(self, run: Run, field: str = "spellings") -> float:
@@ -100,8 +100,12 @@ class Visible:
     def _documents(self) -> int:
         """How many have passages."""
         counts = self.known.active_chunks.count
-        seen = self.seen.documents
-        return int(np.count_nonzero(counts if seen is None else counts[seen[seen < len(counts)]]))
+        of_documents = self.seen.documents
+        return int(
+            np.count_nonzero(
+                counts if of_documents is None else counts[of_documents[of_documents < len(counts)]]
+            )
+        )
 
     def _known(
         self, field: str, run: Run, *, alike: bool = False

@@ -122,17 +122,17 @@ def cards(results: Results, queries: Sequence[str], origin: str = "") -> list[Ca
     return [card_of(r, words, spoken, address_of(r.found, queries, origin)) for r in results]
 
 
-def card_of(result: Result, words: tuple[str, ...], said: frozenset[str], address: str) -> Card:
+def card_of(result: Result, words: tuple[str, ...], stressed: frozenset[str], address: str) -> Card:
     hit = result.found
     body = without_headings(hit.chunk.text, hit.chunk.headings)
-    cut = snip(body, words, hit.document.language, SNIPPET, said)
+    cut = snip(body, words, hit.document.language, SNIPPET, stressed)
     path = " › ".join(hit.chunk.path_under(hit.document.title))
     match, _, parts = shown(result.match, [part.match for part in result.queries]).partition(" ")
     return Card(
         result,
-        marked(hit.document.title, words, hit.document.language, said),
+        marked(hit.document.title, words, hit.document.language, stressed),
         pieces(cut.text, cut.marks),
-        marked(path, words, hit.document.language, said),
+        marked(path, words, hit.document.language, stressed),
         place_of(hit),
         byline_of(hit),
         " / ".join(part for part in (hit.document.collection, hit.document.category) if part),

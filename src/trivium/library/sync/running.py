@@ -196,13 +196,13 @@ class SourceRun:
         if failed and isinstance(self._opened, RetryingSource) and not self._options.full:
             self._follow(self._opened.again(failed))
         cursor = "" if self._options.full else self._source.cursor
-        seen = self._follow(self._opened.changes(cursor)) if not self._ends else set()
+        present = self._follow(self._opened.changes(cursor)) if not self._ends else set()
         if not self._ends:
             self._forget_files()
         if self._ends or self._opened.deletions == "kept":
             return self.record.listed_at
         if not cursor and not self._options.compare:
-            self._forget_others(seen)
+            self._forget_others(present)
         elif self._options.compare or self._is_to_compare():
             self._compare_ids()
         else:
@@ -213,7 +213,7 @@ class SourceRun:
 
     def _follow(self, changes: Iterator[Change]) -> set[str]:
         """The ids that the source reported as existing."""
-        seen: set[str] = set()
+        present: set[str] = set()
         with closing(segments(changes)) as parts:
             for part in parts:
                 if isinstance(part, Wait):
@@ -222,11 +222,11 @@ class SourceRun:
                     continue
                 self._apply(part)
                 named = part.changes.items()
-                seen.update(id_ for id_, change in named if not isinstance(change, Gone))
+                present.update(id_ for id_, change in named if not isinstance(change, Gone))
                 self._note_unknown([change for _, change in named if isinstance(change, Failed)])
                 if not self._may_go_on():
                     break
-        return seen
+        return present
 
     def _note_unknown(self, failed: Sequence[Failed]) -> None:
         self._hidden |= {failure.hides for failure in failed if failure.hides}

@@ -163,12 +163,12 @@ class Lists:
         towards = np.vecdot(self.tables.centroids, query[0])  # unlike a matrix product: no threads
         near = np.argsort(-(towards * self.tables.lengths + self._spreads))
         near = near[sizes[near] > 0]
-        seen = np.cumsum(sizes[near])
-        if not len(seen):
+        ends = np.cumsum(sizes[near])
+        if not len(ends):
             return np.empty(0, np.int64), np.empty(0, np.float32)
         read = np.cumsum(self.tables.sizes[near])
         share = np.searchsorted(read, SEEN * self.count)
-        enough = int(max(share, np.searchsorted(seen, LEAST_SEEN * math.sqrt(seen[-1])))) + 1
+        enough = int(max(share, np.searchsorted(ends, LEAST_SEEN * math.sqrt(ends[-1])))) + 1
         probed = np.ascontiguousarray(near[:enough], np.int64)
         # faiss's Python wrapper takes chosen lists or a selector, not both.
         pointer = self._faiss.swig_ptr

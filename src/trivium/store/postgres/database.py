@@ -304,9 +304,9 @@ def _of_postgres(error: BaseException | None, url: URL, *, lost: bool) -> StoreE
     """None: a value or a statement is wrong, and the database is fine."""
     state = getattr(error, "sqlstate", None) or ""
     lines = str(error).strip().splitlines()
-    said = lines[0].strip() if lines else "no reason given"
+    reason = lines[0].strip() if lines else "no reason given"
     if not state:
-        state = next((code for words, code in _NOT_LET_IN if re.search(words, said)), "")
+        state = next((code for words, code in _NOT_LET_IN if re.search(words, reason)), "")
     if state == "3D000":
         return LibraryNotFound(
             f"The server has no database {url.database}.",
@@ -315,23 +315,23 @@ def _of_postgres(error: BaseException | None, url: URL, *, lost: bool) -> StoreE
         )
     if state == "42501":
         return LibraryReadOnly(
-            f"The database user {url.username} may not do this: {said}.",
+            f"The database user {url.username} may not do this: {reason}.",
             fix="Use a role with the rights that docs/postgresql.md lists.",
             on_page="Ask the person who runs this server to give its database user more rights.",
         )
     if lost and state == _READ_ONLY:
         return DatabaseAway("The database server is no longer the primary.", fix="Try again.")
-    if not state and re.search(r"^(connection is bad: )?invalid \S+ value", said):
+    if not state and re.search(r"^(connection is bad: )?invalid \S+ value", reason):
         return DatabaseUnsuitable(
-            f"A part of the library's address has a wrong value: {said}.",
+            f"A part of the library's address has a wrong value: {reason}.",
             fix="Correct it: PostgreSQL's documentation lists the values of each part.",
         )
     if state in _TOLD:
         kind, text, fix = _TOLD[state]
-        return kind(text.format(said=said, user=url.username), fix=fix)
-    of_node = _NODE_AWAY.search(said) is not None
+        return kind(text.format(said=reason, user=url.username), fix=fix)
+    of_node = _NODE_AWAY.search(reason) is not None
     gone = lost or of_node or state[:2] in ("08", "57")
     if gone or (not state and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)):
         what = "a node of the database" if of_node else "the database"
-        return DatabaseAway(f"Couldn't reach {what}: {said}.")
+        return DatabaseAway(f"Couldn't reach {what}: {reason}.")
     return None

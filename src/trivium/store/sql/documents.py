@@ -344,9 +344,9 @@ def _near(connection: Connection, ids: Sequence[DocumentId], where: Where) -> se
     many share a sentence with it: 500 of them take 50 ms among 100,000. Takes the first few that
     the caller may see, or hidden ones could take their places."""
     known, counted = shingles.alias("known"), shingles.alias("counted")
-    seen: ColumnElement[bool] = true()
+    visible_ones: ColumnElement[bool] = true()
     if where.access != OWNER:
-        seen = counted.c.document.in_(select(documents.c.id).where(visible(where.access)))
+        visible_ones = counted.c.document.in_(select(documents.c.id).where(visible(where.access)))
     label = func.count().over(partition_by=shingles.c.document).label("held")
     near = set(ids)
     for some in slices(ids):
@@ -354,7 +354,7 @@ def _near(connection: Connection, ids: Sequence[DocumentId], where: Where) -> se
         own = select(shingles.c.document, shingles.c.hash, label).where(mine).subquery("own")
         last = (
             select(counted.c.document)
-            .where(counted.c.hash == own.c.hash, seen)
+            .where(counted.c.hash == own.c.hash, visible_ones)
             .order_by(counted.c.document)
             .offset(MOST_OF_A_KEY - 1)
             .limit(1)

@@ -6,6 +6,7 @@ Knows nothing of the kind of answer that is asked for.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import PurePosixPath
@@ -64,10 +65,10 @@ def says_more(asked: Question, text: str) -> bool:
 
 
 def coverage_of(
-    asked: Question, one: Sentence, passage: Passage, likeness: Likeness | None
+    asked: Question, one: Sentence, passage: Passage, head: str, likeness: Likeness | None
 ) -> Evidence:
     """What a sentence says of a question's terms: itself, or by its headings, its paragraph and in
-    part the rest of its passage."""
+    part the rest of its passage. `head`: how its document begins."""
     language = passage.language
     speaker = passage.speaker(one.text)
     said = one.paragraph if "\n" in one.paragraph else with_antecedent(one)  # of a signature
@@ -87,7 +88,7 @@ def coverage_of(
     begins = " ".join(one.text.split()[:FIRST])
     dated = bool(times(one.text, language))
     refers = has_pronoun(begins) or one.record
-    label = bag(_letterhead(passage), language)
+    label = bag(head, language)
     around = _Around(above, near, rest, label, refers, _is_short(passage), dated)
     labelled = is_label(one.text, asked.asks) or (asked.spans and bool(until(one.text, language)))
     covered = itself = gap = whole = 0.0
@@ -120,7 +121,7 @@ def coverage_of(
             # A heading says of what, not who does it or which; and so do other lines of a record.
             placed = (not asked.category and above.says(term)) or (one.record and near.says(term))
             focus = max(like, AROUND if placed and term.word != asked.done else 0.0)
-            if like < LEAST_FOCUS and _is_told_otherwise(asked, own, language):
+            if like < LEAST_FOCUS and _is_told_otherwise(asked, own, label, language):
                 covered += OTHERWISE * weight
                 itself += OTHERWISE * weight
                 focus = 1.0
@@ -150,31 +151,37 @@ class _Around:
     dated: bool  # the sentence has a date or year of its own
 
     def share(self, term: Term) -> float:
-        if self.above.says(term):
+        named = term.firm and not term.figure
+        if self.above.says(term) or (named and self.letterhead.says(term)):
             return AROUND
         elsewhere = self.dated if term.figure else not self.short
         if term.firm and not self.refers and elsewhere:
-            return BESIDE if self.letterhead.says(term) and not term.figure else 0.0
+            return 0.0
         if self.paragraph.says(term):
             return AROUND if self.refers else IN_PARAGRAPH
         return BESIDE if self.passage.says(term) and not term.figure else 0.0
 
 
-def _is_told_otherwise(asked: Question, own: Bag, language: str) -> bool:
+def _is_told_otherwise(asked: Question, own: Bag, head: Bag, language: str) -> bool:
     """Whether a sentence says everything but the verb, in a language whose words the model can't
     compare and whose stemmer doesn't know strong verbs: `hielt` and `gehalten`."""
     others = [term for term in asked.terms if term is not asked.focus and not term.generic]
     free = any(not term.firm for term in others)
-    return language not in ("", "en") and free and len(others) > 1 and all(map(own.says, others))
+    says_them = all(own.says(term) or (term.firm and head.says(term)) for term in others)
+    return language not in ("", "en") and free and len(others) > 1 and says_them
+
+
+def letterheads(passages: Sequence[Passage]) -> dict[int, str]:
+    """By document, for those whose first passage is among these."""
+    firsts = (passage for passage in passages if not passage.citation.index)
+    return {passage.citation.document: _letterhead(passage) for passage in firsts}
 
 
 def _letterhead(passage: Passage) -> str:
     """The first lines of a document, up to its first sentence: what it is, and whom it is about."""
-    if passage.citation.index:
-        return ""
-    first, *others = blocks(passage.citation.text)[:MOST_IN_HEAD]
-    short = takewhile(lambda lines: all(map(_is_of_head, lines)), others)
-    return " ".join(line for lines in (first, *short) for line in lines)
+    every = blocks(passage.citation.text)[:MOST_IN_HEAD]
+    short = takewhile(lambda lines: all(map(_is_of_head, lines)), every)
+    return " ".join(line for lines in short for line in lines)
 
 
 def _is_of_head(line: str) -> bool:

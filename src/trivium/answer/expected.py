@@ -63,7 +63,7 @@ def _when(asked: Question, text: str, language: str) -> str:
     """The days and times of a text that the question doesn't have."""
     if asked.spans:
         return until(text, language)
-    told = (*times(text, language), *recurring(text))
+    told = (*times(text, language), *recurring(text), *grammar.CLOCK.findall(text))
     dates = [said for said in told if said not in asked.text]
     ordinal = grammar.ORDINAL.search(text) if "day" in asked.text.lower() else None
     if ordinal and not dates:

@@ -19,6 +19,7 @@ from trivium.answer.coverage import (
     LEAST_FOCUS,
     coverage_of,
     is_labelled,
+    letterheads,
     says_all,
     says_more,
 )
@@ -151,6 +152,7 @@ class Extractor:
     ) -> list[tuple[Candidate, Evidence]]:
         """The sentences that may answer, and what speaks for each."""
         first: dict[str, Candidate] = {}
+        heads = letterheads(passages)
         for passage in passages:
             for each in sentences(passage):
                 if (
@@ -161,7 +163,8 @@ class Extractor:
                     or not says_more(asked, each.text)
                 ):
                     continue
-                said = coverage_of(asked, each, passage, None).said
+                head = heads.get(passage.citation.document, "")
+                said = coverage_of(asked, each, passage, head, None).said
                 score = WORDS * said + RANK / passage.number
                 first[each.text] = Candidate(each, passage, said, score)
         best = sorted(first.values(), key=lambda one: -one.score)[:MOST_COMPARED]
@@ -173,7 +176,8 @@ class Extractor:
         others: list[tuple[Candidate, Evidence]] = []  # that the reader must be sure of
         reads = isinstance(self._embedder, ReadingEmbedder) and asked.language == LANGUAGE
         for one in best:
-            evidence = coverage_of(asked, one.sentence, one.passage, likeness)
+            head = heads.get(one.passage.citation.document, "")
+            evidence = coverage_of(asked, one.sentence, one.passage, head, likeness)
             may = evidence.said >= LEAST_TO_READ and not has_none(asked, one.text)
             kind, value = answers(asked, one) if may else (0.0, "")
             if kind:

@@ -51,6 +51,7 @@ LINES = (
         (r"total costs? of (?:sales|(?:net )?revenues?|goods sold)",
          r"costs? of (?:sales|(?:net )?revenues?|goods sold|products sold|goods|merchandise sold)"
          r"(?: and .*| exclusive .*| exclu.*)?"),
+        outflow=True,
     ),
     Line("gross profit", _INCOME, ("gross profit",), (r"gross (?:profit|margin|income)",)),
     Line(

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from trivium.text.dictionary import in_dictionary
 from trivium.text.lexicon import measures
 from trivium.text.lexicon.dates import months, numeric
-from trivium.text.lexicon.grammar import NOT_AFTER_KIND, WHO_DOES, function_words, is_form
+from trivium.text.lexicon.grammar import NOT_AFTER_KIND, TITLES, WHO_DOES, function_words, is_form
 from trivium.text.lexicon.measures import HOW
 from trivium.text.lexicon.quantities import figures, is_unit
 from trivium.text.lexicon.questions import (
@@ -46,6 +46,7 @@ LONGEST_NAME = 4  # words: "what South African law"
 _CODE = re.compile(
     r"(?i)\b(?!q[1-4]\b|h[12]\b|fy|m[23]\b)[a-z]{1,2}\d{1,4}\b"
 )  # error E4, vitamin B12
+_KIND_OF_CODE = re.compile(rf"\b([^\W\d_]+) (?={_CODE.pattern[4:]})", re.I)
 _ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b", re.I)
 _NAME = re.compile(r"(?<![.?!]\s)(?<=\s)[A-ZÄÖÜ][\w’'-]*(?<!\bI)\b")
 # Two words with a capital, or one after a preposition without an article: in Wales.
@@ -154,9 +155,11 @@ def read(
     whole = text
     text = _WITHIN.sub(lambda m: "" if fold(m["month"]) in known else m[0], text)
     codes = list(dict.fromkeys(map(fold, _CODE.findall(text))))
+    kinds = {fold(kind) for kind in _KIND_OF_CODE.findall(text)}  # error F22
     plain = _ORDINAL.sub(r"\1", _CODE.sub(" ", text))
     named = list(dict.fromkeys(one for found in _FIGURE.findall(plain) for one in figures(found)))
     ignored = function_words(language) | framing(language)
+    ignored |= TITLES
     ignored |= SUPERLATIVE if kind is Asks.MOST else set()
     names = {word for found in _NAME.findall(text) for word in words(found)}
     if language == "de":  # every noun has a capital
@@ -198,7 +201,7 @@ def read(
         weights[said[0]] *= VAGUE
     common = generic(language) | (implied(text, kind) if len(said) > 1 else frozenset())
     common |= {"cost"} if is_vague else set()  # "how much is", which may be no price
-    weights |= {word: weights[word] * VAGUE for word in said if word in common}
+    weights |= {word: weights[word] * VAGUE for word in said if word in common | kinds}
     terms = [Term(word, weights[word], firm=word in names, generic=word in common) for word in said]
     terms += [Term(figure, most, figure=True, firm=True) for figure in named]
     terms += [Term(code, most, firm=True) for code in codes]

@@ -210,3 +210,19 @@ def test_a_company_is_named_by_the_question() -> None:
     assert companies("Based on the P&L, what is Best Buy's FY2019 revenue?") == ["Best Buy"]
     assert companies("Aon's revenue in 2010?") == ["Aon"]
     assert companies("Does Aon have positive working capital in FY2010?") == ["Aon"]
+
+
+def test_costs_may_be_reported_as_negative_figures() -> None:
+    statement = passage(
+        1,
+        "Consolidated Statements of Income (in millions)\n\n"
+        "Year ended June 30 | 2023 | 2022\n"
+        "Net sales | $1,000 | $900\n"
+        "Cost of sales | (810) | (720)",
+    )
+    metric = read("Does Amble have an improving gross margin as of FY2023?")
+    assert metric is not None
+    computed = compute(metric, (statement,))
+    assert computed is not None
+    assert computed.text.startswith("No.")
+    assert "19.0 %" in computed.text

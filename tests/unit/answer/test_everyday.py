@@ -538,3 +538,42 @@ def test_days_of_a_month_and_what_is_forbidden_in_german() -> None:
     assert "dritten Werktag" in due.text
     (pets,) = pick("Sind Haustiere erlaubt?", [rules])
     assert pets.text == "Nein: Haustiere sind verboten."
+
+
+LETTER = passage(
+    6,
+    "Praxis Dr. Wessel\n\nPatient: Anton Gruber\n\nSehr geehrter Herr Gruber,\n\n"
+    "Der Cholesterinwert ist auf 248 mg/dl gestiegen.",
+    title="Cholesterinwert",
+    language="de",
+)
+BOILER = passage(
+    7,
+    "Pressure. Below 0.8 bar the boiler switches off and shows F22.\n\n"
+    "Ignition. F28 means that the boiler failed to ignite.",
+    title="Boiler manual",
+)
+CARD = passage(
+    8, "Ten-visit card\nHolder: Marit Solheim\nValid until: 9 January 2028", title="Wall"
+)
+TRAIN = passage(9, "[2026-05-03 19:25] Rosalind: I'll come by train, arriving 9.47.", title="chat")
+
+
+@pytest.mark.parametrize(
+    ("question", "source", "answer"),
+    [
+        ("Wie hoch ist der Cholesterinwert von Anton Gruber?", LETTER, "248"),
+        ("What does error F22 of the boiler mean?", BOILER, "shows F22"),
+        ("How long is Marit's ten-visit card valid?", CARD, "9 January 2028"),
+        ("When does Rosalind's train arrive?", TRAIN, "arriving 9.47"),
+    ],
+)
+def test_what_the_head_of_a_letter_and_labels_say(
+    question: str, source: Passage, answer: str
+) -> None:
+    (told, *_) = pick(question, [source])
+    assert answer in told.text
+
+
+def test_who_is_not_in_the_head_of_a_letter_is_not_meant() -> None:
+    assert pick("Wie hoch ist der Cholesterinwert von Anton Lehner?", [LETTER]) == []

@@ -62,7 +62,7 @@ _RECURRING = re.compile(
     re.I,
 )
 _UNTIL = re.compile(
-    r"(?i)\b(?:until|till|through|to|by|bis|zum|jusqu[’']au?|hasta(?: el)?|fino al?|até|tot)\s+"
+    r"(?i)\b(?:until|till|through|to|by|bis|zum|jusqu[’']au?|hasta(?: el)?|fino al?|até|tot):?\s+"
     r"(?:the\s|zum\s|einschließlich\s)?$"
     r"|\b(?:expires?|ends?|runs? out|lapses?|endet|läuft|expiry|ablauf\w*)\b[^.]{0,20}$"
 )

@@ -18,8 +18,9 @@ _FUNCTION = {
     " such no nor not only own same so than too very and but if or because as until while"
     " just also yet s t re ve ll d m",
     "de": "der die das den dem des ein eine einer eines einem einen und oder aber nicht kein"
-    " keine ich du er sie es wir ihr mein dein sein unser euer ist sind war waren bin bist"
-    " wird werden wurde wurden hat haben hatte hatten kann konnen konnte darf muss mussen"
+    " keine keinen keinem keiner keines ich du er sie es wir ihr mein dein sein unser euer"
+    " ist sind war waren bin bist wird werden wurde wurden hat haben hatte hatten kann konnen"
+    " konnte darf muss mussen"
     " soll sollen sollte sollten will wollen durfen darfst durfte durften konnten musste"
     " mussten mochte mochten in im an am auf aus bei beim mit nach von vom vor zu zum zur"
     " uber unter fur gegen ohne um durch bis als wie wenn dass weil so auch nur noch schon"
@@ -30,6 +31,7 @@ _KNOWN = {code: frozenset(listed.split()) for code, listed in _FUNCTION.items()}
 DETERMINERS = frozenset(
     ("the", "a", "an", "der", "die", "das", "den", "dem", "ein", "eine", "einen")
 )
+TITLES = frozenset(("mr", "mrs", "ms", "miss", "dr", "herr", "herrn", "frau"))  # of people
 _OF_PHRASES = (
     "to of in on for from by with at into about her his its their my our your this that these"
     " those es ihn sie von zu fur mit auf is are was were ist sind war waren"
@@ -61,6 +63,10 @@ UNKNOWN = re.compile(
     r"|(?:\b(?:wei(?:ß|ss)|wissen|wusste[nt]?) (?:\w+ ){0,3}?(?:nicht|nie)"
     r"|\b(?:niemand|keiner) (?:wei(?:ß|ss)|wusste)|\bunklar|\bfrag(?:t|te|en|ten) (?:sich)?),?\s+"
     r"(?:wer|wen|wem|was|wann|wo|warum|wie|welche[rs]?)\b"
+)
+CLOCK = re.compile(  # with a dot: "arriving 9.47"
+    r"(?i)\b(?:at|until|till|by|from|before|after|arriv\w+|leav\w+|depart\w+|um|ab|bis|gegen)"
+    r" (?:[01]?\d|2[0-3])\.[0-5]\d\b(?![.,]?\d|\s?%)"
 )
 DENIED = re.compile(r"\b(?:no|without|kein\w*|ohne)\s+([\w-]+)", re.I)
 PLACE = re.compile(

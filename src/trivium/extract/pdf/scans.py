@@ -29,7 +29,9 @@ JUDGED = 100  # letters
 # tesseract upside down or sideways.
 NO_LANGUAGE = 0.25
 MAX_PIXELS = 30_000_000  # 30 MB in grey; A3 at 300 dpi has 17 million
-POOR = 70.0  # mean confidence below which a page may lie on its side; upright pages have 85 to 95
+# Mean confidence of words below which a page may lie on its side or head: upright pages have 85 to
+# 95, a line of 11 words on its head 70.
+POOR = 80.0
 MIN_SURE = 8  # words
 # Mean confidence of a page's letters below which what was read is noise: text in a script without
 # data had 49 to 54, a page upside down 54; pages that were read 85 to 96.

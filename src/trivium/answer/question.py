@@ -43,10 +43,8 @@ _WHICH = re.compile(
     r"(?:(?:kind|type|sort|Art|Sorte)s?\s(?:of|von)\s)?"
 )
 LONGEST_NAME = 4  # words: "what South African law"
-_CODE = re.compile(
-    r"(?i)\b(?!q[1-4]\b|h[12]\b|fy|m[23]\b)[a-z]{1,2}\d{1,4}\b"
-)  # error E4, vitamin B12
-_KIND_OF_CODE = re.compile(rf"\b([^\W\d_]+) (?={_CODE.pattern[4:]})", re.I)
+_CODE = re.compile(r"\b(?!q[1-4]\b|h[12]\b|fy|m[23]\b)[a-z]{1,2}\d{1,4}\b", re.I)  # E4, B12
+_KIND_OF_CODE = re.compile(rf"\b([^\W\d_]+) (?={_CODE.pattern})", re.I)  # error E4
 _ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b", re.I)
 _NAME = re.compile(r"(?<![.?!]\s)(?<=\s)[A-ZÄÖÜ][\w’'-]*(?<!\bI)\b")
 # Two words with a capital, or one after a preposition without an article: in Wales.

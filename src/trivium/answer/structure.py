@@ -294,16 +294,14 @@ def sentences(passage: Passage) -> list[Sentence]:
             speaker = passage.speaker(parts[0])
             answered = asked if speaker and asker and speaker.author != asker else ""
             # Who asks in a chat doesn't answer in the same message.
-            own = ["" if is_message or not one.endswith("?") else one for one in ("", *parts)]
+            before = ["" if is_message and part.endswith("?") else part for part in ("", *parts)]
             found += [
                 Sentence(
                     part,
                     contact or record or plain,
                     tuple(parts[nth + 1 :]),
-                    own[nth] or answered or led,
-                    parts[nth - 1]
-                    if nth and not (is_message and parts[nth - 1][-1] == "?")
-                    else "",
+                    before[nth] if before[nth].endswith("?") else answered or led,
+                    before[nth],
                     bool(record),
                     heading or (label[1] if label and nth else ""),
                 )

@@ -295,7 +295,7 @@ FAMILIES: Mapping[str, Callable[[_Graph, Weights, Layout, bool], str]] = {
 
 
 def _attention(g: _Graph, shape: Shape, parts: Sequence[str], masks: tuple[str, str]) -> str:
-    """`seen`: which tokens aren't padding, and what to add to the scores."""
+    """`masks`: which tokens aren't padding, and what to add to the scores."""
     inputs = (*parts, "", *masks) if masks[1] else (*parts, "", masks[0])
     return g.add("MultiHeadAttention", *inputs, domain=MICROSOFT, num_heads=shape.heads)
 

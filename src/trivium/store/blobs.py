@@ -206,7 +206,7 @@ class KeptOriginals:
 
 
 def check_room(used: int, most: int | None) -> None:
-    """`held`: bytes of all waiting uploads, with a new one. Raises ServerBusy."""
+    """`used`: bytes of all waiting uploads, with a new one. Raises ServerBusy."""
     if most is not None and used > most:
         raise ServerBusy(
             f"Waiting uploads would take {used:,} bytes; the limit is {most:,}"

@@ -55,8 +55,8 @@ def snip(
     width: int,
     exact_words: Collection[str] = (),
 ) -> Snippet:
-    """At most `width` characters of a passage, where it says most about the words. `said`: words
-    that occur somewhere (`said_in`); for these, no similar word is marked."""
+    """At most `width` characters of a passage, where it says most about the words.
+    `exact_words`: those that occur somewhere (`said_in`); for these, no similar word is marked."""
     text = _on_one_line(passage)
     places = _places(text, content_words(dict.fromkeys(words), {language}), language, exact_words)
     start, end = _window(text, places, width)

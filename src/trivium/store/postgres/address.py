@@ -115,10 +115,10 @@ def _check(parts: Mapping[str, str]) -> None:
         )
 
 
-def _unreadable(address: str) -> BadSetting:
+def _unreadable(complaint: str) -> BadSetting:
     """libpq repeats the part that it can't read, which may be the password: only an unknown name
     is told."""
-    unknown = re.match(r'invalid URI query parameter: "(\w{1,40})"', address)
+    unknown = re.match(r'invalid URI query parameter: "(\w{1,40})"', complaint)
     if unknown:
         return BadSetting(
             f"PostgreSQL's addresses have no part {unknown[1]!r}.",

@@ -52,8 +52,11 @@ def needs(extra: str, message: str = "") -> Iterator[None]:
     except ImportError as reason:  # psycopg without its library raises no narrower one
         if (reason.name or "").partition(".")[0] == "trivium":
             raise  # ours, and a fault
+        lacks = f"package {reason.name}, which isn't installed"
+        if not isinstance(reason, ModuleNotFoundError):  # an older version, or a broken one
+            lacks = f"extra {extra} ({reason})"
         raise ExtraMissing(
-            message or f"This needs the package {reason.name}, which isn't installed.",
+            message or f"This needs the {lacks}.",
             fix=install(extra),
             on_page="Ask the person who runs this server to install it.",
         ) from reason

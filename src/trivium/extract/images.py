@@ -64,7 +64,7 @@ class ImageExtractor:
         """`vision` names the model that describes pictures: with another one, they are worth
         reading again."""
         self._recognise = None if ocr == "off" else recognise
-        self.version = "image/4"
+        self.version = "image/5"
         if self._recognise is not None:
             self.version += f"+{self._recognise.name}"
         if vision:

@@ -50,7 +50,7 @@ def kind_of(endpoint: Endpoint) -> ModelKind:
     scheme = endpoint.url.partition(":")[0].lower()
     value = _OURS.get(scheme)
     entry = EntryPoint(scheme, value, GROUP) if value else registered(GROUP)[scheme]
-    with loading(f"the models of `{endpoint.role}.url`, which begins with {scheme}:,", entry):
+    with loading(f"the models for `{endpoint.role}.url` ({scheme}:)", entry):
         made = entry.load()
         kind = made if isinstance(made, ModelKind) else made()
         if not isinstance(kind, ModelKind):

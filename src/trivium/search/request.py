@@ -60,9 +60,8 @@ class SearchRequest:
     correct: bool = False  # correct misspelled words
     every_word: bool = False  # keyword: only chunks with all words, if there are any
     strict: bool = False  # with every word: nothing if there are none
-    evidence: SignalEvidence | None = (
-        None  # how the signals' answers move the weights; None: not at all
-    )
+    # How the signals' answers move the weights; None: not at all.
+    evidence: SignalEvidence | None = None
     match: Fits | None = None  # how to compute the match; None: by the rule for papers
     floor: float = 0.0  # results with a lower match are weak
     min_match: float = 0.0  # results with a lower match are left out

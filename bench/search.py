@@ -26,11 +26,14 @@ from bench.interpreter import native_time, spent
 from bench.ours import Ours, cold_start, on_disk, timings
 from bench.search_report import growth_table, table
 from bench.surroundings import surroundings
-from bench.timing import memory
+from bench.timing import Timing, memory
 from trivium.config import Settings, load
+from trivium.core.types import OWNER, Where
 
 LIMIT = 10
 _MET = ("first", "again")
+# Whoever asks over HTTP has a token. This one has no labels, and these documents need none.
+_CALLERS = {"the owner": OWNER, "a token": Where(audiences=frozenset())}
 
 
 def main() -> None:
@@ -85,6 +88,17 @@ def _measure(at: Place, settings: Settings, asked: Namespace) -> dict[str, Any]:
             say("With filters …")
             found["filters"] = filtered(ours, at)
     finally:
+        ours.store.close()
+    found["hybrid_ms"] |= timings(_callers(at, settings, asked))
+    return found
+
+
+def _callers(at: Place, settings: Settings, asked: Namespace) -> dict[str, Timing]:
+    """Each in a library opened anew, so that every word is a new one."""
+    found = {}
+    for name, where in _CALLERS.items():
+        ours = Ours.open(at, settings, LIMIT, asked.seconds)
+        found[f"hybrid, opened anew, {name}"] = ours.hybrid(ours.embedding, where)
         ours.store.close()
     return found
 

@@ -49,6 +49,7 @@ class Line:
     build_seconds: float
     megabytes: float
     memory_mb: int
+    first_answer: float  # seconds of a new process, files in memory
 
     @property
     def ours(self) -> bool:
@@ -96,6 +97,7 @@ def _line(system: str, way: str, measured: Mapping[str, Any], here: Mapping[str,
         build_seconds=built["seconds"],
         megabytes=round(built["bytes"] / 1e6, 1),
         memory_mb=here["memory_mb"],
+        first_answer=here["first_answer_s"],
     )
 
 

@@ -138,6 +138,7 @@ def _processes(found: Mapping[str, Any], chunks: int) -> list[str]:
 
 def _costs(of: Sequence[Line]) -> str:
     head = ["costs", "build s", "disk MB", "memory MB", "recall@10 by vector", "with filter"]
+    head.append("s to a new process's first answer")
     rows = [
         [
             _bold(line.label, line),
@@ -146,6 +147,7 @@ def _costs(of: Sequence[Line]) -> str:
             f"{line.memory_mb:,}",
             _share(line.recall),
             _share(line.recall_filtered),
+            f"{line.first_answer:.1f}",
         ]
         for line in of
     ]

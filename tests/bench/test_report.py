@@ -25,6 +25,11 @@ def test_threads_and_processes_stand_beside_each_other() -> None:
     assert "Trivium in 2 processes, 8 clients in all: 210 queries a second" in report(results())
 
 
+def test_what_a_new_process_waits_for_stands_beside_its_costs() -> None:
+    costs = report(results()).split("| costs |")[1].split("##")[0]
+    assert cells(costs, "txtai, hybrid")[-1] == "0.8"
+
+
 def test_a_way_that_failed_says_why() -> None:
     row = cells(report(results()).split("queries a second")[0], "PostgreSQL, three")
     assert row[2] == "timeout"

@@ -41,15 +41,15 @@ class Computed:
 def companies(question: str) -> list[str]:
     """Names in a question that may be a company's. A word that begins a sentence counts only as
     the beginning of a longer name, or as an owner: "Aon's revenue"."""
-    found = []
+    names = []
     plain = _YEARLY.sub(" ", question)
     for match in _NAME.finditer(plain):
-        kept = [word for word in match[1].split() if not _NO_COMPANY.issuperset(words(word))]
+        name_words = [word for word in match[1].split() if not _NO_COMPANY.issuperset(words(word))]
         begins = not match.start() or plain[: match.start()].rstrip()[-1:] in ".?!:"
-        begins = begins and match[1].split()[:1] == kept[:1]
-        if kept and (not begins or match["owner"] or len(kept) > 1):
-            found.append(" ".join(kept))
-    return list(dict.fromkeys(found))
+        begins = begins and match[1].split()[:1] == name_words[:1]
+        if name_words and (not begins or match["owner"] or len(name_words) > 1):
+            names.append(" ".join(name_words))
+    return list(dict.fromkeys(names))
 
 
 def belongs(document: Document, called: Sequence[str], texts: Iterable[str]) -> float:
@@ -70,15 +70,15 @@ def _squashed(name: str) -> str:
 def compute(metric: Metric, passages: Sequence[Passage]) -> Computed | None:
     """None if a figure that the formula needs isn't reported."""
     used: dict[tuple[str, int], Reported] = {}
-    known: dict[str, dict[int, Reported]] = {}
+    figures_by_line: dict[str, dict[int, Reported]] = {}
 
     def value(line: str, year: int) -> float:
-        if line not in known:
-            known[line] = find(line, metric.needed, passages)
-        one = known[line].get(year)
-        if one is not None:
-            used[line, year] = one
-            return one.value
+        if line not in figures_by_line:
+            figures_by_line[line] = find(line, metric.needed, passages)
+        reported = figures_by_line[line].get(year)
+        if reported is not None:
+            used[line, year] = reported
+            return reported.value
         made = formula(DEFINED[line], {}) if line in DEFINED else None
         if made is None:
             raise KeyError(line)
@@ -90,33 +90,33 @@ def compute(metric: Metric, passages: Sequence[Passage]) -> Computed | None:
     except (KeyError, ZeroDivisionError):
         return None
     cells = tuple(used.values())
-    return Computed(_told(metric, figures, number, cells), number, cells)
+    return Computed(_worded(metric, figures, number, cells), number, cells)
 
 
-def _told(
+def _worded(
     metric: Metric, figures: dict[str, float], number: float, cells: Sequence[Reported]
 ) -> str:
     years = "–".join(map(str, metric.years))
     amount = _amount(metric, number, cells)
-    said = f"{_verdict(metric, number)}{_name(metric)}, {years}: {amount}"
+    statement = f"{_verdict(metric, number)}{_name(metric)}, {years}: {amount}"
     sources = "; ".join(cell.told for cell in cells)
     if metric.over in (Over.MOST, Over.LEAST):
         first, *others = sorted(figures, key=lambda name: abs(figures[name] - number))
         rest = "; ".join(f"{name}: {_amount(metric, figures[name], cells)}" for name in others)
         rank = "highest" if metric.over is Over.MOST else "lowest"
         subject = f"{_capital(first)}, {years}" if metric.rivals else f"{first}"
-        what = "" if metric.rivals else f" {metric.name}"
-        return f"{subject}: the {rank}{what}, {amount} ({rest}) ({sources})"
+        of_metric = "" if metric.rivals else f" {metric.name}"
+        return f"{subject}: the {rank}{of_metric}, {amount} ({rest}) ({sources})"
     if metric.over is Over.CHANGE:
         before, after = figures.values()
         if len(cells) > len(figures):  # no cell says them
             change = replace(metric, over=Over.ONE)
-            said += f" ({_amount(change, before, cells)} → {_amount(change, after, cells)})"
+            statement += f" ({_amount(change, before, cells)} → {_amount(change, after, cells)})"
         elif before > 0:
-            said += f" ({100 * number / before:+.1f} %)"
+            statement += f" ({100 * number / before:+.1f} %)"
     if metric.over is Over.ONE and len(cells) == 1:
-        return f"{said} ({sources})"
-    return f"{said} = {metric.shown} ({sources})"
+        return f"{statement} ({sources})"
+    return f"{statement} = {metric.shown} ({sources})"
 
 
 def _verdict(metric: Metric, number: float) -> str:
@@ -132,8 +132,8 @@ def _capital(text: str) -> str:
 
 def _name(metric: Metric) -> str:
     name = metric.name if metric.name != metric.formula.text else metric.formula.text
-    said = {Over.GROWTH: "Growth of ", Over.CHANGE: "Change in ", Over.MEAN: "Average "}
-    return _capital(f"{said.get(metric.over, '')}{name}")
+    beginnings = {Over.GROWTH: "Growth of ", Over.CHANGE: "Change in ", Over.MEAN: "Average "}
+    return _capital(f"{beginnings.get(metric.over, '')}{name}")
 
 
 def _amount(metric: Metric, number: float, cells: Sequence[Reported]) -> str:
@@ -155,6 +155,8 @@ def _amount(metric: Metric, number: float, cells: Sequence[Reported]) -> str:
 def queries(metric: Metric, called: Sequence[str], question: str) -> tuple[str, str]:
     """What finds the statements: the company and the lines, then the company's report alone."""
     name, year = " ".join(called), metric.years[-1]
-    named = dict.fromkeys(line for one in metric.rivals or (metric.formula,) for line in one.lines)
+    named = dict.fromkeys(
+        line for formula in metric.rivals or (metric.formula,) for line in formula.lines
+    )
     lines = " ".join(words(f"{name} {year} {' '.join(named)}"))
     return lines, f"{name} {year} annual report" if called else question

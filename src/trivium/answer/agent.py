@@ -93,21 +93,22 @@ class Gathered:
             f"Stopped searching after {why}; the answer uses what was read until then."
         )
 
-    def add(self, given: Given) -> list[Passage]:
+    def add(self, tool_result: Given) -> list[Passage]:
         """Number new passages; known ones keep their number."""
-        known = {(p.citation.document, p.citation.chunk): p for p in self.passages}
-        found: list[tuple[StoredChunk, str, str, float | None]] = [
-            (result.found, result.before, result.after, result.match) for result in given.results
+        by_place = {(p.citation.document, p.citation.chunk): p for p in self.passages}
+        chunks: list[tuple[StoredChunk, str, str, float | None]] = [
+            (result.found, result.before, result.after, result.match)
+            for result in tool_result.results
         ]
-        found += [(chunk, "", "", None) for chunk in given.chunks]
+        chunks += [(chunk, "", "", None) for chunk in tool_result.chunks]
         passages = []
-        for chunk, before, after, match in found:
+        for chunk, before, after, match in chunks:
             place = (chunk.document.id, chunk.id)
-            if place not in known:
-                known[place] = passage_of(len(self.passages) + 1, chunk, before, after, match)
-                self.passages.append(known[place])
-            if known[place] not in passages:
-                passages.append(known[place])
+            if place not in by_place:
+                by_place[place] = passage_of(len(self.passages) + 1, chunk, before, after, match)
+                self.passages.append(by_place[place])
+            if by_place[place] not in passages:
+                passages.append(by_place[place])
         return passages
 
 
@@ -150,8 +151,8 @@ class _Loop:
         self._made: dict[tuple[str, str], int] = {}
         self._repeated = 0
         self._most = min(LONGEST_ANSWER, generator.window // 4)
-        told = [(offer.name, offer.description, offer.parameters) for offer in OFFERS]
-        self._room = generator.window - self._most - self._cost(json.dumps(told))
+        offers = [(offer.name, offer.description, offer.parameters) for offer in OFFERS]
+        self._room = generator.window - self._most - self._cost(json.dumps(offers))
         self._tokens = 0  # read and written, as the server counts; our own count if it doesn't say
         self._messages = [
             Message("system", RULES.format(key=self._key)),
@@ -170,7 +171,7 @@ class _Loop:
                 return self._stopped(why)
             try:
                 stream = self._generator.converse(self._messages, OFFERS, self._most)
-                generated = _heard(stream, self._until)
+                generated = _streamed(stream, self._until)
             except ModelError as failure:
                 gathered.failure = failure
                 return bool(turn) or not _cannot_call(failure)
@@ -241,15 +242,15 @@ class _Loop:
         """The step's name, a line for people, and what the model gets."""
         name = call.name[:40]
         try:
-            given = arguments(call.name, call.arguments)
-            key = (call.name, json.dumps(given, sort_keys=True))
+            inputs = arguments(call.name, call.arguments)
+            key = (call.name, json.dumps(inputs, sort_keys=True))
             self._made[key] = self._made.get(key, 0) + 1
             if self._made[key] > 1:
                 self._repeated += 1
-                return name, f"Skipped a repeat: {_doing(name, given).lower()}", AGAIN
+                return name, f"Skipped a repeat: {_doing(name, inputs).lower()}", AGAIN
             if call.name == "calculate":
-                return (name, *self._calculated(str(given["expression"])))
-            found = use(self._box, call.name, given)
+                return (name, *self._calculated(str(inputs["expression"])))
+            tool_result = use(self._box, call.name, inputs)
         except TriviumError as error:
             if isinstance(error, BadValue):
                 self._repeated += 1  # a model that never learns ends as one that repeats
@@ -257,28 +258,28 @@ class _Loop:
         except Exception as error:  # whatever a tool meets, the model goes on without it
             self._repeated += 1
             return name, f"{_doing(name)} failed ({type(error).__name__})", TOOL_FAILED
-        passages = self._gathered.add(found)
-        parts = [found.text] if found.text else []
-        parts += [listed(found.listing, self._key)] if found.listing else []
+        passages = self._gathered.add(tool_result)
+        parts = [tool_result.text] if tool_result.text else []
+        parts += [listed(tool_result.listing, self._key)] if tool_result.listing else []
         parts += self._fitting([quoted(o, o.text, self._key, addressed=True) for o in passages])
-        return name, found.line, "\n\n".join(parts) or "Nothing was found."
+        return name, tool_result.line, "\n\n".join(parts) or "Nothing was found."
 
     def _fitting(self, passages: Sequence[str]) -> list[str]:
         """The first passages of a result, up to half of the room left; at least one."""
-        room, kept = self._room // 2, 0
+        room, fitting = self._room // 2, 0
         for passage in passages:
             room -= self._cost(passage)
-            if room < 0 and kept:
+            if room < 0 and fitting:
                 break
-            kept += 1
-        more = [f"({len(passages) - kept} more left out.)"] if kept < len(passages) else []
-        return [*passages[:kept], *more]
+            fitting += 1
+        more = [f"({len(passages) - fitting} more left out.)"] if fitting < len(passages) else []
+        return [*passages[:fitting], *more]
 
     def _calculated(self, expression: str) -> tuple[str, str]:
         value = calculate.told(calculate.calculate(expression))
-        read = [passage.text for passage in self._gathered.passages]
-        known = [self._question, *read, *self._gathered.computed]
-        strange = calculate.unsourced(expression, known)
+        texts = [passage.text for passage in self._gathered.passages]
+        sources = [self._question, *texts, *self._gathered.computed]
+        strange = calculate.unsourced(expression, sources)
         line = f"Calculated {expression} = {value}"
         if strange:  # the result is as good as made up, so no statement may rely on it
             warning = f"No passage that you read holds {', '.join(strange)}: don't use this result."
@@ -307,7 +308,7 @@ LEFT_OUT = (
 AGAIN = "You made this call before; its result is above. Try something else, or answer."
 
 
-def _heard(stream: Events[str, None, Generated], until: float) -> Generated | None:
+def _streamed(stream: Events[str, None, Generated], until: float) -> Generated | None:
     """Everything the model says or calls: calls may follow its words. None if the time runs out
     first."""
     with closing(stream):
@@ -332,7 +333,7 @@ def _planned(
     queries = [question]
     messages = (Message("system", PLAN), Message("user", f"Question: {question}"))
     try:
-        generated = _heard(generator.stream(messages, LONGEST_PLAN), until)
+        generated = _streamed(generator.stream(messages, LONGEST_PLAN), until)
         if generated is not None:
             gathered.usage += Usage(generated.prompt_tokens, generated.completion_tokens)
             queries += plan_of(generated.text)
@@ -346,12 +347,12 @@ def _planned(
             gathered.stop(f"{limits.seconds:g} seconds")
             return
         try:
-            found = box.search([query], mode="hybrid", collection="", where="", as_of="")
+            tool_result = box.search([query], mode="hybrid", collection="", where="", as_of="")
         except TriviumError as error:
             yield gathered.step("search", f"Searching for “{query}” failed: {error.message}", since)
             continue
-        gathered.add(found)
-        yield gathered.step("search", found.line, since)
+        gathered.add(tool_result)
+        yield gathered.step("search", tool_result.line, since)
 
 
 def plan_of(text: str) -> list[str]:
@@ -365,8 +366,8 @@ def _cannot_call(failure: ModelError) -> bool:
     return "tool" in failure.message.lower() or "function" in failure.message.lower()
 
 
-def _doing(name: str, given: Mapping[str, Any] = MappingProxyType({})) -> str:
+def _doing(name: str, inputs: Mapping[str, Any] = MappingProxyType({})) -> str:
     """What a tool call does, for people."""
-    if name == "search" and given:
-        return f"Searching for {' / '.join(f'“{query}”' for query in given['queries'])}"
+    if name == "search" and inputs:
+        return f"Searching for {' / '.join(f'“{query}”' for query in inputs['queries'])}"
     return _DOING.get(name, "A call")

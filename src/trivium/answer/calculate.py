@@ -37,9 +37,9 @@ _NAMED: dict[str, Callable[[Sequence[float]], float]] = {
     "sum": sum,
     "min": min,
     "max": max,
-    "abs": lambda given: abs(given[0]),
-    "round": lambda given: round(given[0], int(given[1]) if len(given) > 1 else 0),
-    "average": lambda given: sum(given) / len(given),
+    "abs": lambda numbers: abs(numbers[0]),
+    "round": lambda numbers: round(numbers[0], int(numbers[1]) if len(numbers) > 1 else 0),
+    "average": lambda numbers: sum(numbers) / len(numbers),
 }
 
 
@@ -83,14 +83,14 @@ def told(value: float) -> str:
 def unsourced(expression: str, texts: Sequence[str]) -> list[str]:
     """The numbers of an expression that are in none of the texts; small ones count only if no other
     number is."""
-    known = [quantity for text in texts for quantity in quantities(text)]
-    found = {
-        quantity: any(map(quantity.agrees, known)) for quantity in quantities(expression, "en")
+    in_texts = [quantity for text in texts for quantity in quantities(text)]
+    sourced = {
+        quantity: any(map(quantity.agrees, in_texts)) for quantity in quantities(expression, "en")
     }
     small = {
-        quantity for quantity in found if quantity.value.is_integer() and quantity.value <= SMALL
+        quantity for quantity in sourced if quantity.value.is_integer() and quantity.value <= SMALL
     }
-    strange = [quantity for quantity, is_known in found.items() if not is_known]
-    if len(strange) < len(found):
+    strange = [quantity for quantity, is_known in sourced.items() if not is_known]
+    if len(strange) < len(sourced):
         strange = [quantity for quantity in strange if quantity not in small]
     return list(dict.fromkeys(quantity.text for quantity in strange))

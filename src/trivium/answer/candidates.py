@@ -42,21 +42,21 @@ class Candidate:
         return self.sentence.text
 
 
-def spoken(one: Candidate) -> str:
+def spoken(candidate: Candidate) -> str:
     """A message with its speaker's name, if the passage has it in front: who "I" is."""
-    speaker = one.passage.speaker(one.text)
-    said = f"{speaker.author}: {one.text}" if speaker else ""
-    return said if said and said in one.passage.text else one.text
+    speaker = candidate.passage.speaker(candidate.text)
+    with_author = f"{speaker.author}: {candidate.text}" if speaker else ""
+    return with_author if with_author and with_author in candidate.passage.text else candidate.text
 
 
-def in_place(one: Candidate) -> str:
+def in_place(candidate: Candidate) -> str:
     """With the heading above it: `Armor Class 15` alone doesn't say whose."""
-    return f"{above_it(one)}: {one.text}"
+    return f"{above_it(candidate)}: {candidate.text}"
 
 
-def above_it(one: Candidate) -> str:
-    place = one.passage.citation
-    return one.sentence.heading or (place.headings[-1:] or (place.title,))[0]
+def above_it(candidate: Candidate) -> str:
+    place = candidate.passage.citation
+    return candidate.sentence.heading or (place.headings[-1:] or (place.title,))[0]
 
 
 def name_of_file(uri: str) -> str:
@@ -64,11 +64,11 @@ def name_of_file(uri: str) -> str:
     return re.sub(r"[_\W]+(?!\d)|(?<!\d)[_\W]+", " ", PurePosixPath(uri).stem)
 
 
-def with_antecedent(one: Sentence) -> str:
+def with_antecedent(sentence: Sentence) -> str:
     """A sentence with the question it answers, and with the sentence before it if it begins with a
     pronoun: "It smells of almonds." is about what that one names."""
-    before = one.before if begins_with_pronoun(one.text) else ""
-    return f"{one.lead} {before} {one.text}"
+    before = sentence.before if begins_with_pronoun(sentence.text) else ""
+    return f"{sentence.lead} {before} {sentence.text}"
 
 
 def lead_of(passage: Passage, text: str) -> str:

@@ -58,31 +58,31 @@ class Read:
     @cached_property
     def names(self) -> list[dict[Term, float]]:
         """What each column's name says."""
-        found = []
+        columns = []
         for name in self.table.names:
             named = bag(name, self.passage.language)
             short = initials(self.question.terms, _ASIDE.sub("", name))
-            said = {}
+            shares = {}
             for term in self.question.terms:
                 if _says(named, term) or term in short:
-                    said[term] = 1.0
+                    shares[term] = 1.0
                 elif not term.firm:
                     like = self.likeness.between(term.word, named.words)
-                    said[term] = like if like >= LEAST_LIKE else 0.0
-            found.append({term: share for term, share in said.items() if share})
+                    shares[term] = like if like >= LEAST_LIKE else 0.0
+            columns.append({term: share for term, share in shares.items() if share})
         counts = [t for t in self.question.terms if t.generic and t.word in COUNTS][:1]
-        self._say_instead(counts, COUNTS, found)  # quantity: the column may say "Stock"
+        self._say_instead(counts, COUNTS, columns)  # quantity: the column may say "Stock"
         costs = [t for t in self.question.terms if t.word in COSTS]
-        self._say_instead(costs, SUMMED, found)  # what was spent: the column says "Amount"
-        return found
+        self._say_instead(costs, SUMMED, columns)  # what was spent: the column says "Amount"
+        return columns
 
     def _say_instead(
-        self, terms: Sequence[Term], others: frozenset[str], found: Sequence[dict[Term, float]]
+        self, terms: Sequence[Term], others: frozenset[str], columns: Sequence[dict[Term, float]]
     ) -> None:
         """Terms that no column says, of those with other names for them."""
-        if any(term in some for term in terms for some in found):
+        if any(term in some for term in terms for some in columns):
             return
-        for name, some in zip(self.table.names, found, strict=True):
+        for name, some in zip(self.table.names, columns, strict=True):
             if not others.isdisjoint(words(name)):
                 some.update(dict.fromkeys(terms, 1.0))
 
@@ -95,15 +95,15 @@ class Read:
         lines = self.passage.citation.text.splitlines()
         prose = [line for line in lines if " | " not in line]
         beside = bag("\n".join(prose), self.passage.language)
-        said = {}
+        shares = {}
         for term in self.question.terms:
             if above.says(term):
-                said[term] = AROUND
+                shares[term] = AROUND
             elif term.firm and not term.figure and len(term.word) > 1 and beside.says(term):
-                said[term] = BESIDE  # the company that the paragraph above the table names
+                shares[term] = BESIDE  # the company that the paragraph above the table names
             elif not term.firm:
-                said[term] = AROUND * self.likeness.between(term.word, above.words)
-        return said
+                shares[term] = AROUND * self.likeness.between(term.word, above.words)
+        return shares
 
     @cached_property
     def rows(self) -> list[list[set[Term]]]:
@@ -126,22 +126,22 @@ class Read:
     def _in_cell(self, cell: str) -> set[Term]:
         if cell in EMPTY:
             return set()
-        read = bag(cell, self.passage.language)
-        return {term for term in self.question.terms if _says(read, term)}
+        cell_words = bag(cell, self.passage.language)
+        return {term for term in self.question.terms if _says(cell_words, term)}
 
     def cells(self) -> list[TableAnswer]:
         everywhere = [set().union(*row) for row in self.rows]
         common = set.intersection(*everywhere) if len(everywhere) > 1 else set()
-        found = []
-        for row, said in zip(self.table.rows, self.rows, strict=True):
+        answers = []
+        for row, terms_by_cell in zip(self.table.rows, self.rows, strict=True):
             for at, value in enumerate(row.cells):
-                cell = self._cell(row, said, at, value, common)
+                cell = self._cell(row, terms_by_cell, at, value, common)
                 if cell is not None:
-                    found.append(cell)
-        return found
+                    answers.append(cell)
+        return answers
 
     def _cell(
-        self, row: Row, said: Sequence[set[Term]], at: int, value: str, common: set[Term]
+        self, row: Row, terms_by_cell: Sequence[set[Term]], at: int, value: str, common: set[Term]
     ) -> TableAnswer | None:
         question = self.question
         if value in EMPTY or not _fits(question, value):
@@ -149,15 +149,15 @@ class Read:
         if question.counted and not _LEADS.match(value):  # how many: no code such as VS-221
             return None
         by_name = self.names[at] if at < len(self.names) else {}
-        others = [terms - by_name.keys() for i, terms in enumerate(said) if i != at]
+        others = [terms - by_name.keys() for i, terms in enumerate(terms_by_cell) if i != at]
         by_row = set().union(*others)
         alone = len(self.table.rows) == 1 and any(self.around.values())
         if self.told_apart - by_row - by_name.keys() or not (by_row - common or alone):
             return None
         if not by_name and not self._is_only_value(row, at):
             return None
-        units = {term for term in said[at] if term.word in question.counted}
-        if said[at] - units and not by_name:  # it says what was asked, so it is a label
+        units = {term for term in terms_by_cell[at] if term.word in question.counted}
+        if terms_by_cell[at] - units and not by_name:  # it says what was asked, so it is a label
             return None
         shares = {
             term: max(
@@ -179,7 +179,7 @@ class Read:
         named = _precision(self.table.name(at), question, self.passage.language, by_name)
         fit = covered * (0.6 + 0.4 * exact) * (0.75 + 0.25 * named)
         text = self._value(row, at)
-        return TableAnswer(self._told(row, label, at), text, covered, fit, self.passage)
+        return TableAnswer(self._worded(row, label, at), text, covered, fit, self.passage)
 
     def _is_only_value(self, row: Row, at: int) -> bool:
         """Whether no other figure, or time, in the row could be confused with it."""
@@ -188,7 +188,7 @@ class Read:
             return False
         return all(bool(kind(cell)) == (i == at) for i, cell in enumerate(row.cells))
 
-    def _told(self, row: Row, label: str, at: int) -> str:
+    def _worded(self, row: Row, label: str, at: int) -> str:
         above = self.passage.citation.headings
         who = ", ".join(dict.fromkeys(part for part in (row.group, label) if part))
         who = who or (above[-1] if above else self.passage.citation.title)
@@ -227,16 +227,20 @@ class Read:
             if first is None or first not in by_name:
                 continue
             rest = [term for term in question.terms if term not in by_name]
-            told = [
-                (row, set().union(*said))
-                for row, said in zip(self.table.rows, self.rows, strict=True)
+            terms_by_row = [
+                (row, set().union(*terms_by_cell))
+                for row, terms_by_cell in zip(self.table.rows, self.rows, strict=True)
             ]
-            filters = {t for t in rest if any(t in s for _, s in told) and not self.around.get(t)}
-            kept = [row for row, s in told if filters <= s and row.cell(at) not in EMPTY]
+            filters = {
+                t for t in rest if any(t in s for _, s in terms_by_row) and not self.around.get(t)
+            }
+            matching = [
+                row for row, s in terms_by_row if filters <= s and row.cell(at) not in EMPTY
+            ]
             if denied:
                 lacking = [i for i, by in enumerate(self.names) if i != at and denied & by.keys()]
-                kept = [row for row in kept if any(_is_none(row.cell(i)) for i in lacking)]
-            values = [row.cell(at) for row in kept if _is_no_sum(row.cell(at))]
+                matching = [row for row in matching if any(_is_none(row.cell(i)) for i in lacking)]
+            values = [row.cell(at) for row in matching if _is_no_sum(row.cell(at))]
             shares = {
                 t: 1.0 if t in filters or t in by_name or t in denied else self.around.get(t, 0.0)
                 for t in question.terms
@@ -248,7 +252,7 @@ class Read:
             if not several or covered < LEAST_SAID or (best is not None and covered <= best.said):
                 continue
             if question.sums and filters:
-                best = self._sum(kept, at, filters, covered)
+                best = self._sum(matching, at, filters, covered)
             elif not question.sums:
                 values = list(dict.fromkeys(values))
                 text = f"{self.table.name(at)}: {'; '.join(values)}"
@@ -276,13 +280,14 @@ class Read:
         question, language = self.question, self.passage.language
         named = [
             at
-            for at, said in enumerate(self.rows)
-            if said[0] and _precision(self.table.rows[at].cell(0), question, language) == 1.0
+            for at, terms_by_cell in enumerate(self.rows)
+            if terms_by_cell[0]
+            and _precision(self.table.rows[at].cell(0), question, language) == 1.0
         ]
         if len(named) != 1 or not 1 < len(self.table.rows[named[0]].cells) <= MOST_IN_ROW:
             return None
-        row, said = self.table.rows[named[0]], set().union(*self.rows[named[0]])
-        shares = {t: 1.0 if t in said else self.around.get(t, 0.0) for t in question.terms}
+        row, row_terms = self.table.rows[named[0]], set().union(*self.rows[named[0]])
+        shares = {t: 1.0 if t in row_terms else self.around.get(t, 0.0) for t in question.terms}
         covered = sum(term.weight * share for term, share in shares.items()) / question.whole
         if covered < LEAST_SAID or any(term.firm and not share for term, share in shares.items()):
             return None
@@ -321,7 +326,7 @@ class Read:
             )
             row = order[0]
             rank = "lowest" if question.wants_least else "highest"
-            text = f"{self._told(row, row.cell(0), at)}, the {rank} of {len(rows)}"
+            text = f"{self._worded(row, row.cell(0), at)}, the {rank} of {len(rows)}"
             fit = covered * (0.8 + 0.2 * named)
             if best is None or fit > best.fit:
                 best = TableAnswer(text, row.cell(0), covered, fit, self.passage)
@@ -355,13 +360,13 @@ def _fits(question: Question, value: str) -> bool:
     return True
 
 
-def _label(row: Row, said: Sequence[set[Term]], at: int) -> int | None:
+def _label(row: Row, terms_by_cell: Sequence[set[Term]], at: int) -> int | None:
     """The cell that says most of the question, the first one if several do; otherwise the first
     cell."""
     order = [i for i in range(len(row.cells)) if i != at]
     if not order:
         return None
-    places = dict(zip(order, said, strict=False))
+    places = dict(zip(order, terms_by_cell, strict=False))
     best = max(order, key=lambda i: (sum(t.weight for t in places[i]), -i))
     if places[best]:
         return best
@@ -375,9 +380,11 @@ def _precision(
     revenue of a year is its total revenue, and not its cost of revenue."""
     plain = _ASIDE.sub(" ", label)
     parts = bag(plain, language).words
-    asked = [any(bag(part, language).says(t) for t in question.terms) for part in parts]
+    in_question = [any(bag(part, language).says(t) for t in question.terms) for part in parts]
     counted = [
-        is_said for part, is_said in zip(parts, asked, strict=True) if is_said or part not in SUMS
+        is_said
+        for part, is_said in zip(parts, in_question, strict=True)
+        if is_said or part not in SUMS
     ]
     if not counted:
         return 1.0

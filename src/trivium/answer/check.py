@@ -62,91 +62,101 @@ class Cell:
     text: str  # row, column and value
     value: str
 
-    def differs(self, said: str) -> bool:
+    def differs(self, sentence: str) -> bool:
         """Whether a sentence answers the question with other figures."""
         asked_with = quantities(self.question, "en")
-        mine = [q for q in quantities(said, "en") if not any(map(q.same, asked_with))]
+        mine = [q for q in quantities(sentence, "en") if not any(map(q.same, asked_with))]
         if not mine or any(a.same(b) for a in mine for b in quantities(self.value, "en")):
             return False
-        asked = set(stem(content_words(words(self.question), ["en"]), "en"))
-        there = set(stem(words(said), "en"))
-        return bool(asked) and len(asked & there) >= LEAST_ASKED * len(asked)
+        question_stems = set(stem(content_words(words(self.question), ["en"]), "en"))
+        there = set(stem(words(sentence), "en"))
+        return bool(question_stems) and len(question_stems & there) >= LEAST_ASKED * len(
+            question_stems
+        )
 
 
 class Checker:
     """Checks one answer. `embedder`: one with the similarities that the limits were measured with,
-    or None. `known`: the question and results of calculations, which need no passage. `cell`: the
-    figure that a table gives for the question, if one does."""
+    or None. `known_text`: the question and results of calculations, which need no passage. `cell`:
+    the figure that a table gives for the question, if one does."""
 
     def __init__(
         self,
         measure: Words,
         embedder: Embedder | None,
         passages: Sequence[Passage],
-        known: str = "",
+        known_text: str = "",
         cell: Cell | None = None,
     ) -> None:
         self._measure = measure
         self._nearness = Nearness(embedder)
         self._passages = {passage.number: passage for passage in passages}
-        self._known = known
+        self._known_text = known_text
         self._cell = cell
-        self._told: list[str] = []  # supported statements
+        self._stated: list[str] = []  # supported statements
 
     def check(self, text: str) -> tuple[Statement, ...]:
         """The statements of a whole answer, in order."""
         language = detect_language(text)
-        return tuple(self.one(said, language) for said in sentences(text) if said.states)
+        return tuple(
+            self.check_one(sentence, language) for sentence in sentences(text) if sentence.states
+        )
 
-    def one(self, said: Sentence, language: str) -> Statement:
+    def check_one(self, sentence: Sentence, language: str) -> Statement:
         """`language`: of the whole answer, if known."""
-        cited = [self._passages[n] for n in said.citations if n in self._passages]
+        cited = [self._passages[n] for n in sentence.citations if n in self._passages]
         if not cited:
-            return Statement(said.text, said.citations, False, "it cites no source")
-        conflict = self._conflict(said, cited, language)
+            return Statement(sentence.text, sentence.citations, False, "it cites no source")
+        conflict = self._conflict(sentence, cited, language)
         if conflict:
-            return Statement(said.text, said.citations, False, conflict)
+            return Statement(sentence.text, sentence.citations, False, conflict)
         foreign = all(language and p.language and p.language != language for p in cited)
         if foreign:
             why = "its sources are in another language, so only numbers were compared"
-            return self._supported(Statement(said.text, said.citations, True, why))
-        reads = [Read(_text(one), one.language) for one in cited]
-        support, least = self._measure.share(said.text, reads, self._known), LEAST_BY_WORDS
-        among = {p.number: _likely(p.text, said.text) for p in cited}
-        near = self._nearness.nearest([said.text], among)
+            return self._supported(Statement(sentence.text, sentence.citations, True, why))
+        reads = [Read(_text(passage), passage.language) for passage in cited]
+        support, least = self._measure.share(sentence.text, reads, self._known_text), LEAST_BY_WORDS
+        among = {p.number: _likely(p.text, sentence.text) for p in cited}
+        near = self._nearness.nearest([sentence.text], among)
         if near is not None:
             meaning = max(near.values())
             support, least = BY_WORDS * support + (1 - BY_WORDS) * max(0.0, meaning), LEAST
-        nouns = strange_nouns(said.text, [*map(_text, cited), *_titles(cited), self._known])
+        nouns = strange_nouns(
+            sentence.text, [*map(_text, cited), *_titles(cited), self._known_text]
+        )
         if language == "de" and nouns:  # it may be said in another word: shown and marked
             why = f"its sources don't say {', '.join(nouns)}"
-            return Statement(said.text, said.citations, False, why, round(support, 3))
+            return Statement(sentence.text, sentence.citations, False, why, round(support, 3))
         if support < least:
             why = "its sources don't say so"
-            return Statement(said.text, said.citations, False, why, round(support, 3))
+            return Statement(sentence.text, sentence.citations, False, why, round(support, 3))
         why = "its sources support it"
-        return self._supported(Statement(said.text, said.citations, True, why, round(support, 3)))
+        return self._supported(
+            Statement(sentence.text, sentence.citations, True, why, round(support, 3))
+        )
 
-    def _conflict(self, said: Sentence, cited: Sequence[Passage], language: str) -> str:
+    def _conflict(self, sentence: Sentence, cited: Sequence[Passage], language: str) -> str:
         texts = [_text(passage) for passage in cited]
         among = [(text, passage.language) for text, passage in zip(texts, cited, strict=True)]
-        among.append((self._known, language))
-        strange = strange_quantities(said.text, language, among)
-        if strange and ADDS.search(said.text):
-            told = [(text, language) for text in (said.text, *self._told)]
-            strange = [quantity for quantity in strange if not is_derived(quantity, told, strange)]
+        among.append((self._known_text, language))
+        strange = strange_quantities(sentence.text, language, among)
+        if strange and ADDS.search(sentence.text):
+            stated = [(text, language) for text in (sentence.text, *self._stated)]
+            strange = [
+                quantity for quantity in strange if not is_derived(quantity, stated, strange)
+            ]
         if strange:
             named = ", ".join(dict.fromkeys(quantity.text for quantity in strange))
             return f"its sources don't have the number {named}"
-        if self._cell is not None and self._cell.differs(said.text):
+        if self._cell is not None and self._cell.differs(sentence.text):
             return f"your documents say {self._cell.text}"
-        dates = strange_dates(said.text, language, among)
+        dates = strange_dates(sentence.text, language, among)
         if dates:
             return f"its sources have another date than {', '.join(dates)}"
         names = (
             []
             if language == "de"
-            else strange_names(said.text, [*texts, *_titles(cited), self._known])
+            else strange_names(sentence.text, [*texts, *_titles(cited), self._known_text])
         )
         if names:
             return f"its sources don't name {', '.join(names)}"
@@ -155,22 +165,24 @@ class Checker:
             for t, p in zip(texts, cited, strict=True)
             if not (language and p.language and p.language != language)
         ]
-        return OPPOSITE if is_opposite(said.text, same, language or "en") else ""
+        return OPPOSITE if is_opposite(sentence.text, same, language or "en") else ""
 
     def _supported(self, statement: Statement) -> Statement:
-        self._told.append(statement.text)
+        self._stated.append(statement.text)
         return statement
 
-    def attributed(self, said: Sentence, language: str) -> Statement | None:
+    def attributed(self, sentence: Sentence, language: str) -> Statement | None:
         """The same sentence with the one passage that supports it best; None if none does."""
-        if not words(said.text):
+        if not words(sentence.text):
             return None
         shares = {
-            number: self._measure.share(said.text, [Read(passage.text, passage.language)])
+            number: self._measure.share(sentence.text, [Read(passage.text, passage.language)])
             for number, passage in self._passages.items()
         }
         best = sorted(shares, key=lambda number: (-shares[number], number))[:MOST_TRIED]
-        tried = [self.one(replace(said, citations=(number,)), language) for number in best]
+        tried = [
+            self.check_one(replace(sentence, citations=(number,)), language) for number in best
+        ]
         fitting = [
             statement
             for statement in tried
@@ -195,8 +207,8 @@ def _titles(cited: Sequence[Passage]) -> list[str]:
     ]
 
 
-def _likely(text: str, said: str) -> list[str]:
+def _likely(text: str, statement: str) -> list[str]:
     """The sentences that share the most words with the statement, in order."""
-    every, wanted = pieces(text), set(words(said))
+    every, wanted = pieces(text), set(words(statement))
     best = sorted(range(len(every)), key=lambda at: (-len(wanted & set(words(every[at]))), at))
     return [every[at] for at in sorted(best[:COMPARED])]

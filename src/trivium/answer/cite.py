@@ -32,11 +32,11 @@ class Marks:
     known: Set[int]
     unknown: list[int] = field(default_factory=list)  # each once, in order
     cited: list[int] = field(default_factory=list)
-    _held: str = ""
+    _pending: str = ""
 
     def feed(self, piece: str) -> str:
         """The part of the text so far that is certain."""
-        self._held += piece
+        self._pending += piece
         return self._take(at_end=False)
 
     def end(self) -> str:
@@ -45,30 +45,30 @@ class Marks:
 
     def _take(self, *, at_end: bool) -> str:
         out = []
-        while self._held:
-            at = next((i for i, c in enumerate(self._held) if c in _OPENING), len(self._held))
+        while self._pending:
+            at = next((i for i, c in enumerate(self._pending) if c in _OPENING), len(self._pending))
             # If a mark is dropped, the space before it would be left over: hold it until the mark
             # is known.
-            keep = at if at_end or at < len(self._held) else len(self._held.rstrip(" "))
-            if at and at == len(self._held):
-                out.append(self._held[:keep])
-                self._held = self._held[keep:]
+            keep = at if at_end or at < len(self._pending) else len(self._pending.rstrip(" "))
+            if at and at == len(self._pending):
+                out.append(self._pending[:keep])
+                self._pending = self._pending[keep:]
                 break
-            text, rest = self._held[:at], self._held[at:]
+            text, rest = self._pending[:at], self._pending[at:]
             mark = _WRITTEN.match(rest)
             if mark is None:
                 unfinished = _MIGHT_BE.fullmatch(rest) and len(rest) <= _LONGEST_MARK
                 if unfinished and not at_end:
                     blank = len(text) - len(text.rstrip(" "))
                     out.append(text[: len(text) - blank])
-                    self._held = text[len(text) - blank :] + rest
+                    self._pending = text[len(text) - blank :] + rest
                     break
                 out.append(text + rest[0])
-                self._held = rest[1:]
+                self._pending = rest[1:]
                 continue
-            shown = self._resolved(mark)
-            out.append(text + shown if shown else text.rstrip(" "))
-            self._held = rest[mark.end() :]
+            resolved = self._resolved(mark)
+            out.append(text + resolved if resolved else text.rstrip(" "))
+            self._pending = rest[mark.end() :]
         return "".join(out)
 
     def _resolved(self, mark: re.Match[str]) -> str:
@@ -96,36 +96,36 @@ class Refusal:
 
     def __init__(self, sign: str) -> None:
         self._sign = sign
-        self._held = ""  # may be the beginning of the sign
-        self._said = False  # something besides the sign
+        self._pending = ""  # may be the beginning of the sign
+        self._has_text = False  # something besides the sign
         self._after = False  # the sign has just passed: drop its colon or full stop too
         self.refused = False
 
     def feed(self, piece: str) -> str:
-        self._held += piece
-        before, sign, after = self._held.partition(self._sign)
+        self._pending += piece
+        before, sign, after = self._pending.partition(self._sign)
         if sign:
-            self.refused |= not self._said and not before.strip(_AROUND)
-            shown = self._shown("" if self.refused else before)
-            self._held, self._after = after, True
-            return shown + self.feed("")
-        if not self._said and self._sign.startswith(self._held.lstrip(_AROUND)):
+            self.refused |= not self._has_text and not before.strip(_AROUND)
+            visible = self._shown("" if self.refused else before)
+            self._pending, self._after = after, True
+            return visible + self.feed("")
+        if not self._has_text and self._sign.startswith(self._pending.lstrip(_AROUND)):
             return ""  # with the characters around it
         at = next(
-            (i for i in range(len(self._held)) if self._sign.startswith(self._held[i:])), None
+            (i for i in range(len(self._pending)) if self._sign.startswith(self._pending[i:])), None
         )
-        shown = self._held[:at]
-        self._held = "" if at is None else self._held[at:]
-        return self._shown(shown)
+        visible = self._pending[:at]
+        self._pending = "" if at is None else self._pending[at:]
+        return self._shown(visible)
 
     def end(self) -> str:
         """The rest that was held back and isn't the sign."""
-        held, self._held = self._held, ""
-        return self._shown(held)
+        rest, self._pending = self._pending, ""
+        return self._shown(rest)
 
     def _shown(self, text: str) -> str:
         if self._after:
             text = text.lstrip(_AROUND)
             self._after = not text
-        self._said |= bool(text.strip(_AROUND))
+        self._has_text |= bool(text.strip(_AROUND))
         return text

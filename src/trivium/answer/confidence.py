@@ -55,8 +55,8 @@ def is_read(evidence: Evidence) -> bool:
 
 def signs(evidence: Evidence) -> tuple[float, ...]:
     """Five; of a sentence that was read six."""
-    *others, read = astuple(evidence)
-    return (*others, *(() if read is None else (log_odds(read),)))
+    *others, chance = astuple(evidence)
+    return (*others, *(() if chance is None else (log_odds(chance),)))
 
 
 def is_sure(confidence: float, evidence: Evidence) -> bool:

@@ -36,77 +36,87 @@ OTHERWISE = 0.7  # for a verb that a sentence says in another form
 LEAST_LABELLED, LONGEST_LABELLED = 0.9, 12  # share of terms of a line with a label; its words
 
 
-def is_labelled(asked: Question, one: Candidate, evidence: Evidence) -> bool:
+def is_labelled(question: Question, candidate: Candidate, evidence: Evidence) -> bool:
     """Whether a short line begins with a label that the question names, or is an item with a figure
     for it: `Course: 1,200 metres`, `400 ml buttermilk`."""
-    label, _, value = one.text.partition(": ")
-    if not value and asked.asks is Asks.AMOUNT and one.text[-1] not in ".!":
-        label, value = one.text, one.value
+    label, _, value = candidate.text.partition(": ")
+    if not value and question.asks is Asks.AMOUNT and candidate.text[-1] not in ".!":
+        label, value = candidate.text, candidate.value
     return (
         bool(value)
         and evidence.said >= LEAST_LABELLED
-        and len(words(one.text)) <= LONGEST_LABELLED
-        and any(bag(label, one.passage.language).says(t) for t in asked.terms if not t.generic)
+        and len(words(candidate.text)) <= LONGEST_LABELLED
+        and any(
+            bag(label, candidate.passage.language).says(t) for t in question.terms if not t.generic
+        )
     )
 
 
-def says_all(asked: Question, one: Candidate) -> bool:
+def says_all(question: Question, candidate: Candidate) -> bool:
     """Whether a sentence says every term in the same word, so that likeness isn't needed."""
-    own = bag(with_antecedent(one.sentence), one.passage.language)
-    return all(own.says(term) for term in asked.terms if not term.firm)
+    own = bag(with_antecedent(candidate.sentence), candidate.passage.language)
+    return all(own.says(term) for term in question.terms if not term.firm)
 
 
-def says_more(asked: Question, text: str) -> bool:
+def says_more(question: Question, text: str) -> bool:
     """Whether a sentence has a word that the question doesn't: a heading often repeats the
     question. To a yes-or-no question, its own words are an answer."""
-    if asked.asks is Asks.YES_NO and text.endswith("."):
+    if question.asks is Asks.YES_NO and text.endswith("."):
         return True
-    return not set(words(text)) <= set(words(asked.text))
+    return not set(words(text)) <= set(words(question.text))
 
 
 def coverage_of(
-    asked: Question, one: Sentence, passage: Passage, head: str, likeness: Likeness | None
+    question: Question, sentence: Sentence, passage: Passage, head: str, likeness: Likeness | None
 ) -> Evidence:
     """What a sentence says of a question's terms: itself, or by its headings, its paragraph and in
     part the rest of its passage. `head`: how its document begins."""
     language = passage.language
-    speaker = passage.speaker(one.text)
-    said = one.paragraph if "\n" in one.paragraph else with_antecedent(one)  # of a signature
-    author = speaker.author if speaker and is_first_person(one.text) else ""
+    speaker = passage.speaker(sentence.text)
+    statement = (
+        sentence.paragraph if "\n" in sentence.paragraph else with_antecedent(sentence)
+    )  # of a signature
+    author = speaker.author if speaker and is_first_person(sentence.text) else ""
     we = _signature(passage) if author else ""
     others = [each.author for each in passage.speakers if author not in ("", each.author)]
     another = set(words(" ".join(others)))  # "I" is none of these
-    own = bag(f"{speaker.author} {speaker.time}: {said} {we}" if speaker else said, language)
-    near = bag(one.paragraph, language)
+    own = bag(
+        f"{speaker.author} {speaker.time}: {statement} {we}" if speaker else statement, language
+    )
+    near = bag(sentence.paragraph, language)
     place = passage.citation
     folder = PurePosixPath(place.uri).parent.name  # choir/rehearsals.md is about a choir
     above = bag(
-        "\n".join((place.title, name_of_file(place.uri), folder, *place.headings, one.heading)),
+        "\n".join(
+            (place.title, name_of_file(place.uri), folder, *place.headings, sentence.heading)
+        ),
         language,
     )
     rest = bag(passage.text, language)
-    begins = " ".join(one.text.split()[:FIRST])
-    dated = bool(times(one.text, language))
-    refers = has_pronoun(begins) or one.record
+    begins = " ".join(sentence.text.split()[:FIRST])
+    dated = bool(times(sentence.text, language))
+    refers = has_pronoun(begins) or sentence.record
     label = bag(head, language)
     around = _Around(above, near, rest, label, refers, _is_short(passage), dated)
-    labelled = is_label(one.text, asked.asks) or (asked.spans and bool(until(one.text, language)))
+    labelled = is_label(sentence.text, question.asks) or (
+        question.spans and bool(until(sentence.text, language))
+    )
     covered = itself = gap = whole = 0.0
     focus = 1.0
-    anchored = any(own.says(term) for term in asked.terms if not term.generic)
-    is_contact = any(contact(term.word, one.text) for term in asked.terms)
-    for term in asked.terms:
-        if term.word in another and not bag(one.text, language).says(term):
+    anchored = any(own.says(term) for term in question.terms if not term.generic)
+    is_contact = any(contact(term.word, sentence.text) for term in question.terms)
+    for term in question.terms:
+        if term.word in another and not bag(sentence.text, language).says(term):
             return Evidence(0.0, 0.0, 1.0, 0.0)
-        weight = term.weight * (VAGUE if term is asked.category else 1)
+        weight = term.weight * (VAGUE if term is question.category else 1)
         whole += weight
-        costs = (term.word in COSTS and is_priced(one.text, language)) or contact(
-            term.word, one.text
+        costs = (term.word in COSTS and is_priced(sentence.text, language)) or contact(
+            term.word, sentence.text
         )
         if (
             costs
-            or (term.word in BILLS and TOTAL.match(one.text))
-            or term.word == HOW.get(asked.measured)  # its kind is looked at below
+            or (term.word in BILLS and TOTAL.match(sentence.text))
+            or term.word == HOW.get(question.measured)  # its kind is looked at below
             or term.generic
             or own.says(term)
             or (labelled and (above.says(term) or label.says(term)))
@@ -117,16 +127,18 @@ def coverage_of(
         like = 0.0
         if likeness is not None and not term.firm:
             like = likeness.between(term.word, own.words)
-        if term is asked.focus and likeness is not None:
+        if term is question.focus and likeness is not None:
             # A heading says of what, not who does it or which; and so do other lines of a record.
-            placed = (not asked.category and above.says(term)) or (one.record and near.says(term))
-            focus = max(like, AROUND if placed and term.word != asked.done else 0.0)
-            if like < LEAST_FOCUS and _is_told_otherwise(asked, own, label, language):
+            placed = (not question.category and above.says(term)) or (
+                sentence.record and near.says(term)
+            )
+            focus = max(like, AROUND if placed and term.word != question.done else 0.0)
+            if like < LEAST_FOCUS and _is_told_otherwise(question, own, label, language):
                 covered += OTHERWISE * weight
                 itself += OTHERWISE * weight
                 focus = 1.0
                 continue
-        share = around.share(term) if term.word != asked.done else 0.0
+        share = around.share(term) if term.word != question.done else 0.0
         if term.firm and not share:
             return Evidence(0.0, 0.0, 1.0, 0.0)
         if is_contact and not share and like < LEAST_FOCUS:  # somebody else's number
@@ -162,10 +174,10 @@ class _Around:
         return BESIDE if self.passage.says(term) and not term.figure else 0.0
 
 
-def _is_told_otherwise(asked: Question, own: Bag, head: Bag, language: str) -> bool:
+def _is_told_otherwise(question: Question, own: Bag, head: Bag, language: str) -> bool:
     """Whether a sentence says everything but the verb, in a language whose words the model can't
     compare and whose stemmer doesn't know strong verbs: `hielt` and `gehalten`."""
-    others = [term for term in asked.terms if term is not asked.focus and not term.generic]
+    others = [term for term in question.terms if term is not question.focus and not term.generic]
     free = any(not term.firm for term in others)
     says_them = all(own.says(term) or (term.firm and head.says(term)) for term in others)
     return language not in ("", "en") and free and len(others) > 1 and says_them

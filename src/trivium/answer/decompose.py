@@ -106,7 +106,7 @@ def decompose(question: str) -> Plan | None:
 def _of_two(match: re.Match[str], join: Join, part: str) -> Plan:
     """The same question about two things, which `part` calls {one}."""
     both = (match["a"].strip(" ?,."), match["b"].strip(" ?,."))
-    return Plan(tuple(part.format(one=one, **match.groupdict()) for one in both), join, both)
+    return Plan(tuple(part.format(one=thing, **match.groupdict()) for thing in both), join, both)
 
 
 def _changed(match: re.Match[str]) -> Plan:
@@ -118,13 +118,13 @@ def _over(match: re.Match[str]) -> Plan:
     both = (match["a"] or match["c"], match["b"] or match["d"])
     when = match["when"] or match["then"] or ""
     join = Join.SHARE if match["a"] else Join.RATIO
-    return Plan(tuple(f"What was {one}{when}?" for one in both), join, both)
+    return Plan(tuple(f"What was {thing}{when}?" for thing in both), join, both)
 
 
 def _either(match: re.Match[str]) -> Plan:
     join = Join.LESS if LESS.search(match["does"]) else Join.MORE
     both = _of_two(match, join, "{one}").labels
-    return Plan(tuple(_about(match["does"], one) for one in both), join, both)
+    return Plan(tuple(_about(match["does"], thing) for thing in both), join, both)
 
 
 def _than(match: re.Match[str]) -> Plan | None:
@@ -149,21 +149,21 @@ def _standing(parts: Sequence[str]) -> tuple[str, ...]:
     return (first, *(stand_alone(other, [Turn(first, "")]) for other in others))
 
 
-def _about(does: str, one: str) -> str:
+def _about(does: str, thing: str) -> str:
     """`weighs more` and `a pike`: how heavy is a pike?"""
     plain = re.sub(r"\b(?:more|less|fewer|the)\b\s*", "", does).strip()
     adjective = next((ADJECTIVES[w] for w in does.lower().split() if w in ADJECTIVES), None)
     if adjective:
-        return f"How {adjective} is {one}?"
+        return f"How {adjective} is {thing}?"
     verb = re.match(r"(weighs?|costs?|makes?|holds?|carries)\b", plain, re.I)
     if verb:
-        return f"How much does {one} {verb[1].removesuffix('s')}?"
+        return f"How much does {thing} {verb[1].removesuffix('s')}?"
     has = re.match(
         r"(?:has|have|had)\s+(?:an? |the )?(?:higher|lower|larger|better)?\s*(.+)", plain, re.I
     )
     if has:
-        return f"How many {has[1]} does {one} have?"
-    return f"{plain.capitalize()} of {one}?"
+        return f"How many {has[1]} does {thing} have?"
+    return f"{plain.capitalize()} of {thing}?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,14 @@ class Measure:
 
 def measure(value: str) -> Measure | None:
     """The first figure of a value, and what follows it: `1,140 €`, `18 lb.`"""
-    quantity = next((one for one in quantities(value) if one.readings and not one.worded), None)
+    quantity = next(
+        (
+            candidate
+            for candidate in quantities(value)
+            if candidate.readings and not candidate.worded
+        ),
+        None,
+    )
     if quantity is None:
         return None
     number, start = quantity.value / quantity.scale, quantity.start
@@ -194,7 +201,7 @@ def measure(value: str) -> Measure | None:
 
 def joined(plan: Plan, values: Sequence[str]) -> str:
     """What the answers to the parts mean together; empty if their figures can't be combined."""
-    measures = [one for value in values if (one := measure(value)) is not None]
+    measures = [measured for value in values if (measured := measure(value)) is not None]
     if len(values) != 2 or len(measures) != 2:
         return ""
     a, b = measures
@@ -216,8 +223,8 @@ def joined(plan: Plan, values: Sequence[str]) -> str:
             grown = f"{_figure(b)} / {_figure(a)} - 1"
             return _ended(f"That is {100 * (b.number / whole - 1):,.1f} % = {grown}")
         ratio = a.number / whole
-        shown = f"{ratio:,.2f}" if plan.join is Join.RATIO else f"{100 * ratio:,.1f} %"
-        return _ended(f"That is {shown} = {_figure(a)} / {_figure(b)}")
+        figure = f"{ratio:,.2f}" if plan.join is Join.RATIO else f"{100 * ratio:,.1f} %"
+        return _ended(f"That is {figure} = {_figure(a)} / {_figure(b)}")
     if plan.join is Join.SUM:
         return _ended(f"Together {Measure(a.number + b.number, a.unit)}")
     return ""

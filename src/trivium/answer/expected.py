@@ -29,135 +29,144 @@ _EVENTS = (Asks.WHEN, Asks.WHERE, Asks.WHO)
 _FACTS = (*_EVENTS, Asks.WHY, Asks.AMOUNT, Asks.NAME)
 
 
-def answers(asked: Question, one: Candidate) -> tuple[float, str]:
+def answers(question: Question, candidate: Candidate) -> tuple[float, str]:
     """How well a sentence contains what was asked for, 0 to 1, and the figure or date that does."""
-    text, language = one.text, one.passage.language
-    match asked.asks:
+    text, language = candidate.text, candidate.passage.language
+    match question.asks:
         case Asks.AMOUNT:
-            return _amount(asked, one)
+            return _amount(question, candidate)
         case Asks.WHEN:
-            said = _when(asked, text, language)
-            return (1.0, said) if said else (0.0, "")
+            moment = _when(question, text, language)
+            return (1.0, moment) if moment else (0.0, "")
         case Asks.WHERE:
             places = grammar.PLACE.findall(text)
-            known = set(words(asked.text))
-            return (1.0, "") if any(fold(place) not in known for place in places) else (0.5, "")
+            question_words = set(words(question.text))
+            return (
+                (1.0, "")
+                if any(fold(place) not in question_words for place in places)
+                else (0.5, "")
+            )
         case Asks.WHY:
             return (1.0, "") if gives_reason(text, language) else (0.7, "")
         case Asks.WHO:
-            return _names_someone(asked, one), ""
+            return _names_someone(question, candidate), ""
         case Asks.OTHER:
-            wanted = [contact(term.word, text) for term in asked.terms]
-            numbered = any(term.generic and term.word in NUMBERS for term in asked.terms)
+            wanted = [contact(term.word, text) for term in question.terms]
+            numbered = any(term.generic and term.word in NUMBERS for term in question.terms)
             lacks = "" in wanted or (numbered and not figures(text, language))
             return (0.0, "") if lacks else (1.0, next(filter(None, wanted), ""))
         case Asks.LIST:
-            several = grammar.SEVERAL.search(text) or one.sentence.after or figures(text, language)
+            several = (
+                grammar.SEVERAL.search(text) or candidate.sentence.after or figures(text, language)
+            )
             return (1.0 if several else 0.7), ""
         case Asks.NAME:
-            return (1.0 if _new_names(asked, text, language) else 0.0), ""
+            return (1.0 if _new_names(question, text, language) else 0.0), ""
     return 1.0, ""
 
 
-def _when(asked: Question, text: str, language: str) -> str:
+def _when(question: Question, text: str, language: str) -> str:
     """The days and times of a text that the question doesn't have."""
-    if asked.spans:
+    if question.spans:
         return until(text, language)
-    told = (*times(text, language), *recurring(text), *grammar.CLOCK.findall(text))
-    dates = [said for said in told if said not in asked.text]
-    ordinal = grammar.ORDINAL.search(text) if "day" in asked.text.lower() else None
+    moments = (*times(text, language), *recurring(text), *grammar.CLOCK.findall(text))
+    dates = [moment for moment in moments if moment not in question.text]
+    ordinal = grammar.ORDINAL.search(text) if "day" in question.text.lower() else None
     if ordinal and not dates:
         dates.append(ordinal[0])
     return " ".join(dates)
 
 
-def has_none(asked: Question, text: str) -> bool:
+def has_none(question: Question, text: str) -> bool:
     """Whether a text says that there is none of what was asked about, or that nobody knows: "no
     rehearsal on Monday" doesn't say when there is one."""
-    if asked.asks in _FACTS and grammar.UNKNOWN.search(text):
+    if question.asks in _FACTS and grammar.UNKNOWN.search(text):
         return True
-    if asked.asks not in _EVENTS or grammar.DENIED.search(asked.text):
+    if question.asks not in _EVENTS or grammar.DENIED.search(question.text):
         return False
-    denied = [bag(word, asked.language) for word in grammar.DENIED.findall(text)]
-    return any(word.says(term) for word in denied for term in asked.terms)
+    denied = [bag(word, question.language) for word in grammar.DENIED.findall(text)]
+    return any(word.says(term) for word in denied for term in question.terms)
 
 
-def _new_names(asked: Question, text: str, language: str, *, placed: bool = True) -> list[str]:
+def _new_names(question: Question, text: str, language: str, *, placed: bool = True) -> list[str]:
     """Names of a text that the question doesn't have."""
-    known = set(words(asked.text))
-    return [n for n in names(text, language, placed=placed) if not set(words(n)) <= known]
+    question_words = set(words(question.text))
+    return [n for n in names(text, language, placed=placed) if not set(words(n)) <= question_words]
 
 
-def _names_someone(asked: Question, one: Candidate) -> float:
+def _names_someone(question: Question, candidate: Candidate) -> float:
     """Whether a sentence says who: by name, by role ("The captain"), or as its speaker. What the
     question names itself, such as its poison, is nobody new."""
-    text, language = one.text, one.passage.language
-    speaker = one.passage.speaker(text)
+    text, language = candidate.text, candidate.passage.language
+    speaker = candidate.passage.speaker(text)
     if speaker is not None and is_first_person(text):
-        known_already = set(words(speaker.author)) <= set(words(asked.text))
-        return 0.0 if known_already and not _new_names(asked, text, language) else 1.0
-    if _is_about_another(asked, text, language):
+        known_already = set(words(speaker.author)) <= set(words(question.text))
+        return 0.0 if known_already and not _new_names(question, text, language) else 1.0
+    if _is_about_another(question, text, language):
         return 0.0
-    if _new_names(asked, text, language, placed=False):
+    if _new_names(question, text, language, placed=False):
         return 1.0
     if begins_with_pronoun(text):
-        named = _new_names(asked, one.sentence.before, language, placed=False)
+        named = _new_names(question, candidate.sentence.before, language, placed=False)
         return 0.9 if named else 0.0
     role = agent(text) or subject(text)
-    known = bag(asked.text, asked.language)
+    in_question = bag(question.text, question.language)
     is_new = bool(role) and not any(
-        known.says(Term(word, 1.0)) or word in function_words(language) for word in words(role)
+        in_question.says(Term(word, 1.0)) or word in function_words(language)
+        for word in words(role)
     )
     return 0.9 if is_new else 0.0
 
 
-def _is_about_another(asked: Question, text: str, language: str) -> bool:
+def _is_about_another(question: Question, text: str, language: str) -> bool:
     """Whether a sentence uses the verb of a who-question as a noun ("the poison takes six hours"),
     or says it of somebody else: "poisoned the ferryman" isn't who poisoned the inspector."""
-    found = grammar.WHO_DID.match(asked.text.strip())
-    if found is None:
+    match = grammar.WHO_DID.match(question.text.strip())
+    if match is None:
         return False
-    said, empty = words(text), function_words(language)
-    (verb,) = stem([fold(found["verb"])], language or "en")
-    places = [at for at, one in enumerate(stem(said, language or "en")) if one == verb]
-    if places and all(at and said[at - 1] in DETERMINERS for at in places):
+    text_words, empty = words(text), function_words(language)
+    (verb,) = stem([fold(match["verb"])], language or "en")
+    places = [
+        at for at, stemmed in enumerate(stem(text_words, language or "en")) if stemmed == verb
+    ]
+    if places and all(at and text_words[at - 1] in DETERMINERS for at in places):
         return True
-    if not found["what"] or bag(text, language).says(Term(fold(found["what"]), 1.0)):
+    if not match["what"] or bag(text, language).says(Term(fold(match["what"]), 1.0)):
         return False
     return any(
-        said[at + 1] in DETERMINERS and said[at + 2] not in empty
+        text_words[at + 1] in DETERMINERS and text_words[at + 2] not in empty
         for at in places
-        if at + 2 < len(said)
+        if at + 2 < len(text_words)
     )
 
 
-def _amount(asked: Question, one: Candidate) -> tuple[float, str]:
+def _amount(question: Question, candidate: Candidate) -> tuple[float, str]:
     """A year or another date is no amount, nor is by how much something changed, unless that was
     asked; and what is counted has no unit."""
-    text, language = one.text, one.passage.language
-    if asked.spans:
+    text, language = candidate.text, candidate.passage.language
+    if question.spans:
         end = until(text, language)
         return (1.0, end) if end or _measures_time(text, language) else (0.0, "")
-    known = {term.word for term in asked.terms if term.figure}
-    near = _counted(text, asked.counted, language) if asked.counted else ""
-    if near and near not in known:
+    asked_figures = {term.word for term in question.terms if term.figure}
+    near = _counted(text, question.counted, language) if question.counted else ""
+    if near and near not in asked_figures:
         return 1.0, near
     changed = CHANGED.search(text)
-    if changed and not CHANGED.search(asked.text):
+    if changed and not CHANGED.search(question.text):
         text = text[: changed.start()]
-    if asked.counted and bag(text, language).says(Term(asked.counted[0], 1.0)):
+    if question.counted and bag(text, language).says(Term(question.counted[0], 1.0)):
         return 0.0, ""  # it speaks of them and doesn't count them
-    dates = {figure for said in times(text, language) for figure in figures(said, language)}
+    dates = {figure for moment in times(text, language) for figure in figures(moment, language)}
     plain = _CODE.sub(" ", text)
-    found = [figure for figure in figures(plain, language) if figure not in known | dates]
-    if not found or not _measures_as_asked(asked, text, language):
+    amounts = [figure for figure in figures(plain, language) if figure not in asked_figures | dates]
+    if not amounts or not _measures_as_asked(question, text, language):
         return 0.0, ""
-    if asked.focus and not asked.counted and _is_multiple(text, asked.focus, language):
+    if question.focus and not question.counted and _is_multiple(text, question.focus, language):
         return 0.0, ""
-    costs = [term for term in asked.terms if term.word in COSTS and not term.generic]
+    costs = [term for term in question.terms if term.word in COSTS and not term.generic]
     if costs and not is_priced(plain, language) and not bag(text, language).says(costs[0]):
         return 0.0, ""
-    return (0.85 if asked.counted else 1.0), found[0]
+    return (0.85 if question.counted else 1.0), amounts[0]
 
 
 def _is_multiple(text: str, term: Term, language: str) -> bool:
@@ -182,41 +191,53 @@ def is_priced(text: str, language: str) -> bool:
 
 
 def _measures_time(text: str, language: str) -> bool:
-    kinds = {one.unit.dimension for one in quantities(text, language) if one.unit is not None}
+    kinds = {
+        quantity.unit.dimension
+        for quantity in quantities(text, language)
+        if quantity.unit is not None
+    }
     return bool(kinds & {"time", "months"})
 
 
-def _measures_as_asked(asked: Question, text: str, language: str) -> bool:
+def _measures_as_asked(question: Question, text: str, language: str) -> bool:
     """Whether a text has what "how old" or "how heavy" asks for: years, or a weight."""
-    wanted = DIMENSIONS.get(asked.measured)
-    if wanted is None or any(_own(asked, text, language)):
+    wanted = DIMENSIONS.get(question.measured)
+    if wanted is None or any(_own(question, text, language)):
         return True
     if wanted == "money":
         return is_priced(text, language)
-    kinds = {one.unit.dimension for one in quantities(text, language) if one.unit is not None}
+    kinds = {
+        quantity.unit.dimension
+        for quantity in quantities(text, language)
+        if quantity.unit is not None
+    }
     return not kinds.isdisjoint(wanted.split())
 
 
-def _own(asked: Question, text: str, language: str) -> list[Term]:
+def _own(question: Question, text: str, language: str) -> list[Term]:
     """Terms that name the measure itself: "weight" for "how heavy"."""
-    said = bag(text, language)
+    in_text = bag(text, language)
     return [
-        term for term in asked.terms if term.word == HOW.get(asked.measured) and said.says(term)
+        term
+        for term in question.terms
+        if term.word == HOW.get(question.measured) and in_text.says(term)
     ]
 
 
 def _counted(text: str, counted: Sequence[str], language: str) -> str:
     """The figure shortly before what is counted, or right after it."""
-    said = words(text)
+    text_words = words(text)
     for run in (tuple(counted), tuple(counted[:1])):
-        for at in range(len(said) - len(run) + 1):
-            if all(_same_noun(a, b) for a, b in zip(said[at:], run, strict=False)):
-                near = figures(" ".join(said[max(0, at - 3) : at]), language)
-                behind = figures(" ".join(said[at + len(run) : at + len(run) + 1]), language)
+        for at in range(len(text_words) - len(run) + 1):
+            if all(_same_noun(a, b) for a, b in zip(text_words[at:], run, strict=False)):
+                near = figures(" ".join(text_words[max(0, at - 3) : at]), language)
+                behind = figures(" ".join(text_words[at + len(run) : at + len(run) + 1]), language)
                 if near or behind:
                     return near[-1] if near else behind[0]
-    unit = next((one.unit for one in quantities(f"2 {counted[0]}", language)), None)
-    like = [one.figure for one in quantities(text, language) if unit and one.unit == unit]
+    unit = next((quantity.unit for quantity in quantities(f"2 {counted[0]}", language)), None)
+    like = [
+        quantity.figure for quantity in quantities(text, language) if unit and quantity.unit == unit
+    ]
     if like:  # how many kilograms: 23 kg
         return like[0]
     head, _, tail = text.rpartition(":")  # "Eggs this week: seven."
@@ -224,5 +245,5 @@ def _counted(text: str, counted: Sequence[str], language: str) -> str:
     return alone[0] if alone and bag(head, language).says(Term(counted[0], 1.0)) else ""
 
 
-def _same_noun(one: str, other: str) -> bool:
-    return one.rstrip("s") == other.rstrip("s")
+def _same_noun(word: str, other: str) -> bool:
+    return word.rstrip("s") == other.rstrip("s")

@@ -64,10 +64,10 @@ _VERDICT = re.compile(rf"({'|'.join(sorted(VERDICTS))}): ")
 class Extractor:
     """Picks answers for one caller."""
 
-    def __init__(self, embedder: Embedder, measure: Words, kept: WordVectors) -> None:
+    def __init__(self, embedder: Embedder, measure: Words, word_vectors: WordVectors) -> None:
         self._embedder = embedder
         self._measure = measure
-        self._kept = kept
+        self._word_vectors = word_vectors
 
     def pick(
         self, question: str, passages: Sequence[Passage], before: Before = NOTHING_SAID
@@ -75,25 +75,25 @@ class Extractor:
         """Nothing if no passage has an answer. `before`: earlier answers; none of their sentences
         is repeated."""
         language = detect_language(question) or (passages[0].language if passages else "")
-        asked = read_question(question, language, self._measure.rarities)
-        if not asked.terms:
+        parsed = read_question(question, language, self._measure.rarities)
+        if not parsed.terms:
             return []
-        likeness = Likeness(self._embedder, self._kept)
+        likeness = Likeness(self._embedder, self._word_vectors)
         found_tables = _whole([(p, table) for p in passages for table in tables(p)])
-        found_tables = _joined(found_tables) if asked.sums else found_tables
-        reads = [Read(table, asked, passage, likeness) for passage, table in found_tables]
-        likeness.learn(self._vocabulary(asked, passages, reads))
-        found = _from_tables(asked, reads)
-        found = [one for one in found if not before.says(one.text)]
-        best = self._sentences(asked, passages, likeness, before)
-        lists = _from_lists(asked, passages, likeness) if _may_list(asked) else None
-        chosen = _chosen(asked, found, best, lists)
-        if chosen and not any(one.differs for one in chosen):
+        found_tables = _joined(found_tables) if parsed.sums else found_tables
+        reads = [Read(table, parsed, passage, likeness) for passage, table in found_tables]
+        likeness.learn(self._vocabulary(parsed, passages, reads))
+        table_answers = _from_tables(parsed, reads)
+        table_answers = [answer for answer in table_answers if not before.says(answer.text)]
+        best = self._sentences(parsed, passages, likeness, before)
+        lists = _from_lists(parsed, passages, likeness) if _may_list(parsed) else None
+        chosen = _chosen(parsed, table_answers, best, lists)
+        if chosen and not any(picked.differs for picked in chosen):
             alike = Nearness(self._embedder).alike
-            chosen = other_side(asked, chosen, best, found, passages, alike) or chosen
-        told = [(one, _not_again(asked, one, before)) for one in chosen]
-        whole = [new for old, new in told if new is old]
-        return whole or [new for _, new in told if new is not None]
+            chosen = other_side(parsed, chosen, best, table_answers, passages, alike) or chosen
+        shortened = [(picked, _not_again(parsed, picked, before)) for picked in chosen]
+        whole = [new for old, new in shortened if new is old]
+        return whole or [new for _, new in shortened if new is not None]
 
     def pick_of_weak(
         self, question: str, passages: Sequence[Passage], before: Before
@@ -102,53 +102,53 @@ class Extractor:
         two words in common with "Smoking is not permitted". It says most of the question, and is
         surer than others; no table and no list counts."""
         language = detect_language(question) or (passages[0].language if passages else "")
-        asked = read_question(question, language, self._measure.rarities)
-        if not asked.terms:
+        parsed = read_question(question, language, self._measure.rarities)
+        if not parsed.terms:
             return []
-        likeness = Likeness(self._embedder, self._kept)
-        likeness.learn(self._vocabulary(asked, passages, []))
+        likeness = Likeness(self._embedder, self._word_vectors)
+        likeness.learn(self._vocabulary(parsed, passages, []))
         best = [
-            one
-            for one in self._sentences(asked, passages, likeness, before)
-            if one.said >= LEAST_SAID and one.score >= SURE_DESPITE
+            candidate
+            for candidate in self._sentences(parsed, passages, likeness, before)
+            if candidate.said >= LEAST_SAID and candidate.score >= SURE_DESPITE
         ]
-        return _quoted(asked, best[:1]) if best else []
+        return _quoted(parsed, best[:1]) if best else []
 
     def keywords(self, question: str) -> str:
         """What a question is about, as words to search for: `longsword weight` finds the table that
         "How much does a longsword weigh?" misses."""
-        asked = read_question(question, detect_language(question), self._measure.rarities)
-        return " ".join(term.word for term in asked.terms)
+        parsed = read_question(question, detect_language(question), self._measure.rarities)
+        return " ".join(term.word for term in parsed.terms)
 
     def _vocabulary(
-        self, asked: Question, passages: Sequence[Passage], reads: Sequence[Read]
+        self, question: Question, passages: Sequence[Passage], reads: Sequence[Read]
     ) -> list[str]:
-        soft = [term.word for term in asked.terms if not term.firm]
+        soft = [term.word for term in question.terms if not term.firm]
         if not soft:
             return []
-        found = list(soft)
-        for read in reads:
-            found += words(" ".join((*read.table.names, read.table.caption)))
+        vocabulary = list(soft)
+        for reading in reads:
+            vocabulary += words(" ".join((*reading.table.names, reading.table.caption)))
         for passage in passages:
-            found += words(" ".join((passage.citation.title, *passage.citation.headings)))
-        return found
+            vocabulary += words(" ".join((passage.citation.title, *passage.citation.headings)))
+        return vocabulary
 
     def _sentences(
-        self, asked: Question, passages: Sequence[Passage], likeness: Likeness, before: Before
+        self, question: Question, passages: Sequence[Passage], likeness: Likeness, before: Before
     ) -> list[Candidate]:
         """The sentences that answer, the likeliest first."""
         sure_ones: list[tuple[float, Candidate]] = []
-        for one, evidence in self.evidence(asked, passages, likeness):
-            share = one.kind * (AGAIN if before.says(one.text) else 1)
+        for candidate, evidence in self.evidence(question, passages, likeness):
+            share = candidate.kind * (AGAIN if before.says(candidate.text) else 1)
             sure = confidence(evidence) * share
             # A list of something says of what: otherwise it is another list.
-            named = asked.asks is not Asks.LIST or evidence.focus >= LEAST_FOCUS
+            named = question.asks is not Asks.LIST or evidence.focus >= LEAST_FOCUS
             if is_sure(sure, evidence) and named:
-                sure_ones.append((likelihood(evidence) * share, replace(one, score=sure)))
-        return [one for _, one in sorted(sure_ones, key=lambda pair: -pair[0])]
+                sure_ones.append((likelihood(evidence) * share, replace(candidate, score=sure)))
+        return [candidate for _, candidate in sorted(sure_ones, key=lambda pair: -pair[0])]
 
     def evidence(
-        self, asked: Question, passages: Sequence[Passage], likeness: Likeness
+        self, question: Question, passages: Sequence[Passage], likeness: Likeness
     ) -> list[tuple[Candidate, Evidence]]:
         """The sentences that may answer, and what speaks for each."""
         first: dict[str, Candidate] = {}
@@ -160,93 +160,96 @@ class Extractor:
                     or each.text.endswith(("?", ":"))  # it asks, or leads to what follows
                     or (is_asked(each.text) and passage.speaker(each.text) is not None)
                     or (each.text.startswith("[") and each.text.endswith("]"))  # a picture
-                    or not says_more(asked, each.text)
+                    or not says_more(question, each.text)
                 ):
                     continue
                 head = heads.get(passage.citation.document, "")
-                said = coverage_of(asked, each, passage, head, None).said
-                score = WORDS * said + RANK / passage.number
-                first[each.text] = Candidate(each, passage, said, score)
-        best = sorted(first.values(), key=lambda one: -one.score)[:MOST_COMPARED]
-        empty = function_words(asked.language)
-        unsure = [one for one in best[:MOST_LIKE] if not says_all(asked, one)]
-        likeness.learn(w for one in unsure for w in words(one.text) if w not in empty)
+                coverage = coverage_of(question, each, passage, head, None).said
+                score = WORDS * coverage + RANK / passage.number
+                first[each.text] = Candidate(each, passage, coverage, score)
+        best = sorted(first.values(), key=lambda candidate: -candidate.score)[:MOST_COMPARED]
+        empty = function_words(question.language)
+        unsure = [candidate for candidate in best[:MOST_LIKE] if not says_all(question, candidate)]
+        likeness.learn(w for candidate in unsure for w in words(candidate.text) if w not in empty)
         # Only possible answers are compared by meaning, which takes most of the time.
         able: list[tuple[Candidate, Evidence]] = []
         others: list[tuple[Candidate, Evidence]] = []  # that the reader must be sure of
-        reads = isinstance(self._embedder, ReadingEmbedder) and asked.language == LANGUAGE
-        for one in best:
-            head = heads.get(one.passage.citation.document, "")
-            evidence = coverage_of(asked, one.sentence, one.passage, head, likeness)
-            may = evidence.said >= LEAST_TO_READ and not has_none(asked, one.text)
-            kind, value = answers(asked, one) if may else (0.0, "")
+        reads = isinstance(self._embedder, ReadingEmbedder) and question.language == LANGUAGE
+        for candidate in best:
+            head = heads.get(candidate.passage.citation.document, "")
+            evidence = coverage_of(question, candidate.sentence, candidate.passage, head, likeness)
+            may = evidence.said >= LEAST_TO_READ and not has_none(question, candidate.text)
+            kind, value = answers(question, candidate) if may else (0.0, "")
             if kind:
-                told = replace(one, said=evidence.said, kind=kind, value=value)
+                rated = replace(candidate, said=evidence.said, kind=kind, value=value)
                 some = able if evidence.said >= LEAST_SAID else others
-                some.append((told, replace(evidence, near=evidence.said)))
-        able = self._compared(asked, able)
+                some.append((rated, replace(evidence, near=evidence.said)))
+        able = self._compared(question, able)
         if not reads:
             return able
-        able = self._read(asked, able)
+        able = self._read(question, able)
         if any(is_sure(confidence(evidence), evidence) for _, evidence in able):
             return able
-        others = self._read(asked, self._compared(asked, others))
+        others = self._read(question, self._compared(question, others))
         return able + [pair for pair in others if is_read(pair[1])]
 
     def _compared(
-        self, asked: Question, some: list[tuple[Candidate, Evidence]]
+        self, question: Question, some: list[tuple[Candidate, Evidence]]
     ) -> list[tuple[Candidate, Evidence]]:
         """With their nearness in meaning, if the model tells it."""
-        texts = {at: [in_place(one)] for at, (one, _) in enumerate(some)}
-        meaning = Nearness(self._embedder).nearest([asked.text], texts) if some else None
+        texts = {at: [in_place(candidate)] for at, (candidate, _) in enumerate(some)}
+        meaning = Nearness(self._embedder).nearest([question.text], texts) if some else None
         if meaning is None:
             return some
         return [
-            (one, replace(evidence, near=max(0.0, meaning[asked.text, at])))
-            for at, (one, evidence) in enumerate(some)
+            (candidate, replace(evidence, near=max(0.0, meaning[question.text, at])))
+            for at, (candidate, evidence) in enumerate(some)
         ]
 
     def _read(
-        self, asked: Question, able: Sequence[tuple[Candidate, Evidence]]
+        self, question: Question, able: Sequence[tuple[Candidate, Evidence]]
     ) -> list[tuple[Candidate, Evidence]]:
         """The likeliest ones, read; all of them, if they can't be. The reader knows sentences: a
         line with a label is taken as it is."""
-        labelled = [pair for pair in able if is_labelled(asked, *pair)]
+        labelled = [pair for pair in able if is_labelled(question, *pair)]
         prose = [pair for pair in able if pair not in labelled]
         likely = sorted(prose, key=lambda pair: -pair[0].kind * confidence(pair[1]))[:MOST_READ]
-        texts = [InText(spoken(one), one.passage.text, above_it(one)) for one, _ in likely]
-        read = chances(self._embedder, asked.text, texts)
-        if read is None:
+        texts = [
+            InText(spoken(candidate), candidate.passage.text, above_it(candidate))
+            for candidate, _ in likely
+        ]
+        answer_chances = chances(self._embedder, question.text, texts)
+        if answer_chances is None:
             return list(able)
         return labelled + [
-            (one, replace(evidence, read=chance))
-            for (one, evidence), chance in zip(likely, read, strict=True)
+            (candidate, replace(evidence, read=chance))
+            for (candidate, evidence), chance in zip(likely, answer_chances, strict=True)
         ]
 
 
-def _whole(found: Sequence[tuple[Passage, Table]]) -> list[tuple[Passage, Table]]:
+def _whole(found_tables: Sequence[tuple[Passage, Table]]) -> list[tuple[Passage, Table]]:
     """Tables that continue from another passage, with the units from above their beginning."""
-    begun = {(p.citation.document, t.names): t.units for p, t in found if any(t.units)}
+    begun = {(p.citation.document, t.names): t.units for p, t in found_tables if any(t.units)}
     return [
         (p, replace(t, units=begun.get((p.citation.document, t.names), ()))) if p.header else (p, t)
-        for p, t in found
+        for p, t in found_tables
     ]
 
 
-def _joined(found: Sequence[tuple[Passage, Table]]) -> list[tuple[Passage, Table]]:
+def _joined(found_tables: Sequence[tuple[Passage, Table]]) -> list[tuple[Passage, Table]]:
     """The parts of one table in several passages, as one, with every row once."""
     parts: dict[tuple[int, tuple[str, ...]], list[tuple[Passage, Table]]] = {}
-    for passage, table in found:
+    for passage, table in found_tables:
         parts.setdefault((passage.citation.document, table.names), []).append((passage, table))
     joined = []
     for some in parts.values():
-        some.sort(key=lambda one: one[0].citation.index)
+        some.sort(key=lambda pair: pair[0].citation.index)
         rows = [row for _, table in some for row in table.rows]
         joined.append((some[0][0], replace(some[0][1], rows=tuple(rows))))
     return joined
 
 
-def _not_again(asked: Question, picked: Picked, before: Before) -> Picked | None:
+def _not_again(question: Question, picked: Picked, before: Before) -> Picked | None:
     """Don't repeat what was said before: of such a sentence, only the part that answers. For a
     yes-or-no question, `Yes` alone will do."""
     verdict, body = _VERDICT.match(picked.text), picked.text
@@ -256,44 +259,48 @@ def _not_again(asked: Question, picked: Picked, before: Before) -> Picked | None
         return picked
     parts = [part.strip(" ,;:.") for part in grammar.CLAUSE.split(body)]
     bags = [bag(part, "") for part in parts]
-    focus = (asked.focus,) if asked.focus else ()
+    focus = (question.focus,) if question.focus else ()
 
-    named = [term for term in asked.terms if term.firm]
+    named = [term for term in question.terms if term.firm]
 
     def says(at: int) -> tuple[int, ...]:
         """A name first, except in the first part: whom that one names, the others may mean."""
-        some = (named if at else (), focus, asked.terms)
+        some = (named if at else (), focus, question.terms)
         return *(sum(map(bags[at].says, terms)) for terms in some), -at
 
     most = max(range(len(parts)), key=says)
     if verdict:
         return replace(picked, text=f"{verdict[1]}.")
-    shorter = len(parts) > 1 and any(map(bags[most].says, asked.terms))
+    shorter = len(parts) > 1 and any(map(bags[most].says, question.terms))
     return replace(picked, text=parts[most]) if shorter else None
 
 
-def _from_tables(asked: Question, reads: Sequence[Read]) -> list[TableAnswer]:
-    if asked.asks is Asks.MOST:
-        found = [one for read in reads if (one := read.most())]
-    elif asked.asks is Asks.LIST:
-        found = [one for read in reads if (one := read.column())]
-        found = found or [one for read in reads for one in read.cells()]
-    elif asked.asks is Asks.YES_NO:
-        found = []
+def _from_tables(question: Question, reads: Sequence[Read]) -> list[TableAnswer]:
+    if question.asks is Asks.MOST:
+        table_answers = [answer for reading in reads if (answer := reading.most())]
+    elif question.asks is Asks.LIST:
+        table_answers = [answer for reading in reads if (answer := reading.column())]
+        table_answers = table_answers or [answer for reading in reads for answer in reading.cells()]
+    elif question.asks is Asks.YES_NO:
+        table_answers = []
     else:
-        found = [one for read in reads if asked.sums and (one := read.column())]
-        found = found or [one for read in reads for one in read.cells()]
-        if asked.asks is Asks.OTHER:
-            found = found or [one for read in reads if (one := read.row())]
-    return sorted(found, key=lambda one: (-round(one.fit, 6), one.passage.number))
+        table_answers = [
+            answer for reading in reads if question.sums and (answer := reading.column())
+        ]
+        table_answers = table_answers or [answer for reading in reads for answer in reading.cells()]
+        if question.asks is Asks.OTHER:
+            table_answers = table_answers or [
+                answer for reading in reads if (answer := reading.row())
+            ]
+    return sorted(table_answers, key=lambda answer: (-round(answer.fit, 6), answer.passage.number))
 
 
-def _may_list(asked: Question) -> bool:
-    return asked.asks in (Asks.LIST, Asks.OTHER)
+def _may_list(question: Question) -> bool:
+    return question.asks in (Asks.LIST, Asks.OTHER)
 
 
 def _from_lists(
-    asked: Question, passages: Sequence[Passage], likeness: Likeness
+    question: Question, passages: Sequence[Passage], likeness: Likeness
 ) -> tuple[Listing, Passage, float] | None:
     best: tuple[Listing, Passage, float] | None = None
     for passage in passages:
@@ -304,7 +311,7 @@ def _from_lists(
             within = bag("\n".join(listing.items), passage.language)
             led = covered = 0.0
             missing = False
-            for term in asked.terms:
+            for term in question.terms:
                 if lead.says(term):
                     share = 1.0
                 elif above.says(term):
@@ -318,37 +325,37 @@ def _from_lists(
                 covered += term.weight * max(share, 0.6 if within.says(term) else 0.0)
             if missing:
                 continue
-            head = next((term for term in asked.terms if not term.firm), None)
+            head = next((term for term in question.terms if not term.firm), None)
             items = [bag(item, passage.language) for item in listing.items]
             if head and not lead.says(head) and sum(item.says(head) for item in items) == 1:
                 continue  # what was asked about is one of its items
-            score = covered / asked.whole + (HEADED if head and lead.says(head) else 0.0)
-            fits = led / asked.whole >= LEAST_LISTED / 2 and score >= LEAST_LISTED
+            score = covered / question.whole + (HEADED if head and lead.says(head) else 0.0)
+            fits = led / question.whole >= LEAST_LISTED / 2 and score >= LEAST_LISTED
             if fits and (best is None or score > best[2] + 0.02):
                 best = (listing, passage, score)
     return best
 
 
 def _chosen(
-    asked: Question,
-    found: Sequence[TableAnswer],
+    question: Question,
+    table_answers: Sequence[TableAnswer],
     best: Sequence[Candidate],
     listed: tuple[Listing, Passage, float] | None,
 ) -> list[Picked]:
     sentence = best[0] if best else None
     instead = max(LEAST_INSTEAD, sentence.said + 0.1 if sentence else 0.0)
-    if listed is not None and (asked.asks is Asks.LIST or listed[2] >= instead):
+    if listed is not None and (question.asks is Asks.LIST or listed[2] >= instead):
         listing, passage, score = listed
-        column = found[0] if found and asked.asks is Asks.LIST else None
+        column = table_answers[0] if table_answers and question.asks is Asks.LIST else None
         if column is None or score >= column.said:
             items = "; ".join(item.rstrip(" .;,") for item in listing.items)
             lead = listing.lead.rstrip(" .:")
             return [Picked(f"{lead}: {items}", passage.number, score)]
-    if found and (sentence is None or found[0].said >= sentence.said - 0.05):
-        return _cells(asked, found, best)
+    if table_answers and (sentence is None or table_answers[0].said >= sentence.said - 0.05):
+        return _cells(question, table_answers, best)
     if sentence is None:
         return []
-    if asked.asks is Asks.LIST and not sentence.value:
+    if question.asks is Asks.LIST and not sentence.value:
         counted = [int(figure) for figure in figures(sentence.text) if figure.isdigit()]
         more = (
             sentence.sentence.after[: counted[0]] if counted and counted[0] <= LONGEST_COUNT else ()
@@ -356,19 +363,23 @@ def _chosen(
         if more:
             text = " ".join((sentence.text, *more))
             return [Picked(text, sentence.passage.number, sentence.score)]
-    return _quoted(asked, best)
+    return _quoted(question, best)
 
 
 def _cells(
-    asked: Question, found: Sequence[TableAnswer], best: Sequence[Candidate]
+    question: Question, table_answers: Sequence[TableAnswer], best: Sequence[Candidate]
 ) -> list[Picked]:
-    first = found[0]
+    first = table_answers[0]
     picked = [Picked(first.text, first.passage.number, first.fit, value=first.value, cell=True)]
-    same = [o for o in found[1:] if o.passage is first.passage and abs(o.fit - first.fit) < 1e-6]
+    same = [
+        o for o in table_answers[1:] if o.passage is first.passage and abs(o.fit - first.fit) < 1e-6
+    ]
     picked += [Picked(o.text, o.passage.number, o.fit) for o in same[:2] if o.text != first.text]
-    if asked.asks in (Asks.MOST, Asks.LIST):
+    if question.asks in (Asks.MOST, Asks.LIST):
         return picked
-    others = [(o.passage, o.fit >= 0.97 * first.fit, o.text, o.value, o.fit) for o in found[1:]]
+    others = [
+        (o.passage, o.fit >= 0.97 * first.fit, o.text, o.value, o.fit) for o in table_answers[1:]
+    ]
     others += [
         (o.passage, bool(o.value) and o.said >= 0.85 * first.said, o.text, o.value, o.score)
         for o in best
@@ -383,56 +394,60 @@ def _cells(
     return picked
 
 
-def _quoted(asked: Question, best: Sequence[Candidate]) -> list[Picked]:
+def _quoted(question: Question, best: Sequence[Candidate]) -> list[Picked]:
     first = best[0]
-    picked = [_quote(asked, first, _yes_or_no(asked, first))]
-    for one in best[1:]:
-        elsewhere = one.passage.citation.document != first.passage.citation.document
-        alike = one.said >= 0.95 * first.said and _same_subject(first.text, one.text)
-        if elsewhere and alike and disagree(asked, first, one):
-            return [*picked, replace(_quote(asked, one, one.text), differs=True)]
-    if first.value or asked.asks not in (Asks.OTHER, Asks.LIST):
+    picked = [_quote(question, first, _yes_or_no(question, first))]
+    for candidate in best[1:]:
+        elsewhere = candidate.passage.citation.document != first.passage.citation.document
+        alike = candidate.said >= 0.95 * first.said and _same_subject(first.text, candidate.text)
+        if elsewhere and alike and disagree(question, first, candidate):
+            return [*picked, replace(_quote(question, candidate, candidate.text), differs=True)]
+    if first.value or question.asks not in (Asks.OTHER, Asks.LIST):
         return picked
     chosen = [first]
-    for one in best[1:]:
-        if len(picked) == MOST or one.score < NEAR * first.score:
+    for candidate in best[1:]:
+        if len(picked) == MOST or candidate.score < NEAR * first.score:
             break
-        if not any(_alike(one.text, other.text) for other in chosen):
-            picked.append(_quote(asked, one, one.text))
-            chosen.append(one)
+        if not any(_alike(candidate.text, other.text) for other in chosen):
+            picked.append(_quote(question, candidate, candidate.text))
+            chosen.append(candidate)
     return picked
 
 
-def _quote(asked: Question, one: Candidate, text: str) -> Picked:
+def _quote(question: Question, candidate: Candidate, text: str) -> Picked:
     """With its speaker; and with the sentence before it, if that one says what a pronoun means."""
-    before = one.sentence.before
-    what = asked.asks in (Asks.WHO, Asks.OTHER, Asks.LIST) and refers_back(one.text)
-    if what and 0 < len(before) <= LONGEST_BEFORE:
+    before = candidate.sentence.before
+    may_refer = question.asks in (Asks.WHO, Asks.OTHER, Asks.LIST) and refers_back(candidate.text)
+    if may_refer and 0 < len(before) <= LONGEST_BEFORE:
         text = f"{before} {text}"
     return Picked(
-        text, one.passage.number, one.score, value=one.value, lead=lead_of(one.passage, one.text)
+        text,
+        candidate.passage.number,
+        candidate.score,
+        value=candidate.value,
+        lead=lead_of(candidate.passage, candidate.text),
     )
 
 
-def _yes_or_no(asked: Question, one: Candidate) -> str:
+def _yes_or_no(question: Question, candidate: Candidate) -> str:
     """The sentence, after a yes or a no if it says all that was asked."""
-    if asked.asks is not Asks.YES_NO or one.said < 0.95:
-        return one.text
-    language = one.passage.language
-    opposite = denies(one.text, language) != denies(asked.text, language)
-    return f"{verdict(asked.language, yes=not opposite)}: {one.text}"
+    if question.asks is not Asks.YES_NO or candidate.said < 0.95:
+        return candidate.text
+    language = candidate.passage.language
+    opposite = denies(candidate.text, language) != denies(question.text, language)
+    return f"{verdict(question.language, yes=not opposite)}: {candidate.text}"
 
 
-def _same_subject(one: str, other: str) -> bool:
+def _same_subject(sentence: str, other: str) -> bool:
     """Whether two texts speak of the same thing, and not only of what the question names: they
     share a good part of the shorter one's words."""
     empty = function_words("en") | function_words("de")
     first, second = (
-        {w for w in words(text) if w not in empty and not w.isdigit()} for text in (one, other)
+        {w for w in words(text) if w not in empty and not w.isdigit()} for text in (sentence, other)
     )
     return len(first & second) >= SAME_SUBJECT * max(1, min(len(first), len(second)))
 
 
-def _alike(one: str, other: str) -> bool:
-    first, second = set(words(one)), set(words(other))
+def _alike(sentence: str, other: str) -> bool:
+    first, second = set(words(sentence)), set(words(other))
     return len(first & second) >= ALIKE * max(1, min(len(first), len(second)))

@@ -154,16 +154,16 @@ def _row(answer: str, question: str) -> str:
     `Pump housing` of "Pump housing, Lead time: 11 weeks, the highest of 3"."""
     match = _ROW.match(answer)
     named = match["row"].strip() if match else ""
-    asked = set(words(question))
+    question_words = set(words(question))
     # One part may be the group of rows: "Martial weapons, Longsword".
-    return "" if any(set(words(part)) <= asked for part in named.split(", ")) else named
+    return "" if any(set(words(part)) <= question_words for part in named.split(", ")) else named
 
 
 def _who(answer: str, question: str) -> str:
     """A person that the answer names and the question doesn't."""
-    known = set(words(question))
+    question_words = set(words(question))
     for match in re.finditer(r"(?<=\s)[A-ZÄÖÜ][\w’'-]+(?: [A-ZÄÖÜ][\w’'-]+)*", answer):
-        if not set(words(match[0])) <= known:
+        if not set(words(match[0])) <= question_words:
             return match[0]
     return _topic(question)
 
@@ -171,9 +171,9 @@ def _who(answer: str, question: str) -> str:
 def _item(answer: str, which: str) -> str:
     """The second of the things that an answer lists."""
     body = answer.partition(": ")[2] or answer
-    items = [one.strip(" .") for one in re.split(r";|\n", body) if one.strip(" .")]
+    items = [item.strip(" .") for item in re.split(r";|\n", body) if item.strip(" .")]
     if len(items) < 2:
-        items = [one.strip(" .") for one in re.split(r",| and ", body) if one.strip(" .")]
+        items = [item.strip(" .") for item in re.split(r",| and ", body) if item.strip(" .")]
     at = -1 if which == "last" else ORDINALS.index(which)
     if len(items) < 2 or at >= len(items):
         return ""

@@ -109,19 +109,19 @@ _READ = (
 def lines_in(low: str) -> list[str]:
     """The lines that a text names, in order; each part of the text counts once, for the longest
     name."""
-    found: list[tuple[int, int, str]] = []
+    matches: list[tuple[int, int, str]] = []
     for name, line in ASKED:
         for match in re.finditer(rf"(?<![\w&]){re.escape(name)}(?!\w)", low):
-            if not any(a < match.end() and match.start() < b for a, b, _ in found):
-                found.append((match.start(), match.end(), line))
-    return list(dict.fromkeys(line for _, _, line in sorted(found)))
+            if not any(a < match.end() and match.start() < b for a, b, _ in matches):
+                matches.append((match.start(), match.end(), line))
+    return list(dict.fromkeys(line for _, _, line in sorted(matches)))
 
 
 def formula(text: str, defined: dict[str, str]) -> Formula | None:
     """A formula as people write it; None if it isn't one over lines of statements."""
-    for said, sign in (("divided by", "/"), ("less", "-"), ("minus", "-"), ("plus", "+"),
+    for phrase, sign in (("divided by", "/"), ("less", "-"), ("minus", "-"), ("plus", "+"),
                        ("times", "*"), ("×", "*"), ("÷", "/"), ("–", "-"), ("−", "-")):  # fmt: skip
-        text = re.sub(rf"(?<!\w){re.escape(said)}(?!\w)", f" {sign} ", text)
+        text = re.sub(rf"(?<!\w){re.escape(phrase)}(?!\w)", f" {sign} ", text)
     text = re.sub(r"\[[^\]]*\]|\((?:from|as)\b[^)]*\)", " ", text)
     text = YEARS.sub(" ", _BETWEEN.sub(" ", plain(text)))
     for name in sorted(defined, key=len, reverse=True):
@@ -139,17 +139,17 @@ def formula(text: str, defined: dict[str, str]) -> Formula | None:
         for kind, token in tokens
         if kind != "word"
     ]
-    shown = " ".join(_LINE_OF.get(token, token) for kind, token in tokens if kind != "word")
+    display = " ".join(_LINE_OF.get(token, token) for kind, token in tokens if kind != "word")
     try:
         tree = ast.parse(" ".join(code), mode="eval").body
     except SyntaxError:
         return None
     if not names or not all(isinstance(node, _READ) for node in ast.walk(tree)):
         return None
-    shown = _NEEDLESS.sub(r"\1", re.sub(r"\( | \)", lambda m: m[0].strip(), shown))
+    display = _NEEDLESS.sub(r"\1", re.sub(r"\( | \)", lambda m: m[0].strip(), display))
     back = any(isinstance(node, ast.UnaryOp) for node in ast.walk(tree))
     meant = {code: name for name, code in names.items()}
-    return Formula(shown, tuple(names), partial(_value, tree, meant), back, "/" in shown)
+    return Formula(display, tuple(names), partial(_value, tree, meant), back, "/" in display)
 
 
 def _value(node: ast.expr, names: dict[str, str], value: Value, year: int) -> float:
@@ -159,7 +159,7 @@ def _value(node: ast.expr, names: dict[str, str], value: Value, year: int) -> fl
         case ast.Name(id=name):
             return value(names[name], year)
         case ast.UnaryOp(op=op, operand=inner):
-            now, before = (_value(inner, names, value, one) for one in (year, year - 1))
+            now, before = (_value(inner, names, value, at_year) for at_year in (year, year - 1))
             return (now + before) / 2 if isinstance(op, ast.Invert) else now - before
         case ast.BinOp(left=left, op=op, right=right):
             return OPERATORS[type(op)](

@@ -28,47 +28,47 @@ class WordVectors:
 
     def __init__(self) -> None:
         self._model = ""
-        self._known: dict[str, Vector] = {}
+        self._vectors: dict[str, Vector] = {}
 
     def of(self, some: Sequence[str], embedder: Embedder) -> dict[str, Vector]:
         """Raises ModelUnavailable."""
-        if self._model != embedder.fingerprint or len(self._known) > MOST_KEPT:
-            self._model, self._known = embedder.fingerprint, {}
-        known = self._known
-        new = [word for word in some if word not in known]
+        if self._model != embedder.fingerprint or len(self._vectors) > MOST_KEPT:
+            self._model, self._vectors = embedder.fingerprint, {}
+        vectors = self._vectors
+        new = [word for word in some if word not in vectors]
         if new:
-            known.update(zip(new, embedder.embed_documents(new), strict=True))
-        return {word: known[word] for word in some}
+            vectors.update(zip(new, embedder.embed_documents(new), strict=True))
+        return {word: vectors[word] for word in some}
 
 
 class Likeness:
     """Compares the words of one answer. Without a suitable model, no two words are alike."""
 
-    def __init__(self, embedder: Embedder | None, kept: WordVectors) -> None:
+    def __init__(self, embedder: Embedder | None, word_vectors: WordVectors) -> None:
         self._embedder = embedder
-        self._kept = kept
-        self._known: dict[str, Vector] = {}
+        self._word_vectors = word_vectors
+        self._vectors: dict[str, Vector] = {}
 
     def learn(self, some: Iterable[str]) -> None:
         """Many at once, which takes a tenth of the time."""
         new = [
-            word for word in dict.fromkeys(some) if word not in self._known and not word.isdigit()
+            word for word in dict.fromkeys(some) if word not in self._vectors and not word.isdigit()
         ]
-        new = new[: MOST_WORDS - len(self._known)]
+        new = new[: MOST_WORDS - len(self._vectors)]
         if self._embedder is None or not new:
             return
         try:
-            self._known |= self._kept.of(new, self._embedder)
+            self._vectors |= self._word_vectors.of(new, self._embedder)
         except ModelUnavailable:
             self._embedder = None
 
     def between(self, word: str, others: Iterable[str]) -> float:
         """The likeness of the most similar word; 0 below the limit."""
-        mine = self._known.get(word)
+        mine = self._vectors.get(word)
         if mine is None:
             return 0.0
-        known = (self._known.get(other) for other in others if not _begins(word, other))
-        best = max((float(mine @ other) for other in known if other is not None), default=0.0)
+        vectors = (self._vectors.get(other) for other in others if not _begins(word, other))
+        best = max((float(mine @ other) for other in vectors if other is not None), default=0.0)
         return best if best >= LEAST else 0.0
 
 

@@ -193,8 +193,8 @@ def read(question: str) -> Metric | None:
     if _WHY.search(asking):
         return None
     body = _DEFINE.sub(" ", _DEFINED.sub(" ", question))
-    asked = [_year(match) for match in YEARS.finditer(body)] or years
-    first, last = min(asked), max(asked)
+    asked_years = [_year(match) for match in YEARS.finditer(body)] or years
+    first, last = min(asked_years), max(asked_years)
     rivals = _rivals(asking) if first == last else ()
     main = (rivals[0].text, rivals[0]) if rivals else _main(text, asking, defined)
     if main is None:
@@ -254,13 +254,13 @@ def _claim(asking: str, name: str) -> Claim | None:
         return None
     if re.search(r"(?i)\bimprov|\bworsen|\bdeteriorat", asking) and _BURDENS.search(name):
         return None
-    said = {
+    matches = {
         Claim.RISES: _UP.search(asking),
         Claim.FALLS: _DOWN.search(asking),
         Claim.POSITIVE: re.search(r"(?i)\bpositive\b", asking),
         Claim.NEGATIVE: re.search(r"(?i)\bnegative\b", asking),
     }
-    claims = [claim for claim, match in said.items() if match]
+    claims = [claim for claim, match in matches.items() if match]
     return claims[0] if len(claims) == 1 else None
 
 
@@ -299,13 +299,20 @@ def _main(text: str, asking: str, defined: dict[str, str]) -> tuple[str, Formula
     """What the question asks for: its own definition, a known ratio, one line over another, or a
     line. A line counts only where it asks."""
     low = plain(text)
-    known = {**{name: name for name in (*DEFINED, *RATIOS)}, **CALLED}
-    for name in sorted((*defined, *known), key=len, reverse=True):
+    meanings = {**{name: name for name in (*DEFINED, *RATIOS)}, **CALLED}
+    for name in sorted((*defined, *meanings), key=len, reverse=True):
         if not re.search(rf"(?<![\w&]){re.escape(name)}s?(?!\w)", low):
             continue
         over_sales = re.search(rf"{re.escape(name)} (?:% )?margin", low)
-        meant = known.get(name, name)
-        own = next((said for one, said in defined.items() if known.get(one, one) == meant), None)
+        meant = meanings.get(name, name)
+        own = next(
+            (
+                definition
+                for term, definition in defined.items()
+                if meanings.get(term, term) == meant
+            ),
+            None,
+        )
         body = own or RATIOS.get(meant) or DEFINED.get(meant, "")
         less = re.search(
             rf"{re.escape(name)} (?:less|minus) ([\w &]+?)(?: for\b| in\b|\?|\.|$)", low
@@ -349,8 +356,8 @@ def _is_qualified(text: str) -> bool:
             before = folded[: match.start()].rstrip("( ").rpartition(" ")[2]
             after = "".join(re.findall(r"^\s*([\w&'%]+)", folded[match.end() :]))
             for word, allowed in ((before, _BEFORE), (after, _AFTER)):
-                known = not word or any(word in one.split() for one, _ in ASKED)
-                compares = any(said.fullmatch(word) for said in (_UP, _DOWN, _MOST, _LEAST))
-                if not (known or compares or allowed.fullmatch(word) or YEARS.fullmatch(word)):
+                is_line = not word or any(word in phrase.split() for phrase, _ in ASKED)
+                compares = any(pattern.fullmatch(word) for pattern in (_UP, _DOWN, _MOST, _LEAST))
+                if not (is_line or compares or allowed.fullmatch(word) or YEARS.fullmatch(word)):
                     return True
     return False

@@ -41,9 +41,9 @@ class Passage:
         at = self.citation.text.find(text)
         if at >= 0 and not self.speakers:
             start = self.citation.text.rfind("\n", 0, at) + 1
-            said = MESSAGE.match(self.citation.text, start)
-            return Speaker(start, said["who"], said["time"]) if said else None
-        begun = [one for one in self.speakers if one.start <= at]
+            message = MESSAGE.match(self.citation.text, start)
+            return Speaker(start, message["who"], message["time"]) if message else None
+        begun = [speaker for speaker in self.speakers if speaker.start <= at]
         return begun[-1] if at >= 0 and begun else None
 
 
@@ -52,15 +52,15 @@ def summary(results: Iterable[Result]) -> str:
     passages = [result.found for result in results]
     if not passages:
         return "nothing that fits"
-    documents = len({one.document.id for one in passages})
+    documents = len({passage.document.id for passage in passages})
     return f"{counted(len(passages), 'passage')} in {counted(documents, 'document')}"
 
 
 def numbered(results: Iterable[Result]) -> tuple[Passage, ...]:
     """In the order of the results. Leaves out text around a passage that is a passage itself."""
-    found = list(results)
-    places = {(r.found.document.id, r.found.chunk.index) for r in found}
-    return tuple(_passage(at, result, places) for at, result in enumerate(found, start=1))
+    ranked = list(results)
+    places = {(r.found.document.id, r.found.chunk.index) for r in ranked}
+    return tuple(_passage(at, result, places) for at, result in enumerate(ranked, start=1))
 
 
 def _passage(number: int, result: Result, places: set[tuple[int, int]]) -> Passage:
@@ -76,8 +76,8 @@ def passage_of(
     document, chunk = passage.document, passage.chunk
     # As one text: a line break would cut a sentence that continues in the next chunk.
     whole = " ".join(part for part in (before, chunk.text, after) if part)
-    place, known = chunk.place, document.metadata.get("authors", ())
-    written = known if isinstance(known, tuple) else (known,)
+    place, authors = chunk.place, document.metadata.get("authors", ())
+    written = authors if isinstance(authors, tuple) else (authors,)
     citation = Citation(
         number=number,
         chunk=passage.id,

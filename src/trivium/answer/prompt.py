@@ -66,33 +66,33 @@ def compose(
     question. `share` of the window is used: less after a model said that it was too much."""
     most = min(LONGEST_ANSWER, window // 4)
     key = _key(passages)
-    rules, asked = RULES.format(key=key), _asked(question)
-    fixed = _cost(rules, count) + _cost(asked, count)
+    rules, question_part = RULES.format(key=key), _question_part(question)
+    fixed = _cost(rules, count) + _cost(question_part, count)
     room = int((window - most) * share) - fixed
     if room < SMALLEST_CUT:
         raise BadSetting(
             f"`generate.window` is {window:,} tokens: too small for this question and a passage.",
             fix="Set it to the model's real context window, or ask a shorter question.",
         )
-    kept: list[str] = []
+    quotes: list[str] = []
     for passage in passages:
         text = quoted(passage, passage.text, key)
         cost = _cost(text, count)
         if cost > room:
             break
-        kept.append(text)
+        quotes.append(text)
         room -= cost
     notes = []
-    if not kept and passages:
-        kept.append(_cut(passages[0], key, room, count))
+    if not quotes and passages:
+        quotes.append(_cut(passages[0], key, room, count))
         notes.append("The first passage was cut to fit the model's window (`generate.window`).")
-    left_out = len(passages) - len(kept)
+    left_out = len(passages) - len(quotes)
     if left_out:
         plural = "passage was" if left_out == 1 else "passages were"
         notes.append(f"{left_out} {plural} left out to fit the model's window (`generate.window`).")
-    text = "\n\n".join([*kept, asked])
+    text = "\n\n".join([*quotes, question_part])
     messages = (Message("system", rules), Message("user", text))
-    return Prompt(messages, tuple(passages[: len(kept)]), most, tuple(notes))
+    return Prompt(messages, tuple(passages[: len(quotes)]), most, tuple(notes))
 
 
 def _key(passages: Sequence[Passage]) -> str:
@@ -103,7 +103,7 @@ def _key(passages: Sequence[Passage]) -> str:
             return key
 
 
-def _asked(question: str) -> str:
+def _question_part(question: str) -> str:
     return f"Question: {question}"
 
 

@@ -99,7 +99,7 @@ class Question:
         is the range of it", `approved` in "when was project Beacon approved"."""
         owned = re.search(r"[’']s\s+([\w-]+)", self.text)
         after = set(words(owned[1])) if owned else set()
-        titles = {word for found in _TITLE.findall(self.text) for word in words(found)}
+        titles = {word for title in _TITLE.findall(self.text) for word in words(title)}
         free = [term for term in self.terms if not term.firm and not term.generic]
         free = [term for term in free if term.word not in titles] or free
         free = [term for term in free if term.word not in measures.VAGUE] or free
@@ -149,45 +149,55 @@ def read(
 ) -> Question:
     """`rarities`: how rare words are in the documents that the caller may see."""
     kind = asks(text, language)
-    known = months(language)
+    month_names = months(language)
     whole = text
-    text = _WITHIN.sub(lambda m: "" if fold(m["month"]) in known else m[0], text)
+    text = _WITHIN.sub(lambda m: "" if fold(m["month"]) in month_names else m[0], text)
     codes = list(dict.fromkeys(map(fold, _CODE.findall(text))))
     kinds = {fold(kind) for kind in _KIND_OF_CODE.findall(text)}  # error F22
     plain = _ORDINAL.sub(r"\1", _CODE.sub(" ", text))
-    named = list(dict.fromkeys(one for found in _FIGURE.findall(plain) for one in figures(found)))
+    named = list(
+        dict.fromkeys(
+            figure for figure_text in _FIGURE.findall(plain) for figure in figures(figure_text)
+        )
+    )
     ignored = function_words(language) | framing(language)
     ignored |= TITLES
     ignored |= SUPERLATIVE if kind is Asks.MOST else set()
-    names = {word for found in _NAME.findall(text) for word in words(found)}
+    names = {word for name in _NAME.findall(text) for word in words(name)}
     if language == "de":  # every noun has a capital
         runs = [
-            [word for word in words(match[0]) if word not in known and not is_unit(word, language)]
+            [
+                word
+                for word in words(match[0])
+                if word not in month_names and not is_unit(word, language)
+            ]
             for match in _GERMAN_NAME.finditer(text)
         ]
         sure = {word for run in runs if len(run) > 1 for word in run}
         names = {word for word in names if word in sure or not _is_noun(word)}
     capitals = [fold(word) for word in _CAPITAL.findall(text)]
-    of_year = {word for word in capitals if word in known}
+    of_year = {word for word in capitals if word in month_names}
     names, ignored = names | of_year, ignored - of_year  # "in May" names a month
-    said = [w for w in words(_FIGURE.sub(" ", plain)) if w not in ignored and len(w) > 1]
+    content = [w for w in words(_FIGURE.sub(" ", plain)) if w not in ignored and len(w) > 1]
     how = measures.MEASURED.search(plain)
     measured = fold(how[1] or how[2]) if how else ""
-    said = [w for w in said if w != measured or w in HOW]  # how large is the garrison
-    said = [HOW.get(w, w) if w == measured else measures.MEASURES.get(w, w) for w in said]
+    content = [w for w in content if w != measured or w in HOW]  # how large is the garrison
+    content = [HOW.get(w, w) if w == measured else measures.MEASURES.get(w, w) for w in content]
     if kind is Asks.WHO:
-        new = [measures.APPOINTED[w] for w in said if w in measures.APPOINTED]
-        said = [w for w in said if w not in measures.APPOINTED] + new  # the office comes first
-    told = {*measures.COSTS, "weight", "gewicht"} & set(said)
-    is_vague = bool(measures.HOW_MUCH.search(text)) and not told
-    said += ["cost"] if is_vague else []
+        new = [measures.APPOINTED[w] for w in content if w in measures.APPOINTED]
+        content = [
+            w for w in content if w not in measures.APPOINTED
+        ] + new  # the office comes first
+    measured_words = {*measures.COSTS, "weight", "gewicht"} & set(content)
+    is_vague = bool(measures.HOW_MUCH.search(text)) and not measured_words
+    content += ["cost"] if is_vague else []
     if kind is Asks.AMOUNT and measures.HOW_MANY.search(
         text
     ):  # a column of amounts, if there is one
-        said.append("quantity")
-    said = list(dict.fromkeys(said))
-    said += [name for name in sorted(names) if len(name) == 1]  # Works B
-    rare = dict(zip(said, rarities(said), strict=True)) if said else {}
+        content.append("quantity")
+    content = list(dict.fromkeys(content))
+    content += [name for name in sorted(names) if len(name) == 1]  # Works B
+    rare = dict(zip(content, rarities(content), strict=True)) if content else {}
     # The root: a word that no document has counts twice as much as a common one, not ten times.
     weights = {
         w: max(r, 0.1) ** 0.5 * (VAGUE if w in measures.VAGUE else 1) for w, r in rare.items()
@@ -195,12 +205,14 @@ def read(
     most = max(weights.values(), default=1.0)
     if measured in HOW and HOW[measured] in weights:  # it only helps to choose a column
         weights[HOW[measured]] *= VAGUE
-    if kind is Asks.LIST and said:  # steps, effects, types: what kind of things is listed
-        weights[said[0]] *= VAGUE
-    common = generic(language) | (implied(text, kind) if len(said) > 1 else frozenset())
+    if kind is Asks.LIST and content:  # steps, effects, types: what kind of things is listed
+        weights[content[0]] *= VAGUE
+    common = generic(language) | (implied(text, kind) if len(content) > 1 else frozenset())
     common |= {"cost"} if is_vague else set()  # "how much is", which may be no price
-    weights |= {word: weights[word] * VAGUE for word in said if word in common | kinds}
-    terms = [Term(word, weights[word], firm=word in names, generic=word in common) for word in said]
+    weights |= {word: weights[word] * VAGUE for word in content if word in common | kinds}
+    terms = [
+        Term(word, weights[word], firm=word in names, generic=word in common) for word in content
+    ]
     terms += [Term(figure, most, figure=True, firm=True) for figure in named]
     terms += [Term(code, most, firm=True) for code in codes]
     return Question(
@@ -232,14 +244,17 @@ class Bag:
         self.joined = {a + b for a, b in pairs}
         # "+5" is another column than "5th", and .22 another figure than 22, but not in F.22.
         signed = r"(?<![+\d,])(?<![^A-Za-z]\.)(?<!^\.)" + _FIGURE.pattern
-        self.figures = {figure for found in re.findall(signed, plain) for figure in figures(found)}
+        self.figures = {
+            figure for figure_text in re.findall(signed, plain) for figure in figures(figure_text)
+        }
         for date in numeric(plain):  # 2025-02-04 says "4 February"
             for year, month, day in date.readings:
                 self.stems |= {name for name, at in months(language).items() if at == month}
-                self.figures |= {str(said) for said in (day, year) if said}
-        self.letters = {fold(one) for one in re.findall(r"\b[A-Z]\b", text)}
+                self.figures |= {str(number) for number in (day, year) if number}
+        self.letters = {fold(letter) for letter in re.findall(r"\b[A-Z]\b", text)}
         self.short = {  # STR, Dex., AC
-            fold(one.rstrip(".")) for one in re.findall(r"\b[A-Z]{2,4}\b|\b[A-Z][a-z]{1,4}\.", text)
+            fold(abbreviation.rstrip("."))
+            for abbreviation in re.findall(r"\b[A-Z]{2,4}\b|\b[A-Z][a-z]{1,4}\.", text)
         }
         self._language = language or "en"
 
@@ -254,7 +269,10 @@ class Bag:
             return True
         if not self.stems.isdisjoint(measures.SAME.get(term.word, ())):
             return True
-        if any(len(one) > 2 and term.word.startswith(one) for one in self.short):
+        if any(
+            len(abbreviation) > 2 and term.word.startswith(abbreviation)
+            for abbreviation in self.short
+        ):
             return True
         if any(is_form(term.word, word, self._language) for word in set(self.words)):
             return True
@@ -276,6 +294,6 @@ def initials(terms: Iterable[Term], name: str) -> set[Term]:
     some = [term for term in terms if not term.figure]
     for at in range(len(some) - len(letters) + 1):
         run = some[at : at + len(letters)]
-        if 2 <= len(letters) <= 4 and "".join(one.word[0] for one in run) == letters:
+        if 2 <= len(letters) <= 4 and "".join(term.word[0] for term in run) == letters:
             return set(run)
     return set()

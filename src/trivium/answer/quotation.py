@@ -75,12 +75,12 @@ def align(quoted: Sequence[Word], whole: str, text: str) -> Alignment | None:
     part = source[first:last]
     if not part:
         return None
-    kept = max(0.0, 1 - float(costs[last]) / len(mine))
+    share = max(0.0, 1 - float(costs[last]) / len(mine))
     changes = _changes(quoted, whole, part, text)
-    return Alignment(part[0].start, part[-1].end, kept, changes)
+    return Alignment(part[0].start, part[-1].end, share, changes)
 
 
-def _joined(words: list[Word], text: str, known: set[str]) -> list[Word]:
+def _joined(words: list[Word], text: str, quoted: set[str]) -> list[Word]:
     """Words that a line break cut in the source become one, if the quotation has them as one."""
     joined: list[Word] = []
     for word in words:
@@ -89,7 +89,7 @@ def _joined(words: list[Word], text: str, known: set[str]) -> list[Word]:
             before is not None
             and 0 < word.start - before.end <= 4
             and text[before.end] in "-\u00ad\u2010"
-            and before.text + word.text in known
+            and before.text + word.text in quoted
         ):
             joined[-1] = Word(before.text + word.text, before.start, word.end)
         else:
@@ -101,11 +101,11 @@ def _numbered(
     words: Sequence[Word], other: Sequence[Word]
 ) -> tuple[np.ndarray[tuple[int], np.dtype[np.int32]], np.ndarray[tuple[int], np.dtype[np.int32]]]:
     ids: dict[str, int] = {}
-    told = [
+    numbers = [
         np.fromiter((ids.setdefault(w.text, len(ids)) for w in some), np.int32, len(some))
         for some in (words, other)
     ]
-    return told[0], told[1]
+    return numbers[0], numbers[1]
 
 
 def _costs(

@@ -24,7 +24,7 @@ class InText:
 
     def stretch(self) -> tuple[str, int]:
         """The text around the sentence, and where it begins there."""
-        whole, sentence = (" ".join(one.split()) for one in (self.passage, self.sentence))
+        whole, sentence = (" ".join(text.split()) for text in (self.passage, self.sentence))
         at = whole.find(sentence)
         if at < 0:  # it was shortened, or had the number of a footnote
             whole, at = sentence, 0
@@ -41,15 +41,15 @@ def chances(embedder: Embedder, question: str, some: Sequence[InText]) -> list[f
     """For each sentence the chance that it answers; None: there is no reader."""
     if not some or not isinstance(embedder, ReadingEmbedder):
         return None
-    stretches = [one.stretch() for one in some]
+    stretches = [in_text.stretch() for in_text in some]
     try:
         readings = embedder.read(question, [text for text, _ in stretches])
     except ModelError:
         return None
     return (
         [
-            reading.within(at, at + len(" ".join(one.sentence.split())))
-            for one, (_, at), reading in zip(some, stretches, readings, strict=True)
+            reading.within(at, at + len(" ".join(in_text.sentence.split())))
+            for in_text, (_, at), reading in zip(some, stretches, readings, strict=True)
         ]
         if readings
         else None

@@ -110,9 +110,9 @@ def find(name: str, years: Sequence[int], passages: Sequence[Passage]) -> dict[i
                         )
             if any(columns):
                 before = (passage, columns)
-    found = [row for row in rows if row]
-    found.sort(key=lambda row: (-len(row), -max(one.fit for one in row.values())))
-    return {year: one for row in reversed(found) for year, one in row.items()}
+    filled = [row for row in rows if row]
+    filled.sort(key=lambda row: (-len(row), -max(figure.fit for figure in row.values())))
+    return {year: figure for row in reversed(filled) for year, figure in row.items()}
 
 
 def _continues(before: Passage, passage: Passage) -> bool:
@@ -131,8 +131,8 @@ def _years(cells: Sequence[str]) -> list[int | None]:
 
 
 def _year(cell: str) -> int | None:
-    found = _YEAR.findall(cell)
-    return int(found[-1]) if found and len(cell) < 60 else None
+    years = _YEAR.findall(cell)
+    return int(years[-1]) if years and len(cell) < 60 else None
 
 
 def _above(passage: Passage) -> tuple[str, ...]:
@@ -146,8 +146,8 @@ def _cell(
     more or less than the header has moves the row; then its figures are counted from the end."""
     places = [
         at
-        for at, one in enumerate(columns)
-        if one == year and at and not (at < len(interim) and interim[at])
+        for at, column_year in enumerate(columns)
+        if column_year == year and at and not (at < len(interim) and interim[at])
     ]
     if not places:
         return None
@@ -177,13 +177,13 @@ def _label(text: str) -> str:
 
 
 def _label_fit(line: Line, label: str, group: str) -> float:
-    said = _label(label)
+    own_label = _label(label)
     for at, pattern in enumerate(line.labels):
-        if re.fullmatch(pattern, said):
+        if re.fullmatch(pattern, own_label):
             return 1.0 - 0.1 * at
     whole = _label(f"{group} {label}")
-    if said in ("total", "net", "total net") and any(
-        re.fullmatch(pattern, f"{said} {_label(group)}") or re.fullmatch(pattern, whole)
+    if own_label in ("total", "net", "total net") and any(
+        re.fullmatch(pattern, f"{own_label} {_label(group)}") or re.fullmatch(pattern, whole)
         for pattern in line.labels
     ):
         return 0.7
@@ -213,9 +213,9 @@ def _scale(table: Table, passage: Passage) -> str:
 
 def _usual_scale(passages: Sequence[Passage]) -> dict[int, str]:
     """The scale that most tables of a document have: a page of a statement may not repeat it."""
-    told: dict[int, Counter[str]] = {}
+    scales: dict[int, Counter[str]] = {}
     for passage in passages:
         for match in _SCALE.finditer(passage.text):
-            counts = told.setdefault(passage.citation.document, Counter())
+            counts = scales.setdefault(passage.citation.document, Counter())
             counts[(match[1] or match[2]).lower()] += 1
-    return {document: counts.most_common(1)[0][0] for document, counts in told.items()}
+    return {document: counts.most_common(1)[0][0] for document, counts in scales.items()}

@@ -63,10 +63,10 @@ def stand_alone(
 
 
 def _is_known(text: str, question: str, history: Sequence[Turn]) -> bool:
-    said = [question, *(part for turn in history for part in (turn.question, turn.answer))]
-    language = detect_language(" ".join(said)) or "en"
+    texts = [question, *(part for turn in history for part in (turn.question, turn.answer))]
+    language = detect_language(" ".join(texts)) or "en"
     content = set(stem(content_words(words(text), [language]), language))
-    before = {one for part in said for one in stem(words(part), language)}
+    before = {stemmed for part in texts for stemmed in stem(words(part), language)}
     return bool(content) and len(content & before) >= LEAST_KNOWN * len(content)
 
 

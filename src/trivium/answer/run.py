@@ -128,18 +128,18 @@ class Answerer:
         embedder: Embedder,
         generator: Generator | None,
         count: Callable[[str], int],
-        kept: WordVectors,
+        word_vectors: WordVectors,
         *,
         fitted: bool,
     ) -> None:
-        """`count`: tokens of a text. `kept`: vectors of words from earlier answers. `fitted`: the
-        embedder has the similarities that the limits for support were measured with; otherwise only
-        words decide."""
+        """`count`: tokens of a text. `word_vectors`: of earlier answers. `fitted`: the embedder has
+        the similarities that the limits for support were measured with; otherwise only words
+        decide."""
         self._find = search
         self._embedder = embedder
         self._generator = generator
         self._count = count
-        self._kept = kept
+        self._word_vectors = word_vectors
         self._backend = backend
         self._judge = embedder if fitted else None
 
@@ -184,15 +184,15 @@ class Answerer:
         since = perf_counter()
         called = accounts.companies(draft.asked)
         where = inquiry.request.where
-        found: dict[int, list[StoredChunk]] = {}
-        for asked in accounts.queries(metric, called, draft.asked):
+        chunks_by_document: dict[int, list[StoredChunk]] = {}
+        for query in accounts.queries(metric, called, draft.asked):
             search = replace(
-                inquiry.request, queries=(asked[:LONGEST_QUERY],), by=Granularity.DOCUMENT
+                inquiry.request, queries=(query[:LONGEST_QUERY],), by=Granularity.DOCUMENT
             )
             for result in self._find(search):
-                found.setdefault(result.found.document.id, []).append(result.found)
+                chunks_by_document.setdefault(result.found.document.id, []).append(result.found)
         reports = []
-        for chunks in found.values():
+        for chunks in chunks_by_document.values():
             document, texts = chunks[0].document, [passage.chunk.text for passage in chunks]
             owned = accounts.belongs(document, called, texts)
             dated = str(metric.years[-1]) in f"{document.title} {document.uri}"
@@ -201,7 +201,11 @@ class Answerer:
         # The report of that year first; pages that are documents of their own count together.
         answers = []
         for group in _groups(sorted(reports)):
-            chunks = [c for one in group for c in self._backend.documents.passages(one, where)]
+            chunks = [
+                c
+                for document_id in group
+                for c in self._backend.documents.passages(document_id, where)
+            ]
             pages = [passage_of(at, chunk) for at, chunk in enumerate(chunks, 1)]
             computed = accounts.compute(metric, pages)
             if computed is not None:
@@ -289,44 +293,49 @@ class Answerer:
         if len(plan.parts) > 1:
             parts = "; ".join(part for part in plan.parts if "{}" not in part)
             yield draft.step("plan", f"Split the question: {parts}", since)
-        found: list[Picked] = []
+        answers: list[Picked] = []
         passages: list[Passage] = []
         last = ""
         # A figure that was given before is still needed for comparing or continuing.
-        said = before if plan.join is Join.EACH else NOTHING_SAID
+        said_before = before if plan.join is Join.EACH else NOTHING_SAID
         for part in plan.parts:
             question = part.replace("{}", last) if last else part
             if "{}" in question:
                 break
-            picked = yield from self._part(inquiry, draft, question, passages, said)
+            picked = yield from self._part(inquiry, draft, question, passages, said_before)
             last = _entity(picked[0], question) if picked else ""
             if not picked and len(plan.parts) > 1:
                 draft.notes.append(f"{UNANSWERED} “{question}”")
-            found += picked[:1] if plan.join is not Join.EACH else picked
+            answers += picked[:1] if plan.join is not Join.EACH else picked
         draft.passages = tuple(passages)
-        whole = len(found) >= len(plan.parts)
+        whole = len(answers) >= len(plan.parts)
         if plan.join is Join.THEN and whole:
-            found = found[-1:]
+            answers = answers[-1:]
         if plan.join is not Join.EACH and not (
-            whole and (not plan.is_figured or _are_clear(plan, found))
+            whole and (not plan.is_figured or _are_clear(plan, answers))
         ):
-            found = []
-        told = [one for one in found if not before.says(one.text)]
-        conclusion = joined(plan, [one.value or one.text for one in found])
-        if told or not conclusion:
-            yield from self._extracted(inquiry, draft, told, why)
+            answers = []
+        new = [answer for answer in answers if not before.says(answer.text)]
+        conclusion = joined(plan, [answer.value or answer.text for answer in answers])
+        if new or not conclusion:
+            yield from self._extracted(inquiry, draft, new, why)
         else:
             draft.notes.append(why)
         if conclusion:
-            yield from self._concluded(draft, conclusion, found)
+            yield from self._concluded(draft, conclusion, answers)
 
     def _part(
-        self, inquiry: Inquiry, draft: _Draft, question: str, passages: list[Passage], said: Before
+        self,
+        inquiry: Inquiry,
+        draft: _Draft,
+        question: str,
+        passages: list[Passage],
+        said_before: Before,
     ) -> Events[AnswerEvent, None, list[Picked]]:
         """The answer to one part; searched by keywords if its own words find nothing."""
         for query in (question, self._extractor(draft).keywords(question)):
             near = (yield from self._searched(inquiry, draft, query, passages)) if query else []
-            picked = self._extractor(draft).pick(question, near, said)
+            picked = self._extractor(draft).pick(question, near, said_before)
             if picked:
                 return picked
         return []
@@ -337,10 +346,14 @@ class Answerer:
         """What a search finds, as passages; new ones get numbers. Nothing if every match is
         weak."""
         since = perf_counter()
-        known = draft.results if query == draft.asked else None
-        results = self._find(replace(inquiry.request, queries=(query,))) if known is None else known
+        first_results = draft.results if query == draft.asked else None
+        results = (
+            self._find(replace(inquiry.request, queries=(query,)))
+            if first_results is None
+            else first_results
+        )
         weak = results.weak
-        if known is None:
+        if first_results is None:
             text = summary(() if weak else results)
             yield draft.step("search", f"Searched for “{query}”: {text}", since)
         if weak:
@@ -355,9 +368,9 @@ class Answerer:
         return [p for p in passages if (p.citation.document, p.citation.chunk) in places]
 
     def _concluded(
-        self, draft: _Draft, conclusion: str, found: Sequence[Picked]
+        self, draft: _Draft, conclusion: str, answers: Sequence[Picked]
     ) -> Iterator[AnswerEvent]:
-        numbers = tuple(dict.fromkeys(picked.number for picked in found))
+        numbers = tuple(dict.fromkeys(picked.number for picked in answers))
         yield from _cite(draft, numbers)
         draft.kind = AnswerKind.EXTRACTED
         marks = "".join(f"[{number}]" for number in numbers)
@@ -377,8 +390,8 @@ class Answerer:
         draft.results = self._find(replace(inquiry.request, queries=(draft.asked,)))
         draft.passages = numbered(draft.results)
         draft.notes += draft.results.notes
-        found = () if draft.results.weak else draft.results
-        yield draft.step("search", f"Found {summary(found)}", since)
+        results = () if draft.results.weak else draft.results
+        yield draft.step("search", f"Found {summary(results)}", since)
 
     def _write(
         self, generator: Generator, inquiry: Inquiry, draft: _Draft
@@ -406,16 +419,16 @@ class Answerer:
         inquiry: Inquiry,
         draft: _Draft,
         written: Written,
-        read: Sequence[Passage],
+        passages: Sequence[Passage],
         since: float,
     ) -> Iterator[AnswerEvent]:
         """The model's text becomes the answer, unless no passage supports any of it."""
         model = self._generator.name if self._generator is not None else ""
         draft.complete = draft.complete and written.whole
         draft.usage += written.usage
-        draft.read = tuple(read)
+        draft.read = tuple(passages)
         draft.notes += written.notes
-        yield draft.step("write", f"{model}, from {counted(len(read), 'passage')}", since)
+        yield draft.step("write", f"{model}, from {counted(len(passages), 'passage')}", since)
         if written.unsupported or written.again:
             why = "nothing new" if written.again else "nothing that the passages support"
             picked = self._picked(inquiry, draft)
@@ -432,13 +445,15 @@ class Answerer:
             detail = f"{borne_out} of {len(draft.statements)} statements supported"
             yield draft.step("check", detail, perf_counter())
 
-    def _checker(self, inquiry: Inquiry, draft: _Draft, read: Sequence[Passage]) -> Checker:
-        known = "\n".join((inquiry.question, draft.asked, *draft.computed))
+    def _checker(self, inquiry: Inquiry, draft: _Draft, passages: Sequence[Passage]) -> Checker:
+        known_text = "\n".join((inquiry.question, draft.asked, *draft.computed))
         best = self._quotes(draft)[:1]
         cells = [
             Cell(draft.asked, picked.text, picked.value) for picked in best if _is_figure(picked)
         ]
-        return Checker(draft.measure, self._judge, read, known, cells[0] if cells else None)
+        return Checker(
+            draft.measure, self._judge, passages, known_text, cells[0] if cells else None
+        )
 
     def _quotes(self, draft: _Draft) -> list[Picked]:
         """What would be quoted without a model."""
@@ -447,7 +462,7 @@ class Answerer:
         return draft.quotes
 
     def _extractor(self, draft: _Draft) -> Extractor:
-        return Extractor(self._embedder, draft.measure, self._kept)
+        return Extractor(self._embedder, draft.measure, self._word_vectors)
 
     def _with_whole_tables(self, inquiry: Inquiry, draft: _Draft) -> tuple[Passage, ...]:
         """For a sum, every passage of the documents whose tables were found; none of a table that
@@ -481,21 +496,23 @@ class Answerer:
         draft.kind = AnswerKind.EXTRACTED if picked else AnswerKind.REFUSED
         if picked or why != NO_MODEL:  # a refusal quotes nothing
             draft.notes.append(why)
-        differ = any(one.differs for one in picked)
+        differ = any(quote.differs for quote in picked)
         both, differs = differing(detect_language(draft.asked))
-        for one in picked:
-            yield from _cite(draft, [one.number])
-            text = unmarked(one.text)
-            between = f" {differs} " if one.differs else " " if draft.text else ""
+        for quote in picked:
+            yield from _cite(draft, [quote.number])
+            text = unmarked(quote.text)
+            between = f" {differs} " if quote.differs else " " if draft.text else ""
             between = f"{both} " if differ and not draft.text else between
-            lead = f"{one.lead}: " if one.lead else ""
-            where = f" ({_dated(draft, one.number)})" if differ else ""
-            yield _say(draft, f"{between}{lead}{text} [{one.number}]{where}{_stop(text)}")
-            draft.statements += (Statement(text, (one.number,), True, QUOTED, 1.0),)
+            lead = f"{quote.lead}: " if quote.lead else ""
+            where = f" ({_dated(draft, quote.number)})" if differ else ""
+            yield _say(draft, f"{between}{lead}{text} [{quote.number}]{where}{_stop(text)}")
+            draft.statements += (Statement(text, (quote.number,), True, QUOTED, 1.0),)
         if not picked:
-            known = inquiry.history and self._extractor(draft).pick(draft.asked, draft.passages)
+            known_answers = inquiry.history and self._extractor(draft).pick(
+                draft.asked, draft.passages
+            )
             refusal = NOTHING_HELD if draft.passages else NOTHING_FOUND
-            yield _say(draft, NOTHING_NEW if known else refusal)
+            yield _say(draft, NOTHING_NEW if known_answers else refusal)
         yield draft.step("extract", f"from {counted(len(draft.passages), 'passage')}", since)
 
     def _beside(self, draft: _Draft) -> Iterator[AnswerEvent]:
@@ -503,41 +520,41 @@ class Answerer:
         only one of them; and the figure that was asked for, if the answer gives none, or not the
         one that a table has."""
         picked = self._quotes(draft)
-        said = MARK.sub("", draft.text)
-        others = [one for one in picked if one.differs]
+        text = MARK.sub("", draft.text)
+        others = [quote for quote in picked if quote.differs]
         sides = [picked[0], *others] if others else []
         value = picked[0].value if picked else ""
-        silent = covers(draft.asked, said)
-        if not all(covers(said, side.value or side.text) for side in sides):
+        silent = covers(draft.asked, text)
+        if not all(covers(text, side.value or side.text) for side in sides):
             yield from self._quoted(
                 draft, differing(detect_language(draft.asked))[0], sides, dated=True
             )
-        elif figures(value) and (silent or (_is_figure(picked[0]) and not shared(said, value))):
+        elif figures(value) and (silent or (_is_figure(picked[0]) and not shared(text, value))):
             yield from self._quoted(draft, FIGURE_SAYS, picked[:1])
 
     def _quoted(
         self, draft: _Draft, lead: str, picked: Sequence[Picked], *, dated: bool = False
     ) -> Iterator[AnswerEvent]:
-        told = []
-        for one in picked:
-            yield from _cite(draft, [one.number])
-            text = unmarked(one.text)
-            speaker = f"{one.lead}: " if one.lead else ""
-            where = f" ({_dated(draft, one.number)})" if dated else ""
-            told.append(f"{speaker}“{text}” [{one.number}]{where}")
-            draft.statements += (Statement(text, (one.number,), True, QUOTED, 1.0),)
-        yield _say(draft, f"\n\n{lead} {'; '.join(told)}.")
+        quotes = []
+        for quote in picked:
+            yield from _cite(draft, [quote.number])
+            text = unmarked(quote.text)
+            speaker = f"{quote.lead}: " if quote.lead else ""
+            where = f" ({_dated(draft, quote.number)})" if dated else ""
+            quotes.append(f"{speaker}“{text}” [{quote.number}]{where}")
+            draft.statements += (Statement(text, (quote.number,), True, QUOTED, 1.0),)
+        yield _say(draft, f"\n\n{lead} {'; '.join(quotes)}.")
 
 
-def _are_clear(plan: Plan, found: Sequence[Picked]) -> bool:
+def _are_clear(plan: Plan, answers: Sequence[Picked]) -> bool:
     """Whether nothing is computed from a guess: each is a cell, or a sentence whose only figure
     must be the one that was asked for; and two years of the same thing are in equal rows."""
-    rows = {re.sub(r"\d+", "", picked.text.partition(":")[0]) for picked in found if picked.cell}
+    rows = {re.sub(r"\d+", "", picked.text.partition(":")[0]) for picked in answers if picked.cell}
     if all(label.isdigit() for label in plan.labels) and len(rows) > 1:
         return False
     return all(
         picked.cell or len({*figures(picked.text)} - {*figures(" ".join(times(picked.text)))}) == 1
-        for picked in found
+        for picked in answers
     )
 
 
@@ -558,7 +575,7 @@ def _before(inquiry: Inquiry, draft: _Draft) -> Before:
 
 def _dated(draft: _Draft, number: int) -> str:
     """A source by its title and date: whoever must choose between two needs both."""
-    passage = next(one for one in draft.passages if one.number == number)
+    passage = next(source for source in draft.passages if source.number == number)
     title = passage.citation.title
     return title if times(title, passage.language) else f"{title}, {passage.date}"
 
@@ -588,9 +605,9 @@ def _entity(picked: Picked, question: str) -> str:
     """What an answer names, for the next question: a name, or the beginning of its sentence."""
     if picked.value and not any(character.isdigit() for character in picked.value):
         return picked.value
-    known = set(words(question))
+    question_words = set(words(question))
     for name in re.findall(r"[A-ZÄÖÜ][\w’'-]+(?: [A-ZÄÖÜ][\w’'-]+)*", picked.text):
-        if name.split()[0] not in _ARTICLES and not set(words(name)) <= known:
+        if name.split()[0] not in _ARTICLES and not set(words(name)) <= question_words:
             return str(name)
     begun = re.match(r"(?:The|A|An|Der|Die|Das) [\w-]+", picked.text)
     return begun[0].lower() if begun else ""
@@ -611,8 +628,8 @@ def _say(draft: _Draft, text: str) -> Token:
 
 def _is_too_long(reason: ModelError) -> bool:
     """Whether a model refuses because of its window: llama.cpp, vLLM and OpenAI all name it so."""
-    said = reason.message.lower()
-    return isinstance(reason, ModelRefused) and ("context" in said or "too long" in said)
+    message = reason.message.lower()
+    return isinstance(reason, ModelRefused) and ("context" in message or "too long" in message)
 
 
 def _finished(inquiry: Inquiry, draft: _Draft) -> Answer:

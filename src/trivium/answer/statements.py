@@ -77,15 +77,17 @@ class Before:
         for answer in answers:
             for part in re.split(r"\n", answer):
                 cuts = [0, *boundaries.sentences(part), len(part)]
-                found = [part[a:b] for a, b in pairwise(cuts)]
-                self._sentences |= {_run(one) for one in (*found, part)}
-                self._runs += [_run(one) for one in (*found, part) if ";" not in one]
+                sentences = [part[a:b] for a, b in pairwise(cuts)]
+                self._sentences |= {_run(sentence) for sentence in (*sentences, part)}
+                self._runs += [
+                    _run(sentence) for sentence in (*sentences, part) if ";" not in sentence
+                ]
 
     def says(self, text: str) -> bool:
         """Whether an answer said it in the same words. An item of a list is more than its list."""
         run = _run(text)
         return bool(run.strip()) and (
-            run in self._sentences or any(run in one for one in self._runs)
+            run in self._sentences or any(run in longer for longer in self._runs)
         )
 
 

@@ -92,8 +92,8 @@ class Listing:
 
 
 def blocks(text: str) -> list[list[str]]:
-    found = [[line.strip() for line in part.splitlines()] for part in re.split(r"\n\s*\n", text)]
-    return [kept for lines in found if (kept := [line for line in lines if line])]
+    split = [[line.strip() for line in part.splitlines()] for part in re.split(r"\n\s*\n", text)]
+    return [filled for lines in split if (filled := [line for line in lines if line])]
 
 
 def tables(passage: Passage) -> Iterator[Table]:
@@ -122,26 +122,28 @@ def _is_caption(line: str) -> bool:
 def _units(names: Sequence[str], around: str) -> tuple[str, ...]:
     """The unit of each column's figures, from the lines around a table: a unit of prices goes to
     the column with prices, a unit of figures to every column."""
-    told = [(m["what"].lower(), " ".join(m["unit"].split())) for m in _MEASURED.finditer(around)]
-    said = [(what, unit) for what, unit in told if _is_unit(unit)]
+    measured = [
+        (m["what"].lower(), " ".join(m["unit"].split())) for m in _MEASURED.finditer(around)
+    ]
+    units = [(thing, unit) for thing, unit in measured if _is_unit(unit)]
     own = []
     for name in names:
         parts = {word.rstrip("s") for word in words(name)}
-        given = name and re.search(
+        stated = name and re.search(
             rf"\b{re.escape(name)}s?\s+(?:is|are)(?:\s\w+)?{_UNIT}", around, re.I
         )
-        fits = (unit for what, unit in said if {what, _LIKE.get(what, what)} & parts)
-        if given and _is_unit(given["unit"]):
-            own.append(" ".join(given["unit"].split()))
+        fits = (unit for thing, unit in units if {thing, _LIKE.get(thing, thing)} & parts)
+        if stated and _is_unit(stated["unit"]):
+            own.append(" ".join(stated["unit"].split()))
         else:
             own.append(next(fits, ""))
-    every = next((unit for what, unit in said if what in _EVERY or unit not in own), "")
-    return tuple(one or every for one in own)
+    every = next((unit for thing, unit in units if thing in _EVERY or unit not in own), "")
+    return tuple(unit or every for unit in own)
 
 
-def _is_unit(said: str) -> bool:
+def _is_unit(unit: str) -> bool:
     """Whether a word can be one: "used in the valuation" has none."""
-    return _NO_UNITS.isdisjoint(words(said)[-1:])  # of a sign such as €, no words
+    return _NO_UNITS.isdisjoint(words(unit)[-1:])  # of a sign such as €, no words
 
 
 def _table(lines: Sequence[str], header: str, caption: str, around: str) -> Table:
@@ -149,13 +151,13 @@ def _table(lines: Sequence[str], header: str, caption: str, around: str) -> Tabl
     if header:
         names = [cell.strip() for cell in header.split(" | ")]
     else:
-        shown = [[c if c not in EMPTY else "" for c in row] for row in split]
+        cleared = [[c if c not in EMPTY else "" for c in row] for row in split]
         wide = next((i for i, row in enumerate(split) if len(row) > 1), 0)  # a title may be above
         caption = " ".join([caption, *(row[0] for row in split[:wide])]).strip()
         split = split[wide:]
-        names = names_of(shown[wide:])
+        names = names_of(cleared[wide:])
         if names:
-            split = split[1 if names == shown[wide] else 2 :]
+            split = split[1 if names == cleared[wide] else 2 :]
     rows: list[Row] = []
     group, label = "", ""
     marked = any(row[0].startswith("~") for row in split)  # the rows below a group's name
@@ -193,8 +195,8 @@ def listings(passage: Passage) -> Iterator[Listing]:
         is_short = len(every) <= MOST_IN_NOTE and len(headings) <= 1
         is_note = is_short and not led and all(map(_is_sentence, items))
         if len(items) > 1 and not is_note:
-            told = tuple(_item(line) for line in items[:MOST_ITEMS])
-            yield Listing(told, lines[0] if led else lead)
+            shortened = tuple(_item(line) for line in items[:MOST_ITEMS])
+            yield Listing(shortened, lines[0] if led else lead)
     yield from _run_in(every, headings)
 
 
@@ -262,8 +264,8 @@ def sentences(passage: Passage) -> list[Sentence]:
     end of a sentence at the start of a chunk, and no numbers of footnotes. In a chat, a message
     answers the question that another speaker asked right before it."""
     headings = {*passage.citation.headings, passage.citation.title}
-    found: list[Sentence] = []
-    asked, asker = "", None
+    pieces: list[Sentence] = []
+    last_question, asker = "", None
     every = blocks(passage.citation.text)
     begins = [_RUN_IN.match(_BULLET.sub("", line)) for lines in every for line in lines]
     labelled = sum(map(bool, begins)) > 1
@@ -278,11 +280,11 @@ def sentences(passage: Passage) -> list[Sentence]:
         heading = _BULLET.sub("", whole[0]) if _heads_prose(whole) else ""
         for line in whole:
             led = line if line.endswith(":") else led
-            said = MESSAGE.match(line)
-            plain = _FOOTNOTE.sub("", line[said.end() :] if said else line)
+            message = MESSAGE.match(line)
+            plain = _FOOTNOTE.sub("", line[message.end() :] if message else line)
             plain = _BULLET.sub("", plain) if labelled else plain
             inner = set() if contact else set(boundaries.sentences(plain))
-            is_message = bool(said or passage.speakers)
+            is_message = bool(message or passage.speakers)
             inner |= {match.end() for match in _ASKED.finditer(plain)} if is_message else set()
             cuts = [0, *sorted(inner), len(plain)]
             label = _RUN_IN.match(plain) if labelled else None
@@ -292,10 +294,10 @@ def sentences(passage: Passage) -> list[Sentence]:
             cut = passage.citation.index > 0 and not passage.speakers  # a message begins by itself
             begun = cut and not at and line is whole[0]
             speaker = passage.speaker(parts[0])
-            answered = asked if speaker and asker and speaker.author != asker else ""
+            answered = last_question if speaker and asker and speaker.author != asker else ""
             # Who asks in a chat doesn't answer in the same message.
             before = ["" if is_message and part.endswith("?") else part for part in ("", *parts)]
-            found += [
+            pieces += [
                 Sentence(
                     part,
                     contact or record or plain,
@@ -306,18 +308,18 @@ def sentences(passage: Passage) -> list[Sentence]:
                     heading or (label[1] if label and nth else ""),
                 )
                 for nth, part in enumerate(parts)
-                if (said or not _is_heading(part, headings))
+                if (message or not _is_heading(part, headings))
                 and (len(words(part)) > 1 or answered)
                 and not (begun and not nth and part[:1].islower())
             ]
             if not plain.endswith(":"):  # the line above a message that says whose it is
-                asked, asker = "", speaker.author if speaker else None
-                questions = [one for one in parts if one.endswith("?")]
+                last_question, asker = "", speaker.author if speaker else None
+                questions = [part for part in parts if part.endswith("?")]
                 if asker and is_asked(parts[-1]):
                     questions.append(parts[-1])
                 if questions and (asker or parts[-1] == questions[-1]):
-                    asked = f"{asker}: {questions[-1]}" if asker else questions[-1]
-    return found
+                    last_question = f"{asker}: {questions[-1]}" if asker else questions[-1]
+    return pieces
 
 
 def _unwrapped(lines: Sequence[str]) -> Sequence[str]:

@@ -77,10 +77,10 @@ def candidates(passage: Passage) -> Iterator[Suggested]:
         for pattern, question in _PATTERNS:
             match = pattern.match(sentence.text)
             if match and (question != _DEFINED or _is_name(match["what"])):
-                said = {**match.groupdict(), "what": match["what"].replace("The ", "the ", 1)}
-                said["did"] = _DID.get(said.get("done", ""), said.get("done", ""))
-                said["die"] = said.get("die", "").lower()
-                yield Suggested(question.format(**said), said["value"], passage)
+                values = {**match.groupdict(), "what": match["what"].replace("The ", "the ", 1)}
+                values["did"] = _DID.get(values.get("done", ""), values.get("done", ""))
+                values["die"] = values.get("die", "").lower()
+                yield Suggested(question.format(**values), values["value"], passage)
                 break
 
 
@@ -93,9 +93,9 @@ def _of_cells(table: Table, passage: Passage) -> Iterator[Suggested]:
         if cell in EMPTY or len(cell) > _LONGEST_CELL:
             continue
         if _COLUMN.fullmatch(column):
-            asked = "Who" if re.fullmatch(_PEOPLE, column, re.IGNORECASE) else "What"
+            pronoun = "Who" if re.fullmatch(_PEOPLE, column, re.IGNORECASE) else "What"
             yield Suggested(
-                f"{asked} is the {column.lower()} of {_named(row.cell(0))}?", cell, passage
+                f"{pronoun} is the {column.lower()} of {_named(row.cell(0))}?", cell, passage
             )
         elif column.isalpha() and column.endswith("s") and _COUNT.fullmatch(cell):
             yield Suggested(

@@ -49,39 +49,49 @@ class Words:
     def __init__(self, rarities: Rarities) -> None:
         self.rarities = rarities
 
-    def share(self, text: str, among: Sequence[Read], known: str = "") -> float:
+    def share(self, text: str, among: Sequence[Read], known_text: str = "") -> float:
         """0..1, the share of the text's content words by rarity; 1 if it has none. A word that only
-        `known`, the question, says counts half: "It costs 40 €"."""
-        languages = sorted({read.language for read in among})
+        `known_text`, the question, says counts half: "It costs 40 €"."""
+        languages = sorted({reading.language for reading in among})
         content = list(dict.fromkeys(content_words(words(text), languages or [""])))
         if not content:
             return 1.0
         weights = dict(zip(content, self.rarities(content), strict=True))
-        held = dict.fromkeys(content, False)
-        for read in among:
-            there = set(stem(words(read.text), read.language))
-            stems = stem(content, read.language)
-            held |= {w: True for w, s in zip(content, stems, strict=True) if s in there}
-        said = {one for language in languages for one in stem(words(known), language)}
-        asked = {word for word in content if not said.isdisjoint(_stems(word, languages))}
-        others = [weights[word] for word in content if held[word] or word not in asked]
-        if len(asked) < len(content):  # something new is said
+        in_texts = dict.fromkeys(content, False)
+        for reading in among:
+            there = set(stem(words(reading.text), reading.language))
+            stems = stem(content, reading.language)
+            in_texts |= {w: True for w, s in zip(content, stems, strict=True) if s in there}
+        known_stems = {
+            stemmed for language in languages for stemmed in stem(words(known_text), language)
+        }
+        from_question = {
+            word for word in content if not known_stems.isdisjoint(_stems(word, languages))
+        }
+        others = [weights[word] for word in content if in_texts[word] or word not in from_question]
+        if len(from_question) < len(content):  # something new is said
             half = sum(others) / len(others) / 2
-            weights |= {word: min(weights[word], half) for word in asked if not held[word]}
+            weights |= {
+                word: min(weights[word], half) for word in from_question if not in_texts[word]
+            }
         whole = sum(weights.values())
-        return sum(weights[word] for word, found in held.items() if found) / whole if whole else 1.0
+        return (
+            sum(weights[word] for word, is_in in in_texts.items() if is_in) / whole
+            if whole
+            else 1.0
+        )
 
 
 def _stems(word: str, languages: Sequence[str]) -> set[str]:
-    return {one for language in languages for one in stem([word], language)}
+    return {stemmed for language in languages for stemmed in stem([word], language)}
 
 
 def strange_quantities(
     text: str, language: str, among: Sequence[tuple[str, str]]
 ) -> list[Quantity]:
     """Quantities of a text that none of the others (text and language) has; dates apart."""
-    told = [(date.start, date.end) for date in dates(text, language)]
-    return unmatched(text, language, among, told)
+    date_spans = [(date.start, date.end) for date in dates(text, language)]
+    return unmatched(text, language, among, date_spans)
 
 
 def is_derived(
@@ -90,10 +100,10 @@ def is_derived(
     """Whether a quantity is the sum or difference of two others that the texts have and that aren't
     strange themselves."""
     every = [other for text, code in among for other in quantities(text, code) if other.readings]
-    known = [other for other in every if not any(other.same(odd) for odd in strange)]
+    sourced = [other for other in every if not any(other.same(odd) for odd in strange)]
     return any(
         replace(quantity, sign=0, readings=(abs(result),), scales=()).same(quantity)
-        for a, b in combinations(known[:MOST_FIGURES], 2)
+        for a, b in combinations(sourced[:MOST_FIGURES], 2)
         for result in (a.value + b.value, a.value - b.value)
     )
 
@@ -101,24 +111,25 @@ def is_derived(
 def strange_names(text: str, among: Sequence[str]) -> list[str]:
     """Capitalised words within a sentence that none of the other texts has. For languages that
     capitalise only names."""
-    known = {word for other in among for word in words(other)}
-    told = [(date.start, date.end) for date in dates(text)]
-    found = dict.fromkeys(
-        m[0] for m in _NAME.finditer(text) if not any(a <= m.start() < b for a, b in told)
+    other_words = {word for other in among for word in words(other)}
+    date_spans = [(date.start, date.end) for date in dates(text)]
+    capitalised = dict.fromkeys(
+        m[0] for m in _NAME.finditer(text) if not any(a <= m.start() < b for a, b in date_spans)
     )
-    return [name for name in found if not set(words(name)) <= known]
+    return [name for name in capitalised if not set(words(name)) <= other_words]
 
 
 def strange_nouns(text: str, among: Sequence[str]) -> list[str]:
     """The same for German, which capitalises every noun: nouns that share no part with any other
     text (`Lampenwerk`, `Lampen`)."""
-    known = {word[:LONGEST_STEM] for other in among for word in words(other)}
+    beginnings = {word[:LONGEST_STEM] for other in among for word in words(other)}
     every = "\n".join(fold(other) for other in among)
     return [
         name
         for name in strange_names(text, among)
         if not any(
-            word[:LONGEST_STEM] in known or word[-LONGEST_STEM:] in every for word in words(name)
+            word[:LONGEST_STEM] in beginnings or word[-LONGEST_STEM:] in every
+            for word in words(name)
         )
     ]
 
@@ -141,8 +152,8 @@ def is_opposite(text: str, among: Sequence[str], language: str) -> bool:
 def pieces(text: str) -> list[str]:
     """The sentences of a passage, each short enough to compare."""
     cuts = [0, *boundaries.sentences(text), len(text)]
-    found = (text[a:b].strip()[:LONGEST] for a, b in pairwise(cuts))
-    return [one for one in found if any(c.isalnum() for c in one)]
+    parts = (text[a:b].strip()[:LONGEST] for a, b in pairwise(cuts))
+    return [part for part in parts if any(c.isalnum() for c in part)]
 
 
 class Nearness:
@@ -151,31 +162,31 @@ class Nearness:
 
     def __init__(self, embedder: Embedder | None) -> None:
         self._embedder = embedder
-        self._known: dict[str, Vector] = {}
+        self._vectors: dict[str, Vector] = {}
 
-    def alike(self, one: str, other: str, least: float) -> bool:
+    def alike(self, text: str, other: str, least: float) -> bool:
         """Whether two texts are at least so similar; never without a model."""
-        near = self.nearest([one], {0: [other]})
-        return near is not None and near[one, 0] >= least
+        near = self.nearest([text], {0: [other]})
+        return near is not None and near[text, 0] >= least
 
     def nearest(
         self, statements: Sequence[str], among: Mapping[int, Sequence[str]]
     ) -> Mapping[tuple[str, int], float] | None:
         """For each statement and passage, the similarity of the nearest sentence; None without a
         model. Statements are sentences too, so both are embedded as documents."""
-        texts = dict.fromkeys([*statements, *(one for some in among.values() for one in some)])
-        new = [text for text in texts if text not in self._known]
+        texts = dict.fromkeys([*statements, *(text for some in among.values() for text in some)])
+        new = [text for text in texts if text not in self._vectors]
         if self._embedder is None:
             return None
         try:
             vectors = self._embedder.embed_documents(new) if new else ()
-            self._known.update(zip(new, vectors, strict=True))
+            self._vectors.update(zip(new, vectors, strict=True))
         except ModelUnavailable:
             self._embedder = None
             return None
         return {
             (statement, number): max(
-                (float(self._known[statement] @ self._known[o]) for o in some), default=0.0
+                (float(self._vectors[statement] @ self._vectors[o]) for o in some), default=0.0
             )
             for number, some in among.items()
             for statement in statements

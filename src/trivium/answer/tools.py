@@ -24,8 +24,8 @@ _DOCUMENT = {"type": "integer", "description": "The document's id, as a passage 
 _INDEX = {"type": "integer", "description": "The passage's index in its document."}
 
 
-def _offer(name: str, description: str, needed: Sequence[str], **given: object) -> ToolOffer:
-    schema = {"type": "object", "properties": given, "required": list(needed)}
+def _offer(name: str, description: str, needed: Sequence[str], **properties: object) -> ToolOffer:
+    schema = {"type": "object", "properties": properties, "required": list(needed)}
     return ToolOffer(name, description, {**schema, "additionalProperties": False})
 
 
@@ -126,20 +126,20 @@ def arguments(name: str, written: str) -> dict[str, Any]:
     if name not in BY_NAME:
         raise BadValue(f"There is no tool {name[:50]!r}.", fix=f"There are: {', '.join(BY_NAME)}.")
     try:
-        given = json.loads(written or "{}")
+        inputs = json.loads(written or "{}")
     except (ValueError, RecursionError) as reason:
         raise BadValue(
             f"The arguments of {name} aren't valid JSON.", fix="Write one JSON object."
         ) from reason
-    given = _cleaned(given)
-    if not isinstance(given, dict):
+    inputs = _cleaned(inputs)
+    if not isinstance(inputs, dict):
         raise BadValue(f"The arguments of {name} aren't an object.", fix="Write one JSON object.")
     schema = BY_NAME[name].parameters
     properties = cast(Mapping[str, Mapping[str, Any]], schema["properties"])
     needed = cast(Sequence[str], schema["required"])
-    for missing in (one for one in needed if one not in given):
+    for missing in (key for key in needed if key not in inputs):
         raise BadValue(f"{name} needs `{missing}`.", fix=f"Give {', '.join(properties)}.")
-    for key, value in given.items():
+    for key, value in inputs.items():
         if key not in properties:
             raise BadValue(f"{name} takes no `{key}`.", fix=f"Give {', '.join(properties)}.")
         kind = properties[key]["type"]
@@ -149,11 +149,11 @@ def arguments(name: str, written: str) -> dict[str, Any]:
                 fix=f"Give {'an' if kind[0] in 'aio' else 'a'} {kind}.",
             )
         if "enum" in properties[key] and value not in properties[key]["enum"]:
-            known = ", ".join(properties[key]["enum"])
+            choices = ", ".join(properties[key]["enum"])
             raise BadValue(
-                f"`{key}` of {name} can't be {str(value)[:50]!r}.", fix=f"Choose one of {known}."
+                f"`{key}` of {name} can't be {str(value)[:50]!r}.", fix=f"Choose one of {choices}."
             )
-    return given
+    return inputs
 
 
 def _cleaned(value: Any) -> Any:
@@ -163,40 +163,40 @@ def _cleaned(value: Any) -> Any:
         case str():
             return clean(value)
         case list():
-            return [_cleaned(one) for one in value]
+            return [_cleaned(item) for item in value]
         case dict():
-            return {clean(str(name)): _cleaned(one) for name, one in value.items()}
+            return {clean(str(name)): _cleaned(item) for name, item in value.items()}
         case int():
             return max(-MOST_NUMBER, min(value, MOST_NUMBER))
     return value
 
 
-def use(box: Toolbox, name: str, given: Mapping[str, Any]) -> Given:
+def use(box: Toolbox, name: str, inputs: Mapping[str, Any]) -> Given:
     """Everything except `calculate`, which needs what was read."""
     match name:
         case "search":
-            queries = [str(one)[:LONGEST_QUERY] for one in given["queries"][:MOST_QUERIES]]
+            queries = [str(query)[:LONGEST_QUERY] for query in inputs["queries"][:MOST_QUERIES]]
             queries = [query for query in queries if query.strip()]
             if not queries:
                 raise BadValue("`queries` of search is empty.", fix="Give one query or more.")
             return box.search(
                 queries,
-                mode=given.get("mode", Mode.HYBRID),
-                collection=given.get("collection", ""),
-                where=given.get("where", ""),
-                as_of=given.get("as_of", ""),
+                mode=inputs.get("mode", Mode.HYBRID),
+                collection=inputs.get("collection", ""),
+                where=inputs.get("where", ""),
+                as_of=inputs.get("as_of", ""),
             )
         case "get_passage":
-            around = max(0, min(given.get("around", 1), MOST_AROUND))
-            return box.get_passage(given["document"], given["index"], around=around)
+            around = max(0, min(inputs.get("around", 1), MOST_AROUND))
+            return box.get_passage(inputs["document"], inputs["index"], around=around)
         case "get_outline":
-            return box.get_outline(given["document"])
+            return box.get_outline(inputs["document"])
         case "get_table":
-            return box.get_table(given["document"], given["index"])
+            return box.get_table(inputs["document"], inputs["index"])
         case "list_collections":
             return box.list_collections()
         case "similar":
-            return box.similar(given["document"], given.get("index"))
+            return box.similar(inputs["document"], inputs.get("index"))
         case "history":
-            return box.history(given["document"])
+            return box.history(inputs["document"])
     raise AssertionError(name)

@@ -108,15 +108,15 @@ class _Reader:
         self._refusal = Refusal(NOT_HELD)
         self._open = ""  # the sentence that hasn't ended
         self._bullet = ""  # of an item that is still to come
-        self._held = ""  # finished sentences, while none of them is supported
-        self._heard: list[str] = []  # sentences, each once
+        self._pending = ""  # finished sentences, while none of them is supported
+        self._texts: list[str] = []  # sentences, each once
         self._repeated = 0
         self._statements: list[Statement] = []
         self._left_out: list[str] = []  # statements that no passage supports, and why
         self._excuses = False  # it says what the passages lack
         self._again = False  # something was left out that an earlier answer says
         self._excused = False
-        self._told: list[int] = []
+        self._cited: list[int] = []
         self.text = ""
 
     @property
@@ -143,68 +143,68 @@ class _Reader:
             yield from self._ended(part, sentence)
         self._open = ""
         if not (self._statements or self._left_out or self._again or self._excuses):
-            self._held += self._bullet
+            self._pending += self._bullet
             yield from self._whole()  # "Twelve cranes": too short to be a sentence
-        excuse = self._excuses or is_excuse(self._held, MARK.findall(self._held))
+        excuse = self._excuses or is_excuse(self._pending, MARK.findall(self._pending))
         if not self.text and excuse:
             self._excused = True
             yield from self._show()
 
-    def _ended(self, part: str, said: Sentence) -> Iterator[AnswerEvent]:
+    def _ended(self, part: str, sentence: Sentence) -> Iterator[AnswerEvent]:
         if _ECHO.search(part):
             self._bullet = ""
             return
-        if not said.states and not _LETTER.search(
+        if not sentence.states and not _LETTER.search(
             part
         ):  # the number of an item: it may be left out
             self._bullet = part
             return
         part, self._bullet = self._bullet + part, ""
-        if said.text in self._heard:
+        if sentence.text in self._texts:
             self._repeated += 1
             return
-        self._heard.append(said.text)
-        if said.states:
-            if self._before.says(said.text):
+        self._texts.append(sentence.text)
+        if sentence.states:
+            if self._before.says(sentence.text):
                 self._again = True
                 return
-            if is_excuse(said.text, said.citations):  # it says what is missing
+            if is_excuse(sentence.text, sentence.citations):  # it says what is missing
                 self._excuses = True
             else:
-                part = self._checked(part, said)
-        self._held += part
+                part = self._checked(part, sentence)
+        self._pending += part
         if self._statements:
             yield from self._show()
 
-    def _checked(self, part: str, said: Sentence) -> str:
+    def _checked(self, part: str, sentence: Sentence) -> str:
         """A sentence as shown, with the passages that support it; empty: it isn't shown."""
-        language = detect_language(" ".join(self._heard))
-        statement = self._checker.one(said, language)
+        language = detect_language(" ".join(self._texts))
+        statement = self._checker.check_one(sentence, language)
         if not (statement.supported or statement.why == OPPOSITE):
-            better = self._checker.attributed(said, language)
+            better = self._checker.attributed(sentence, language)
             if better is not None:
                 part, statement = cited_as(part, better.citations), better
         if may_be_shown(statement):
             self._statements.append(statement)
             return part
-        self._left_out.append(f"“{said.text}” ({statement.why})")
+        self._left_out.append(f"“{sentence.text}” ({statement.why})")
         return ""
 
     def _whole(self) -> Iterator[AnswerEvent]:
-        parts = pieces(self._held)
-        self._held = ""
-        self._heard.clear()
-        for part, said in parts:
-            yield from self._ended(part, Sentence(said.text, said.citations, True))
+        parts = pieces(self._pending)
+        self._pending = ""
+        self._texts.clear()
+        for part, sentence in parts:
+            yield from self._ended(part, Sentence(sentence.text, sentence.citations, True))
 
     def _show(self) -> Iterator[AnswerEvent]:
-        text = self._held + self._open if self._refusal.refused else self._held
+        text = self._pending + self._open if self._refusal.refused else self._pending
         if self._refusal.refused:
             self._open = ""
-        self._held = ""
+        self._pending = ""
         for number in map(int, MARK.findall(text)):
-            if number not in self._told:
-                self._told.append(number)
+            if number not in self._cited:
+                self._cited.append(number)
                 yield self._citations[number]
         text = text if self.text else text.lstrip()
         if text:
@@ -220,14 +220,14 @@ class _Reader:
         if self.circles:
             notes.append("The model repeated itself, so Trivium stopped it.")
         if self.text:
-            notes += [f"Left out: {one}." for one in self._left_out[:MOST_LEFT_OUT]]
+            notes += [f"Left out: {reason}." for reason in self._left_out[:MOST_LEFT_OUT]]
             more = len(self._left_out) - MOST_LEFT_OUT
             notes += [f"Left out {more} more like these."] if more > 0 else []
         notes += [cut] if cut else []
         refused = self._refusal.refused or self._excused
         return Written(
             text=self.text,
-            cited=tuple(sorted(self._told)),
+            cited=tuple(sorted(self._cited)),
             statements=() if refused else tuple(self._statements),
             refused=refused,
             unsupported=not self.text and not refused and bool(self._statements or self._left_out),

@@ -10,10 +10,13 @@ import sqlite3
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from itertools import chain, islice
 
-from trivium.core.errors import FileDamaged, FormatUnknown
+from trivium.core.errors import FileDamaged, FileEmpty, FormatUnknown
 from trivium.core.types import Extraction, Kind, MetaValue
+from trivium.extract.charsets import encoding_of
 from trivium.extract.composer import Composer
 from trivium.extract.sheets import SheetWriter
 from trivium.ports import Blob, reads
@@ -23,13 +26,28 @@ MAX_ROWS = 200_000  # of one file: some 30,000 passages; a log of years has more
 MAX_CELL = 2_000  # characters
 _SQLITE = b"SQLite format 3\x00"
 _DBF_VERSIONS = frozenset(b"\x02\x03\x04\x05\x30\x31\x32\x43\x63\x83\x8b\x8c\xcb\xf5")
-_CODE_PAGES = {1: "cp437", 2: "cp850", 3: "cp1252", 0x57: "cp1252", 0x64: "cp852", 0x65: "cp866"}
-_CODE_PAGES |= {0xC8: "cp1250", 0xC9: "cp1251", 0xCA: "cp1254", 0xCB: "cp1253", 0x13: "cp932"}
+# By the byte of the head that names it: DOS's by country, Windows' and Apple's. Without one the
+# text itself is looked at, as programs of the web write UTF-8 and set none.
+_CODE_PAGES = {
+    "cp437": b"\x01\x09\x0b\x0d\x0f\x11\x15\x18\x19\x1b",
+    "cp850": b"\x02\x0a\x0e\x10\x12\x14\x16\x1a\x1d\x25\x37",
+    "cp852": b"\x1f\x22\x23\x40\x64\x87", "cp737": b"\x6a", "cp857": b"\x6b\x88", "cp860": b"\x24",
+    "cp861": b"\x67", "cp863": b"\x1c\x6c", "cp865": b"\x08\x17\x66", "cp866": b"\x26\x65",
+    "cp874": b"\x50\x7c", "cp932": b"\x13\x7b", "gbk": b"\x4d\x7a", "cp949": b"\x4e\x79",
+    "cp950": b"\x4f\x78", "cp1250": b"\xc8", "cp1251": b"\xc9", "cp1252": b"\x03\x57\x58\x59",
+    "cp1253": b"\xcb", "cp1254": b"\xca", "cp1255": b"\x7d", "cp1256": b"\x7e", "cp1257": b"\xcc",
+    "mac_roman": b"\x04", "mac_cyrillic": b"\x96", "mac_latin2": b"\x97", "mac_greek": b"\x98",
+}  # fmt: skip
+_UTF8 = 0xF0
+_VISUAL_FOXPRO = b"\x30\x31\x32"
+_SAMPLE = 200_000  # bytes of records in which the table of characters is looked for
+_ONLY_A_TIME = "1899-12-30"  # the day of times without a day
+_JULIAN_DAY_0 = 1_721_425  # of datetime's day 0
 
 Rows = Iterator[Sequence[object]]
 
 
-@reads("database/1", lambda blob: bool(_kind(blob)))
+@reads("database/2", lambda blob: bool(_kind(blob)))
 def read_database(blob: Blob) -> Extraction:
     """Takes SQLite and Parquet by their first bytes, DBF by its head and name."""
     kind = _kind(blob)
@@ -94,39 +112,121 @@ def _sqlite(blob: Blob) -> Iterator[tuple[str, Sequence[str], Rows]]:
             yield name, [str(column[0]) for column in rows.description], rows
 
 
+@dataclass(frozen=True, slots=True)
+class _Column:
+    name: bytes
+    kind: str
+    width: int
+    decimals: int = 0
+
+
 def _dbf(blob: Blob) -> Iterator[tuple[str, Sequence[str], Rows]]:
+    """The head says how many records there are, where they begin, and how long each is."""
     data = blob.data
-    count, head, size = struct.unpack_from("<IHH", data, 4)
-    encoding = _CODE_PAGES.get(data[29], "cp1252")
-    columns: list[tuple[str, str, int]] = []
-    at = 32
-    while at + 32 <= min(head, len(data)) and data[at] != 0x0D:
-        name = data[at : at + 11].split(b"\x00")[0].decode(encoding, "replace")
-        columns.append((name, chr(data[at + 11]), data[at + 16]))
-        at += 32
-    if not columns or size < 1 or sum(width for *_, width in columns) >= size + 1:
+    if data[0] == 2:  # dBASE II
+        (count,), (size,), head = _numbers("<H", data, 1), _numbers("<H", data, 6), 521
+        columns = _columns(data, 8, head, "<11scB", 16)
+    else:
+        count, head, size = _numbers("<IHH", data, 4)
+        is_seven = data[0] & 7 == 4
+        form = "<32scBB" if is_seven else "<11sc4xBB"
+        columns = _columns(data, 68 if is_seven else 32, head, form, 48 if is_seven else 32)
+    if not columns or size < 1:
+        raise FileEmpty(f"{blob.name} is a dBASE table without columns.")
+    if sum(column.width for column in columns) >= size + 1:
         raise FileDamaged(f"{blob.name} is a dBASE table with a damaged head.")
+    encoding = _dbf_encoding(data, head, columns)
+    is_fox = data[0] in _VISUAL_FOXPRO
 
     def rows() -> Rows:
         for start in range(head, min(len(data), head + count * size), size):
             if data[start : start + 1] == b"*":  # deleted
                 continue
             cells, at = [], start + 1
-            for _, kind, width in columns:
-                cells.append(_dbf_value(kind, data[at : at + width].decode(encoding, "replace")))
-                at += width
+            for column in columns:
+                field = data[at : at + column.width]
+                at += column.width
+                if column.kind != "0":  # which of the others are empty
+                    cells.append(_dbf_value(column, field, encoding, is_fox))
             yield cells
 
-    yield "", [name for name, *_ in columns], rows()
+    names = [column.name.decode(encoding, "replace") for column in columns if column.kind != "0"]
+    yield "", names, rows()
 
 
-def _dbf_value(kind: str, text: str) -> str:
-    text = text.strip(" \x00")
-    if kind == "D" and len(text) == 8:
-        return f"{text[:4]}-{text[4:6]}-{text[6:]}"
+def _numbers(form: str, data: bytes, at: int) -> tuple[int, ...]:
+    return struct.unpack_from(form, data, at)
+
+
+def _columns(data: bytes, at: int, end: int, form: str, step: int) -> list[_Column]:
+    columns = []
+    while at + step <= min(end, len(data)) and data[at] != 0x0D:
+        name, kind, width, *decimals = struct.unpack_from(form, data, at)
+        columns.append(_Column(name.split(b"\x00")[0], kind.decode("latin-1"), width, *decimals))
+        at += step
+    return columns
+
+
+def _dbf_encoding(data: bytes, head: int, columns: Sequence[_Column]) -> str:
+    mark = data[29] if data[0] != 2 else 0
+    if mark == _UTF8:
+        return "utf-8"
+    for name, marks in _CODE_PAGES.items():
+        if mark in marks:
+            return name
+    size = 1 + sum(column.width for column in columns)
+    texts = [b" ".join(column.name for column in columns)]
+    for start in range(head, min(len(data), head + _SAMPLE), size):
+        at = start + 1
+        for column in columns:
+            if column.kind == "C":
+                texts.append(data[at : at + column.width].strip(b" \x00"))
+            at += column.width
+    encoding = encoding_of(b"\n".join(text for text in texts if not text.isascii()) or b"a")
+    return "utf-8" if encoding.startswith("utf") else encoding
+
+
+def _dbf_value(column: _Column, field: bytes, encoding: str, is_fox: bool) -> str:
+    kind = column.kind
+    if kind in "IBYT@O+" and (is_fox or kind in "@O+" or (kind == "I" and len(field) == 4)):
+        return _dbf_number(column, field, is_fox)
+    text = field.decode(encoding, "replace").strip(" \x00\r\n\t")
+    if kind == "D":
+        is_date = len(text) == 8 and text.isascii() and text.isdecimal()
+        if is_date:
+            return f"{text[:4]}-{text[4:6]}-{text[6:]}" if text.strip("0") else ""
+        return text
     if kind == "L":
         return {"T": "yes", "Y": "yes", "F": "no", "N": "no"}.get(text.upper(), "")
-    return text if kind in "CNFD" else ""  # notes are in another file
+    if kind in "NF" and not text.strip("*"):  # too wide for its column
+        return ""
+    return text if kind in "CNFV" else ""  # notes are in another file
+
+
+def _dbf_number(column: _Column, field: bytes, is_fox: bool) -> str:
+    """A value that is no text: numbers, money and times of FoxPro and dBASE 7."""
+    try:
+        if column.kind in "I+":
+            if is_fox:
+                return str(int.from_bytes(field, "little", signed=True))
+            return str(int.from_bytes(bytes((field[0] ^ 0x80,)) + field[1:], "big", signed=True))
+        if column.kind == "Y":
+            return f"{int.from_bytes(field, 'little', signed=True) / 10_000:.2f}"
+        if column.kind in "BO":
+            if is_fox:
+                return f"{struct.unpack('<d', field)[0]:.{column.decimals}f}"
+            # The sign is turned round, and a negative number's other bits too, so that bytes sort.
+            turned = bytes(byte ^ 0xFF for byte in field) if field[0] < 0x80 else field
+            value = struct.unpack(">d", bytes((turned[0] & 0x7F,)) + turned[1:])[0]
+            return f"{-value if field[0] < 0x80 else value:.{min(column.decimals, 15)}f}"
+        day, thousandths = struct.unpack("<ii", field)
+        if not day:
+            return ""
+        seconds = timedelta(seconds=round(thousandths / 1000))  # FoxPro writes 13:35:38.999
+        date, time = str(datetime.fromordinal(day - _JULIAN_DAY_0) + seconds).split()
+        return time if date == _ONLY_A_TIME else f"{date} {time}"
+    except (IndexError, OverflowError, ValueError, struct.error):
+        return ""
 
 
 def _parquet(blob: Blob) -> Iterator[tuple[str, Sequence[str], Rows]]:

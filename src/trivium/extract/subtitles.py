@@ -1,26 +1,36 @@
-"""Reads subtitles (SRT, VTT, TTML): what is said, and when. Knows nothing of the recording."""
+"""Reads subtitles (SRT, VTT, SBV, TTML): what is said, and when, each line once even if cues repeat
+it while it rolls up. Knows nothing of the recording."""
 
 from __future__ import annotations
 
 import html
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from trivium.core.errors import FileDamaged
 from trivium.core.types import Extraction
+from trivium.extract.charsets import encoding_of
 from trivium.extract.composer import Composer
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
 from trivium.extract.transcript import Segment, compose, cue
 from trivium.ports import Blob, reads
 
-ENDINGS = (".vtt", ".srt", ".ttml", ".dfxp")
-_TIME = r"(?:(\d{1,3}):)?(\d\d):(\d\d)[.,](\d{3})"
-_TIMES = re.compile(rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}[^\n]*")
+ENDINGS = (".vtt", ".srt", ".sbv", ".ttml", ".dfxp")
+_TIME = r"(?:(\d{1,3}):)?(\d\d):(\d\d)(?:[.,:](\d{1,3}))?"
+_TIMES = re.compile(rf"^[ \t]*{_TIME}(?:[ \t]*-->[ \t]*|,){_TIME}(?!\d)[^\n]*", re.MULTILINE)
+_CLOCK_HEAD = rb"[ \t]*(?:\d+:)?\d\d:\d\d"
 _BEGINNING = re.compile(
-    rb"(?:\xef\xbb\xbf)?"
-    rb"(?:WEBVTT\b|\s*(?:\d+[ \t]*\r?\n)?[ \t]*(?:\d+:)?\d\d:\d\d[.,]\d{3}[ \t]*-->)"
+    rb"(?:\xef\xbb\xbf)?(?:WEBVTT\b"
+    rb"|\s*(?:\d+[ \t]*\r?\n)?" + _CLOCK_HEAD + rb"(?:[.,:]\d{1,3})?[ \t]*-->"
+    rb"|\s*\d+:\d\d:\d\d\.\d{3},\d+:\d\d:\d\d\.\d{3}\s)"
 )
+_NUMBER = re.compile(r"\n\s*\d+\s*\Z")  # of the cue that follows
+_LONE_NUMBER = re.compile(r"\n[ \t]*\n\s*\d+[ \t]*(?=\n)")  # of a cue that has lost its times
+# The share of cues that begin with what the one before showed, from which captions count as rolling:
+# 2 of 3 in the shortest of YouTube's, up to all; 0.3 % in a series of 800 cues, 1 % in two films.
+_ROLLING = 0.5
 _TTML = re.compile(rb"<(?:\w+:)?tt\s[^>]*http://www\.w3\.org/(?:ns|2006/\d\d|2006/04)/ttml")
 _XML = "{http://www.w3.org/XML/1998/namespace}"
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>", re.IGNORECASE)
@@ -30,7 +40,7 @@ _OFFSET = re.compile(r"(\d+(?:\.\d+)?)(h|m|s|ms|f|t)")
 _CLOCK = re.compile(r"(\d{2,}):(\d\d):(\d\d)(?:\.(\d+)|:(\d+))?")
 
 
-@reads("subtitles/2", lambda blob: bool(_kind(blob.data)) and not binary_kind(blob.data))
+@reads("subtitles/3", lambda blob: bool(_kind(blob.data)) and not binary_kind(blob.data))
 def read_subtitle(blob: Blob) -> Extraction:
     """Takes texts whose first lines are those of subtitles."""
     segments, language = segments_of(blob)
@@ -51,28 +61,83 @@ def segments_of(blob: Blob) -> tuple[list[Segment], str]:
 
 def _kind(data: bytes) -> str:
     head = data[:400]
+    if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
+        head = head.decode(encoding_of(data), "ignore").encode()
     if _BEGINNING.match(head):
-        return "text/vtt" if b"WEBVTT" in head[:10] else "application/x-subrip"
+        if b"WEBVTT" in head[:10]:
+            return "text/vtt"
+        return "application/x-subrip" if b"-->" in head else "text/x-sbv"
     return "application/ttml+xml" if _TTML.search(data[:4000]) else ""
 
 
+@dataclass(slots=True)
+class _Cue:
+    start: float
+    end: float
+    lines: list[str]
+    speaker: str = ""
+
+
 def _cues(text: str) -> Iterator[Segment]:
+    cues = [cue for cue in _shown(text) if cue.lines]
     speaker = ""
-    for block in re.split(r"\n[ \t]*\n", text):
-        match = _TIMES.search(block)
-        if match is None:  # a note, a style, the head
-            continue
-        body = block[match.end() :].strip()
-        voice = _VOICE.search(body)
-        plain = plain_text(body)
+    for shown in _unrolled(cues):
+        plain = " ".join(shown.lines)
         named = _SPEAKER.match(plain)
-        if voice:
-            speaker = " ".join(voice[1].split())
+        if shown.speaker:
+            speaker = shown.speaker
         elif named:
             speaker, plain = named[1], plain[named.end() :]
         if plain:
-            parts = match.groups()
-            yield cue(_seconds(*parts[:4]), _seconds(*parts[4:]), plain, speaker)
+            yield cue(shown.start, shown.end, plain, speaker)
+
+
+def _shown(text: str) -> Iterator[_Cue]:
+    """The cues as they are on the screen. In SRT all up to the next time is said, blank lines or
+    not; in VTT blank lines end a cue, and what is behind them may be a note or a style."""
+    is_vtt = text.lstrip("\ufeff").startswith("WEBVTT")
+    times = list(_TIMES.finditer(text))
+    for at, match in enumerate(times):
+        following = times[at + 1] if at + 1 < len(times) else None
+        body = text[match.end() : following.start() if following else len(text)]
+        if is_vtt:
+            # YouTube's first line may hold a blank alone.
+            body = re.split(r"\n[ \t]*\n(?!\s*\S+<)", body.removeprefix("\n"), maxsplit=1)[0]
+        elif following:
+            body = _NUMBER.sub("", body) or body
+        if not is_vtt:
+            body = _LONE_NUMBER.sub("", body)
+        voice = _VOICE.search(body)
+        parts = match.groups()
+        yield _Cue(
+            _seconds(*parts[:4]),
+            _seconds(*parts[4:]),
+            [line for line in map(plain_text, body.split("\n")) if line],
+            " ".join(voice[1].split()) if voice else "",
+        )
+
+
+def _unrolled(cues: list[_Cue]) -> list[_Cue]:
+    """Each line once. A cue of captions that roll shows the last lines again above a new one, or
+    the line so far with a word more."""
+    repeated = [0, *(_repeated(a.lines, b.lines) for a, b in zip(cues, cues[1:], strict=False))]
+    if sum(count > 0 for count in repeated) < _ROLLING * (len(cues) - 1) or len(cues) < 2:
+        return cues
+    found = []
+    for shown, count in zip(cues, repeated, strict=True):
+        words = " ".join(shown.lines)[count:].strip()
+        if words:
+            found.append(_Cue(shown.start, shown.end, [words], shown.speaker))
+    return found
+
+
+def _repeated(before: list[str], lines: list[str]) -> int:
+    """How many characters of the joined lines were shown with the cue before."""
+    for first in range(len(before)):
+        tail, now = " ".join(before[first:]), " ".join(lines)
+        if now == tail or now.startswith(f"{tail} "):
+            return len(tail)
+    return 0
 
 
 def plain_text(body: str) -> str:
@@ -80,8 +145,9 @@ def plain_text(body: str) -> str:
     return " ".join(html.unescape(_TAG.sub("", body)).split())
 
 
-def _seconds(hours: str | None, minutes: str, seconds: str, parts: str) -> float:
-    return int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds) + int(parts) / 1000
+def _seconds(hours: str | None, minutes: str, seconds: str, parts: str | None) -> float:
+    whole = int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds)
+    return whole + float(f".{parts or 0}")
 
 
 def _ttml(blob: Blob) -> tuple[list[Segment], str]:

@@ -1,0 +1,185 @@
+"""Faults that were found on files which nobody here wrote: the test files of other projects. Each is
+made here again, as small as it can be; the comments say whose file showed it."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from trivium.core.errors import FileEmpty
+from trivium.core.types import Extraction
+from trivium.extract.detect import read
+from trivium.ports import Blob
+
+
+def extract(name: str, data: str | bytes) -> Extraction:
+    return read(Blob(name, data.encode() if isinstance(data, str) else data))
+
+
+# --- subtitles -----------------------------------------------------------------------------------
+
+ROLLING = """WEBVTT
+Kind: captions
+Language: en
+
+00:00:00.000 --> 00:00:02.500 align:start position:0%
+ 
+the<00:00:00.500><c> ferry</c><c> leaves</c>
+
+00:00:02.500 --> 00:00:02.510 align:start position:0%
+the ferry leaves
+ 
+
+00:00:02.510 --> 00:00:05.000 align:start position:0%
+the ferry leaves
+at<00:00:03.000><c> seven</c><c> in</c><c> winter</c>
+
+00:00:05.000 --> 00:00:05.010 align:start position:0%
+at seven in winter
+ 
+
+00:00:05.010 --> 00:00:07.010 align:start position:0%
+at seven in winter
+no no no
+"""  # noqa: W293
+
+
+def test_captions_that_roll_say_each_line_once() -> None:
+    """As YouTube's are (glut23/webvtt-py, youtube_dl.vtt)."""
+    got = extract("talk.vtt", ROLLING)
+    assert got.text == "the ferry leaves at seven in winter no no no"
+    assert got.elements[0].place.spoken[1][1] == 2.51
+
+
+def test_captions_that_grow_by_a_word_say_it_once() -> None:
+    words = ["Seven", "boats", "left"]
+    cues = "".join(
+        f"{n}\n00:00:0{n},000 --> 00:00:0{n + 1},000\n{' '.join(words[:n])}\n\n" for n in (1, 2, 3)
+    )
+    assert extract("live.srt", cues).text == "Seven boats left"
+
+
+def test_what_people_repeat_is_kept() -> None:
+    lines = ["Are you sure?", "Yes.", "Yes. I saw it.", "Then we go.", "Bring a lamp."]
+    cues = "".join(
+        f"00:00:0{n}.000 --> 00:00:0{n + 1}.000\n{line}\n\n" for n, line in enumerate(lines)
+    )
+    assert extract("film.vtt", f"WEBVTT\n\n{cues}").text == " ".join(lines)
+
+
+def test_a_cue_without_a_blank_line_before_it() -> None:
+    """glut23/webvtt-py, youtube_dl.vtt: the times stood in the text."""
+    got = extract("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nOne\n00:02.000 --> 00:03.000\nTwo\n")
+    assert got.text == "One Two"
+
+
+def test_a_cue_with_a_blank_line_in_it_or_without_times() -> None:
+    """glut23/webvtt-py, missing_timeframe.srt; a number that somebody says stays."""
+    got = extract(
+        "a.srt",
+        "1\n00:00:01,000 --> 00:00:02,000\nOne\n\nand a half\n\n2\nTwo\n\n"
+        "3\n00:00:02,000 --> 00:00:03,000\n2024\n\n4\n00:00:03,000 --> 00:00:04,000\nFour\n",
+    )
+    assert got.text == "One and a half Two 2024 Four"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
+def test_subtitles_in_wide_characters(encoding: str) -> None:
+    """byroot/pysrt, bom-utf-16-le.srt: they were read as a text with its times."""
+    mark = "\ufeff" if encoding.endswith("be") else ""
+    data = f"{mark}1\n00:00:06,500 --> 00:00:09,000\nAbout two months ago\n".encode(encoding)
+    got = extract("a.srt", data)
+    assert got.media_type == "application/x-subrip"
+    assert got.text == "About two months ago"
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["0:00:00.378,0:00:11.378\nHigh water\n\n", "1\n00:00:01 --> 00:00:10\nHigh water\n"],
+    ids=["sbv", "whole seconds"],
+)
+def test_other_times_of_subtitles(source: str) -> None:
+    """glut23/webvtt-py, sample.sbv; byroot/pysrt, invalid.srt."""
+    got = extract("a.sbv", source)
+    assert got.text == "High water"
+    assert got.metadata["duration"] in (11.4, 10.0)
+
+
+# --- dBASE ---------------------------------------------------------------------------------------
+
+
+def dbf(
+    version: int, columns: list[tuple[bytes, bytes, int, int]], rows: list[bytes], mark: int = 0
+) -> bytes:
+    """A table: name, kind, width and decimals of each column, and its records' bytes."""
+    size = 1 + sum(width for _, _, width, _ in columns)
+    if version == 2:
+        head = struct.pack("<BH3xH", version, len(rows), size)
+        fields = b"".join(struct.pack("<11scBHB", *c[:3], 0, c[3]) for c in columns)
+        return (head + fields + b"\r").ljust(521, b"\x00") + b"".join(b" " + row for row in rows)
+    is_seven = version & 7 == 4
+    form = "<32scBB13x" if is_seven else "<11sc4xBB14x"
+    fields = b"".join(struct.pack(form, *column) for column in columns) + b"\r"
+    length = (68 if is_seven else 32) + len(fields)
+    head = struct.pack("<B3xIHH17xB2x", version, len(rows), length, size, mark)
+    head = head.ljust(68 if is_seven else 32, b"\x00")
+    return head + fields + b"".join(b" " + row for row in rows)
+
+
+def test_values_of_foxpro_that_are_no_text() -> None:
+    """infused/dbf, dbase_31.dbf and foxprodb/calls.dbf: their cells were empty."""
+    columns = [
+        (b"ID", b"I", 4, 0),
+        (b"PRICE", b"Y", 8, 4),
+        (b"WEIGHT", b"B", 8, 2),
+        (b"SEEN", b"T", 8, 0),
+        (b"AT", b"T", 8, 0),
+        (b"_NullFlags", b"0", 1, 0),
+    ]
+    row = struct.pack("<iqd", -7, 213_500, 2.5) + struct.pack("<ii", 2_449_678, 48_938_999)
+    row += struct.pack("<ii", 2_415_019, 43_200_000) + b"\x00"
+    got = extract("stock.dbf", dbf(0x30, columns, [row], 3))
+    assert got.text.splitlines()[0] == "ID | PRICE | WEIGHT | SEEN | AT"
+    assert got.text.splitlines()[-1] == "-7 | 21.35 | 2.50 | 1994-11-21 13:35:39 | 12:00:00"
+
+
+def test_tables_of_dbase_7_and_dbase_2() -> None:
+    """infused/dbf, dbase_8c.dbf ("damaged") and dbase_02.dbf (cells cut at wrong places)."""
+    columns = [(b"Species", b"C", 10, 0), (b"Count", b"+", 4, 0), (b"Size", b"O", 8, 1)]
+    size = struct.pack(">d", 1.5)
+    row = b"Moray     " + b"\x80\x00\x00\x05" + bytes((size[0] | 0x80,)) + size[1:]
+    assert extract("fish.dbf", dbf(0x8C, columns, [row])).text.splitlines()[-1] == "Moray | 5 | 1.5"
+    old = dbf(2, [(b"LAST", b"C", 8, 0), (b"PAY", b"N", 5, 2)], [b"Stegman  6.00"])
+    assert extract("staff.dbf", old).text.splitlines() == ["LAST | PAY", "Stegman | 6.00"]
+
+
+@pytest.mark.parametrize(
+    ("mark", "encoding"), [(0xF0, "utf-8"), (0, "utf-8"), (0xC9, "cp1251"), (0x26, "cp866")]
+)
+def test_letters_of_a_table(mark: int, encoding: str) -> None:
+    """apache/tika, testDBF.dbf; infused/dbf, dbase_03_cyrillic.dbf: UTF-8 was taken for cp1252."""
+    words = "больничное учреждение".encode(encoding).ljust(48)
+    data = dbf(3, [(b"NAME", b"C", 48, 0)], [words], mark)
+    assert extract("a.dbf", data).text.endswith("больничное учреждение")
+
+
+def test_letters_of_a_table_that_names_none() -> None:
+    """infused/dbf, dbase_f5.dbf: DOS letters ("penedŠs")."""
+    names = ["baix penedès", "químic, professor", "tarragonès", "amèrica", "benicarló"]
+    rows = [name.encode("cp850").ljust(20) for name in names]
+    got = extract("a.dbf", dbf(0xF5, [(b"NOM", b"C", 20, 0)], rows))
+    assert got.text.splitlines()[1:] == names
+
+
+def test_dates_that_are_none() -> None:
+    """olemb/dbfread, invalid_value.dbf ("NotA-Ye-ar")."""
+    rows = [b"NotAYear", b"00000000", b"19870301"]
+    got = extract("a.dbf", dbf(3, [(b"BORN", b"D", 8, 0)], rows))
+    assert got.text.splitlines() == ["BORN", "NotAYear", "1987-03-01"]
+
+
+def test_a_table_without_columns_is_empty() -> None:
+    """infused/dbf, polygon.dbf: it was called damaged."""
+    with pytest.raises(FileEmpty):
+        extract("polygon.dbf", dbf(3, [], []))

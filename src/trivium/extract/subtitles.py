@@ -7,6 +7,7 @@ import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from trivium.core.errors import FileDamaged
 from trivium.core.types import Extraction
@@ -28,8 +29,8 @@ _BEGINNING = re.compile(
 )
 _NUMBER = re.compile(r"\n\s*\d+\s*\Z")  # of the cue that follows
 _LONE_NUMBER = re.compile(r"\n[ \t]*\n\s*\d+[ \t]*(?=\n)")  # of a cue that has lost its times
-# The share of cues that begin with what the one before showed, from which captions count as rolling:
-# 2 of 3 in the shortest of YouTube's, up to all; 0.3 % in a series of 800 cues, 1 % in two films.
+# The share of cues that begin with what the one before showed from which captions count as
+# rolling: 2 of 3 and more in YouTube's; 1 of 865 in a series, 2 of 1,332 in a film.
 _ROLLING = 0.5
 _TTML = re.compile(rb"<(?:\w+:)?tt\s[^>]*http://www\.w3\.org/(?:ns|2006/\d\d|2006/04)/ttml")
 _XML = "{http://www.w3.org/XML/1998/namespace}"
@@ -120,7 +121,7 @@ def _shown(text: str) -> Iterator[_Cue]:
 def _unrolled(cues: list[_Cue]) -> list[_Cue]:
     """Each line once. A cue of captions that roll shows the last lines again above a new one, or
     the line so far with a word more."""
-    repeated = [0, *(_repeated(a.lines, b.lines) for a, b in zip(cues, cues[1:], strict=False))]
+    repeated = [0, *(_repeated(a.lines, b.lines) for a, b in pairwise(cues))]
     if sum(count > 0 for count in repeated) < _ROLLING * (len(cues) - 1) or len(cues) < 2:
         return cues
     found = []

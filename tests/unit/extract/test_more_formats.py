@@ -50,7 +50,7 @@ def test_an_event_says_who_when_and_where() -> None:
     assert got.media_type == "text/calendar"
     assert got.metadata["date"] == "2024-05-03T14:00:00"
     assert got.metadata["location"] == "Harbour office, room 3"
-    assert "When: Friday 3 May 2024, 14:00 to 15:30 UTC (2024-05-03)" in got.text
+    assert "When: Friday 3 May 2024, 14:00 Europe/Lisbon to 15:30 UTC (2024-05-03)" in got.text
     assert "Who: Bo Lind <bo@example.org>" in got.text
     assert "Bring the charts.\nAnd boots." in got.text
     assert "Reminder" not in got.text
@@ -66,7 +66,9 @@ def test_cards_are_people() -> None:
         "NOTE:Knows tides\nEND:VCARD\n",
     )
     assert [text for kind, text in pieces(got) if kind == "heading"] == ["Ann Roe", "Jürgen"]
-    assert "Organisation: Harbour, Charts\nE-mail: ann@example.org\nPhone: +351 1" in got.text
+    assert (
+        "Organisation: Harbour, Charts\nE-mail: ann@example.org\nPhone (cell): +351 1" in got.text
+    )
     assert "Address: 3 Quay, Lisbon, PT" in got.text
     assert got.metadata["contacts"] == 2
 

@@ -1,5 +1,5 @@
-"""Faults that were found on files which nobody here wrote: the test files of other projects. Each is
-made here again, as small as it can be; the comments say whose file showed it."""
+"""Faults found on files that nobody here wrote: the test files of other projects. Each is made here
+again, as small as it can be; the docstrings say whose file showed it."""
 
 from __future__ import annotations
 
@@ -183,3 +183,108 @@ def test_a_table_without_columns_is_empty() -> None:
     """infused/dbf, polygon.dbf: it was called damaged."""
     with pytest.raises(FileEmpty):
         extract("polygon.dbf", dbf(3, [], []))
+
+
+# --- calendars and cards -------------------------------------------------------------------------
+
+
+def event(*lines: str) -> Extraction:
+    return extract("a.ics", "\r\n".join(("BEGIN:VEVENT", "SUMMARY:Tide", *lines, "END:VEVENT", "")))
+
+
+def test_an_event_without_its_calendar() -> None:
+    """collective/icalendar, issue_53_description_parsed_properly.ics: its lines were the text."""
+    got = event("DTSTART;TZID=America/New_York:20120712T183000", "DESCRIPTION:Small\\nteams")
+    assert got.title == "Tide"
+    assert got.text.endswith("18:30 America/New York (2012-07-12)\n\nSmall\nteams")
+
+
+@pytest.mark.parametrize(
+    ("lines", "when"),
+    [
+        (
+            ("DTSTART;VALUE=DATE:20220222", "DTEND;VALUE=DATE:20220223"),
+            "Tuesday 22 February 2022 (2022-02-22)",
+        ),
+        (
+            ("DTSTART;VALUE=DATE:20220222", "DTEND;VALUE=DATE:20220225"),
+            "Tuesday 22 February 2022 to Thursday 24 February 2022 (2022-02-22)",
+        ),
+        (
+            ("DTSTART:20220222T230000Z", "DURATION:PT1H30M"),
+            "Tuesday 22 February 2022, 23:00 UTC to Wednesday 23 February 2022, 00:30 UTC"
+            " (2022-02-22)",
+        ),
+        (
+            (
+                "DTSTART;TZID=Europe/Vienna:20120327T100000",
+                "DTEND;TZID=Europe/Vienna:20120327T180000",
+            ),
+            "Tuesday 27 March 2012, 10:00 to 18:00 Europe/Vienna (2012-03-27)",
+        ),
+        (
+            (
+                "DTSTART;TZID=/freeassociation.sourceforge.net/Europe/Berlin:20220822T120000",
+                "DTEND;TZID=/freeassociation.sourceforge.net/Europe/Berlin:20220822T120000",
+            ),
+            "Monday 22 August 2022, 12:00 Europe/Berlin (2022-08-22)",
+        ),
+    ],
+)
+def test_when_an_event_is(lines: tuple[str, ...], when: str) -> None:
+    """collective/icalendar: a whole day lasted two, an event had no end or no zone."""
+    assert f"When: {when}" in event(*lines).text.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("FREQ=WEEKLY;UNTIL=20120703T080000Z;BYDAY=TU", "every week on Tuesday until 3 July 2012"),
+        (
+            "FREQ=MONTHLY;INTERVAL=2;BYDAY=3WE;COUNT=9;WKST=SU",
+            "every 2 months on the third Wednesday, 9 times",
+        ),
+        (
+            "FREQ=YEARLY;BYMONTH=11;BYDAY=-1SU;",
+            "every year on the last Sunday (BYMONTH=11)",
+        ),
+        ("FREQ=NEVER", "FREQ=NEVER"),
+    ],
+)
+def test_how_often_an_event_is(rule: str, words: str) -> None:
+    assert f"Repeats: {words}" in event(f"RRULE:{rule}").text.splitlines()
+
+
+def test_a_letter_that_a_fold_divides() -> None:
+    """Programs fold after 75 bytes (collective/icalendar, tzid_8bit.ics of py-vobject/vobject)."""
+    line = "SUMMARY:Größe".encode()
+    at = line.index("ß".encode()) + 1
+    folded = line[:at] + b"\r\n " + line[at:]
+    data = b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n" + folded + b"\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+    assert extract("a.ics", data).title == "Größe"
+
+
+def test_a_description_in_html_and_a_named_calendar() -> None:
+    said = "<p>Bring <b>boots</b><br>and rope</p>"
+    one = f"BEGIN:VEVENT\nSUMMARY:Tide\nDESCRIPTION:{said}\nEND:VEVENT\n"
+    got = extract("a.ics", f"BEGIN:VCALENDAR\nX-WR-CALNAME:The quay\n{one}{one}END:VCALENDAR\n")
+    assert got.title == "The quay"
+    assert "<" not in got.text
+    assert "Bring boots" in got.text
+
+
+def test_a_photo_does_not_take_the_line_behind_it() -> None:
+    """Base64 ends in an equals sign, as a soft break of quoted-printable does."""
+    got = extract(
+        "a.vcf",
+        "BEGIN:VCARD\r\nVERSION:2.1\r\n"
+        "N;CHARSET=ISO-8859-1;ENCODING=QUOTED-PRINTABLE:J=F6rgensen;B=F8=\r\nrge\r\n"
+        "PHOTO;JPEG;ENCODING=BASE64:AAAA=\r\nTEL;CELL;VOICE:+45 123\r\nTEL;TYPE=work:+45 9\r\n"
+        "ADR;TYPE=home:;;Kajen 3\\, 2. th;Aarhus\\; C;;8000;\r\nEND:VCARD\r\n",
+    )
+    assert got.title == "Børge Jörgensen"
+    assert got.text.splitlines()[2:] == [
+        "Phone (cell): +45 123",
+        "Phone (work): +45 9",
+        "Address (home): Kajen 3, 2. th, Aarhus; C, 8000",
+    ]

@@ -124,8 +124,8 @@ def _text(part: Mapping[str, Any]) -> str:
 
 
 def _list(part: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    found = part.get(name)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    items = part.get(name)
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
 def _count(part: Mapping[str, Any], name: str) -> int:
@@ -161,20 +161,20 @@ def _as_analysed(document: Mapping[str, Any]) -> dict[str, Any]:
         "tables": [],
     }
     for at, item in enumerate(_in_order(document)):
-        found = {
+        place = {
             "spans": [{"offset": at, "length": 1}],
             "boundingRegions": _regions(item.get("prov"), heights),
         }
         data = item.get("data")
         if isinstance(data, dict) and "table_cells" in data:
-            result["tables"].append({**found, **_docling_table(data)})
+            result["tables"].append({**place, **_docling_table(data)})
         elif isinstance(item.get("text"), str):
             label = item.get("label")
             mark = "• " if label == "list_item" else ""
             level = item.get("level")
             result["paragraphs"].append(
                 {
-                    **found,
+                    **place,
                     "content": mark + item["text"],
                     "role": _ROLES.get(label, "") if isinstance(label, str) else "",
                     "deeper": level - 1 if isinstance(level, int) and 0 < level < 10 else 0,
@@ -201,23 +201,27 @@ def _in_order(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _names(references: object) -> list[str]:
-    found = references if isinstance(references, list) else []
-    names = [one.get("$ref") for one in found if isinstance(one, dict)]
+    items = references if isinstance(references, list) else []
+    names = [item.get("$ref") for item in items if isinstance(item, dict)]
     return [name for name in names if isinstance(name, str)]
 
 
 def _resolved(document: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
     """What `#/texts/3` names."""
     kind, _, index = name.removeprefix("#/").partition("/")
-    found = document.get(kind)
-    if index.isdecimal() and isinstance(found, list):
-        found = found[int(index[:9])] if int(index[:9]) < len(found) else None
-    return found if isinstance(found, dict) else None
+    item = document.get(kind)
+    if index.isdecimal() and isinstance(item, list):
+        item = item[int(index[:9])] if int(index[:9]) < len(item) else None
+    return item if isinstance(item, dict) else None
 
 
 def _docling_table(data: Mapping[str, Any]) -> dict[str, Any]:
-    given = data.get("table_cells")
-    cells = [cell for cell in given if isinstance(cell, dict)] if isinstance(given, list) else []
+    table_cells = data.get("table_cells")
+    cells = (
+        [cell for cell in table_cells if isinstance(cell, dict)]
+        if isinstance(table_cells, list)
+        else []
+    )
     return {
         "rowCount": data.get("num_rows"),
         "columnCount": data.get("num_cols"),
@@ -243,16 +247,18 @@ def _heights(pages: object) -> dict[int, float]:
     return heights
 
 
-def _regions(given: object, heights: Mapping[int, float]) -> list[dict[str, Any]]:
+def _regions(origins: object, heights: Mapping[int, float]) -> list[dict[str, Any]]:
     regions = []
-    for one in given if isinstance(given, list) else ():
-        page, box = (one.get("page_no"), one.get("bbox")) if isinstance(one, dict) else (0, None)
+    for origin in origins if isinstance(origins, list) else ():
+        page, box = (
+            (origin.get("page_no"), origin.get("bbox")) if isinstance(origin, dict) else (0, None)
+        )
         sides = [_number(box, side) for side in ("l", "t", "r", "b")]
-        known = [side for side in sides if side is not None]
+        numbers = [side for side in sides if side is not None]
         height = heights.get(page) if isinstance(page, int) else None
-        if height is None or not isinstance(box, dict) or len(known) < len(sides):
+        if height is None or not isinstance(box, dict) or len(numbers) < len(sides):
             continue
-        left, top, right, bottom = known
+        left, top, right, bottom = numbers
         if box.get("coord_origin") != "TOPLEFT":  # as PDF counts: upwards
             top, bottom = height - top, height - bottom
         corners = [left, top, right, top, right, bottom, left, bottom]
@@ -260,7 +266,7 @@ def _regions(given: object, heights: Mapping[int, float]) -> list[dict[str, Any]
     return regions
 
 
-def _number(given: object, name: str) -> float | None:
-    value = given.get(name) if isinstance(given, dict) else None
+def _number(box: object, name: str) -> float | None:
+    value = box.get(name) if isinstance(box, dict) else None
     usable = isinstance(value, int | float) and math.isfinite(value)
     return float(value) if usable and value is not None else None

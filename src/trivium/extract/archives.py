@@ -173,9 +173,11 @@ def _program(blob: Blob) -> str:
 def _run(blob: Blob, password: str | None, *command: str) -> str:
     """What it prints. It is told the password where it would ask a person for it: a command line
     is seen by others. `-p` without a word: it asks for none."""
-    known = ["-p"] if password is None else []
-    told = f"{password or ''}\n".encode()
-    done = subprocess.run([*command, *known], capture_output=True, input=told, check=False)
+    no_password = ["-p"] if password is None else []
+    password_line = f"{password or ''}\n".encode()
+    done = subprocess.run(
+        [*command, *no_password], capture_output=True, input=password_line, check=False
+    )
     if done.returncode > 1:  # 1: a warning
         if b"password" in done.stderr:
             raise FileLocked(f"{blob.name} is protected by a password.")
@@ -192,12 +194,12 @@ class _Unpacked:
         self._skipped: list[str] = []
         self._size = 0
 
-    def add(self, name: str, read: Callable[[], bytes]) -> None:
+    def add(self, name: str, read_member: Callable[[], bytes]) -> None:
         safe = safe_name(name)
         if PurePath(safe).name in _CLUTTER or safe.startswith("__MACOSX/"):
             return
         try:
-            data = read()
+            data = read_member()
         except (RuntimeError, *ZIP_ERRORS):
             self.skip(name, "can't be unpacked")
             return

@@ -143,8 +143,8 @@ def remarks(item: Item) -> Iterator[Extraction]:
 
 def _by(item: Item, authors: list[str]) -> str:
     """What to call an entry without a title: its authors, what it is part of, its year."""
-    told = (", ".join(authors[:2]), _text(item, "container-title"), str(_year(item) or ""))
-    return ", ".join(part for part in told if part)
+    parts = (", ".join(authors[:2]), _text(item, "container-title"), str(_year(item) or ""))
+    return ", ".join(part for part in parts if part)
 
 
 def _metadata(item: Item, authors: list[str], key: str) -> Metadata:
@@ -172,13 +172,17 @@ def files_of(item: Item) -> list[str]:
     """The paths of attached files: a list, BibTeX's string, or Zotero's `attachments`."""
     listed = item.get("file")
     paths = split_files(listed) if isinstance(listed, str) else listed
-    found = [path for path in (paths if isinstance(paths, list) else ()) if isinstance(path, str)]
+    files = [path for path in (paths if isinstance(paths, list) else ()) if isinstance(path, str)]
     attachments = item.get("attachments")
-    for one in attachments if isinstance(attachments, list) else ():
-        path = (one.get("path") or one.get("localPath")) if isinstance(one, dict) else one
+    for attachment in attachments if isinstance(attachments, list) else ():
+        path = (
+            (attachment.get("path") or attachment.get("localPath"))
+            if isinstance(attachment, dict)
+            else attachment
+        )
         if isinstance(path, str):
-            found.append(path.removeprefix("attachments:").removeprefix("storage:"))
-    return list(dict.fromkeys(found))
+            files.append(path.removeprefix("attachments:").removeprefix("storage:"))
+    return list(dict.fromkeys(files))
 
 
 def _citation(item: Item, title: str, authors: list[str]) -> str:
@@ -194,12 +198,12 @@ def _citation(item: Item, title: str, authors: list[str]) -> str:
 
 def _people(item: Item, role: str) -> list[str]:
     people = item.get(role)
-    found = (
+    names = (
         " ".join(part for field in _NAME_PARTS if (part := _text(person, field)))
         for person in (people if isinstance(people, list) else ())
         if isinstance(person, Mapping)
     )
-    return [name for name in found if name]
+    return [name for name in names if name]
 
 
 def _date(item: Item) -> str:

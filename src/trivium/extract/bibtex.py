@@ -185,8 +185,8 @@ def _name(name: str) -> dict[str, str]:
         return {"family": parts[0], "suffix": parts[1], "given": parts[2]}
     if len(parts) == 2:
         return {"family": parts[0], "given": parts[1]}
-    given, _, family = parts[0].rpartition(" ")
-    return {"family": family, "given": given} if given else {"literal": family}
+    first_names, _, family = parts[0].rpartition(" ")
+    return {"family": family, "given": first_names} if first_names else {"literal": family}
 
 
 def split_files(field: str) -> list[str]:

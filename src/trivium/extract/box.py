@@ -78,7 +78,7 @@ def readable(more: Sequence[str] = ()) -> list[str]:
     modules = [os.path.realpath(path) for path in sys.path if path]
     python = [sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(sys.executable)]
     wanted = [*python, *modules, *_PROGRAMS, *_FILES, *more]
-    return [one for one in dict.fromkeys(wanted) if os.path.realpath(one) not in never]
+    return [path for path in dict.fromkeys(wanted) if os.path.realpath(path) not in never]
 
 
 def close_in(readable: Iterable[str], writable: Iterable[str]) -> None:
@@ -122,20 +122,20 @@ def _restrict_files(library: ctypes.CDLL, readable: Iterable[str], writable: Ite
 
 def _allow(library: ctypes.CDLL, rules: int, path: str, rights: int) -> None:
     try:
-        found = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:  # it isn't there
         return
     if not os.path.isdir(path):
         rights &= _OF_FILES
-    library.syscall(_ADD_RULE, rules, 1, struct.pack("=Qi", rights, found), 0)
-    os.close(found)
+    library.syscall(_ADD_RULE, rules, 1, struct.pack("=Qi", rights, descriptor), 0)
+    os.close(descriptor)
 
 
 def _refuse_sockets(library: ctypes.CDLL) -> None:
-    known = _CALLS.get(platform.machine())
-    if known is None:
+    numbers = _CALLS.get(platform.machine())
+    if numbers is None:
         return
-    machine, calls = known
+    machine, calls = numbers
     load, equal, at_least, give = 0x20, 0x15, 0x35, 0x06
     last = len(calls) + 2
     steps = [(load, 0, 0, 4), (equal, 0, last, machine), (load, 0, 0, 0)]

@@ -109,14 +109,14 @@ class _Entry:
         return "/".join(zone[1].strip().split("/")[-2:]).replace("_", " ") if zone else ""
 
     def people(self, name: str) -> list[str]:
-        found = []
+        people = []
         for parameters, value in self.fields.get(name, ()):
             named = _NAMED.search(parameters)
             address = re.sub(r"(?i)^mailto:", "", value).strip()
             name_of_it = _plain(named[1] or named[2] or "") if named else ""
             is_new = name_of_it and name_of_it.lower() != address.lower()
-            found.append(f"{name_of_it} <{address}>" if is_new and address else address)
-        return [person for person in found if person]
+            people.append(f"{name_of_it} <{address}>" if is_new and address else address)
+        return [person for person in people if person]
 
 
 @reads(
@@ -225,18 +225,20 @@ def _repeats(rule: str) -> str:
     if unit is None or not all(day and day[2] in _DAYS for day in days):
         return rule
     count = parts.pop("INTERVAL", "1")
-    said = f"every {unit}" if count == "1" else f"every {count} {unit}s"
+    rhythm = f"every {unit}" if count == "1" else f"every {count} {unit}s"
     names = []
     for day in filter(None, days):
         order = _ORDER.get(day[1] or "", f"{day[1]}th") if day[1] else ""
         names.append(f"the {order} {_DAYS[day[2]]}" if order else _DAYS[day[2]])
-    said += f" on {', '.join(names)}" if names else ""
+    rhythm += f" on {', '.join(names)}" if names else ""
     times, until = parts.pop("COUNT", ""), _TIME.match(parts.pop("UNTIL", ""))
-    said += f", {times} times" if times else ""
-    said += f" until {_spoken('-'.join(until.groups()[:3]))[0].split(' ', 1)[-1]}" if until else ""
+    rhythm += f", {times} times" if times else ""
+    rhythm += (
+        f" until {_spoken('-'.join(until.groups()[:3]))[0].split(' ', 1)[-1]}" if until else ""
+    )
     parts.pop("WKST", None)
     rest = ";".join(f"{name}={value}" for name, value in parts.items())
-    return f"{said} ({rest})" if rest else said
+    return f"{rhythm} ({rest})" if rest else rhythm
 
 
 def _card(out: Composer, entry: _Entry) -> None:
@@ -249,8 +251,8 @@ def _card(out: Composer, entry: _Entry) -> None:
             parts = (_plain(part) for part in re.split(r"(?<!\\);", value))
             text = ", ".join(filter(None, parts)).removeprefix("tel:")
             kinds = dict.fromkeys(kind.lower() for kind in _KIND.findall(parameters))
-            said = f"{label} ({', '.join(kinds)})" if kinds else label
-            lines += [f"{said}: {text}"] if text else []
+            labelled = f"{label} ({', '.join(kinds)})" if kinds else label
+            lines += [f"{labelled}: {text}"] if text else []
     out.add("paragraph", "\n".join(lines))
     for note in entry.values("NOTE"):
         out.add("paragraph", note)
@@ -262,10 +264,10 @@ def _when(start: str, end: str, zones: tuple[str, str]) -> str:
     (day, at), (last, until) = _spoken(start, zones[0]), _spoken(end, zones[1])
     if until and end != start and zones[0] == zones[1] and not f"{start}{end}".count("Z"):
         at = at.removesuffix(f" {zones[0]}")
-    said = ", ".join(filter(None, (day, at)))
+    period = ", ".join(filter(None, (day, at)))
     if end and end != start:
-        said += f" to {', '.join(filter(None, ('' if last == day and until else last, until)))}"
-    return f"{said} ({start[:10]})"
+        period += f" to {', '.join(filter(None, ('' if last == day and until else last, until)))}"
+    return f"{period} ({start[:10]})"
 
 
 def _spoken(time: str, zone: str = "") -> tuple[str, str]:

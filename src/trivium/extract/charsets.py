@@ -255,7 +255,7 @@ def _guess(sample: bytes) -> str:
     proposed = from_bytes(sample, cp_isolation=list(_TABLES), threshold=_PROPOSED)
     # Of one letter beyond ASCII nearly every table makes one that some language has.
     doubt = _DOUBT / sum(code > 127 for code in sample)
-    best, found = 0.0, ""  # if nothing fits, use the most common encoding
+    best, encoding = 0.0, ""  # if nothing fits, use the most common encoding
     for place, match in enumerate(proposed):
         # Encodings that give the same text count together.
         names = [name for name in _TABLES if name in match.could_be_from_charset]
@@ -267,12 +267,14 @@ def _guess(sample: bytes) -> str:
         likely = language_scores(text)
         for name in names:
             languages, handicap = _TABLES[name]
-            fit = max(_fit(text, one) + likely.get(one[:2], 0.0) for one in languages)
+            fit = max(
+                _fit(text, language) + likely.get(language[:2], 0.0) for language in languages
+            )
             score = fit - match.chaos - handicap - _ORDER * place
             score -= doubt if name != "cp1252" else 0.0
             if score > best:
-                best, found = score, name
-    return found
+                best, encoding = score, name
+    return encoding
 
 
 def _fit(text: str, language: str) -> float:

@@ -38,8 +38,10 @@ def cleaned(extraction: Extraction) -> Extraction:
         language=clean_text(extraction.language),
         metadata=cleaned_metadata(extraction.metadata),
         enclosed=tuple(
-            one if is_clean(one.name) else replace(one, name=clean_text(one.name) or "file")
-            for one in extraction.enclosed
+            enclosed
+            if is_clean(enclosed.name)
+            else replace(enclosed, name=clean_text(enclosed.name) or "file")
+            for enclosed in extraction.enclosed
         ),
         reader=clean_text(extraction.reader),
     )
@@ -47,11 +49,11 @@ def cleaned(extraction: Extraction) -> Extraction:
 
 def cleaned_metadata(metadata: Metadata) -> Metadata:
     """With the names of the fields that lost something, if any did."""
-    kept, lost = clean_metadata(metadata)
+    fields, lost = clean_metadata(metadata)
     if not lost:
-        return kept
-    before = kept.get(DROPPED, ())
-    return {**kept, DROPPED: (*before, *lost) if isinstance(before, tuple) else lost}
+        return fields
+    before = fields.get(DROPPED, ())
+    return {**fields, DROPPED: (*before, *lost) if isinstance(before, tuple) else lost}
 
 
 def _elements(elements: tuple[Element, ...], gone: Sequence[int]) -> tuple[Element, ...]:

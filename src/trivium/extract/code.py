@@ -64,9 +64,9 @@ def read_code(blob: Blob) -> Extraction:
 def language_of(blob: Blob) -> str:
     """The programming language, empty when nothing says so."""
     path = PurePath(blob.name)
-    known = LANGUAGES.get(path.suffix.lower()) or NAMES.get(path.name.lower())
-    if known:
-        return known
+    language = LANGUAGES.get(path.suffix.lower()) or NAMES.get(path.name.lower())
+    if language:
+        return language
     match = _SHEBANG.match(blob.data[:200])
     if match is None:
         return ""

@@ -120,11 +120,11 @@ class Composer:
     ) -> None:
         """A small table inside a text: one element, a line for every row. Without `names` or word
         from its file the rows themselves tell whether the first has names."""
-        kept = [row for row in rows if line_of(row)]
-        lines = [line_of(row) for row in kept]
+        filled = [row for row in rows if line_of(row)]
+        lines = [line_of(row) for row in filled]
         if not names and has_header is not False:
-            names = names_of(kept, certain=has_header is True)
-        header = cut_header(line_of(without_part(names, kept)))
+            names = names_of(filled, certain=has_header is True)
+        header = cut_header(line_of(without_part(names, filled)))
         self.add("table", "\n".join(lines), header=header, place=place)
 
     def finish(
@@ -189,20 +189,20 @@ def cut_header(line: str) -> str:
 
 def describe(fields: Mapping[str, object]) -> Metadata:
     """Metadata without empty fields; `authors` as a tuple, `year` from it or from the date."""
-    known: dict[str, str | int | float | bool | tuple[str, ...]] = {}
+    metadata: dict[str, str | int | float | bool | tuple[str, ...]] = {}
     for name, value in fields.items():
         if isinstance(value, str) and clean(value).strip():
-            known[name] = " ".join(clean(value).split())
+            metadata[name] = " ".join(clean(value).split())
         elif isinstance(value, list | tuple):
             if values := tuple(dict.fromkeys(" ".join(clean(str(v)).split()) for v in value if v)):
-                known[name] = values
+                metadata[name] = values
         elif isinstance(value, int | float) and value:
-            known[name] = value
-    said = str(fields["year"] or "") if "year" in fields else str(known.get("date", ""))[:4]
-    known.pop("year", None)
-    if year := _YEAR.search(said):
-        known["year"] = int(year[1])
-    return known
+            metadata[name] = value
+    year_text = str(fields["year"] or "") if "year" in fields else str(metadata.get("date", ""))[:4]
+    metadata.pop("year", None)
+    if year := _YEAR.search(year_text):
+        metadata["year"] = int(year[1])
+    return metadata
 
 
 def people(line: str) -> tuple[str, ...]:

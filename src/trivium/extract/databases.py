@@ -59,8 +59,8 @@ def read_database(blob: Blob) -> Extraction:
             if name:
                 out.heading(2, name)
             writer = SheetWriter(out, blob.name, name)
-            kept = islice(rows, max(0, MAX_ROWS - written))
-            writer.write(enumerate(tuple(map(_cell, row)) for row in chain([names], kept)))
+            first_rows = islice(rows, max(0, MAX_ROWS - written))
+            writer.write(enumerate(tuple(map(_cell, row)) for row in chain([names], first_rows)))
             written += writer.rows - 1
             left_out += sum(1 for _ in rows)
     except sqlite3.Error as reason:

@@ -290,13 +290,13 @@ class _Reader:
 
 def _own(parent: Element, tag: str) -> list[Element]:
     """The rows of a table or cells of a row, without those of tables in its cells."""
-    found: list[Element] = []
+    elements: list[Element] = []
     for child in parent:
         if child.tag == tag:
-            found.append(child)
+            elements.append(child)
         elif child.tag in ("sdt", "sdtContent", "ins", "customXml"):
-            found.extend(_own(child, tag))
-    return found
+            elements.extend(_own(child, tag))
+    return elements
 
 
 def _heads(paragraph: Element, after: Element | None) -> bool:

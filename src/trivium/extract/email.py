@@ -48,9 +48,13 @@ def _is_mail(blob: Blob) -> bool:
     if not _FIELD.match(head) or (binary_kind(head) and b"\x00" in head):
         return False
     block = re.split(rb"\r?\n\r?\n", head, maxsplit=1)[0]
-    known = {match[1].lower() for match in _KNOWN.finditer(block)}
+    field_names = {match[1].lower() for match in _KNOWN.finditer(block)}
     named = blob.suffix in (".eml", ".emlx")
-    return len(known) >= 1 if named else len(known & _TELLING) >= 2 and len(known) >= 3
+    return (
+        len(field_names) >= 1
+        if named
+        else len(field_names & _TELLING) >= 2 and len(field_names) >= 3
+    )
 
 
 @reads("mail/7", _is_mail)
@@ -172,8 +176,8 @@ def add_message(out: Composer, letter: MailMessage) -> None:
 
 def _from(letter: MailMessage) -> str:
     """What to call a message whose subject says nothing."""
-    said = f"{letter.subject}, from" if letter.subject else "Message from"
-    return f"{said} {letter.senders[0]}" if letter.senders else ""
+    opening = f"{letter.subject}, from" if letter.subject else "Message from"
+    return f"{opening} {letter.senders[0]}" if letter.senders else ""
 
 
 def bare_subject(subject: str) -> str:
@@ -183,20 +187,20 @@ def bare_subject(subject: str) -> str:
 def _threads(letters: list[MailMessage]) -> list[list[MailMessage]]:
     """Messages by conversation: answers follow what they answer, else those of one subject."""
     threads: list[list[MailMessage]] = []
-    known: dict[str, list[MailMessage]] = {}
+    thread_by_key: dict[str, list[MailMessage]] = {}
     for letter in letters:
         subject = bare_subject(letter.subject).lower()
         keys = [letter.reply_to, *letter.references]
-        thread = next((known[key] for key in keys if key and key in known), None)
+        thread = next((thread_by_key[key] for key in keys if key and key in thread_by_key), None)
         answers = subject and _PREFIX.match(letter.subject)
         if thread is None and answers:
-            thread = known.get(f"subject {subject}")
+            thread = thread_by_key.get(f"subject {subject}")
         if thread is None:
             thread = []
             threads.append(thread)
         thread.append(letter)
         for key in (letter.id, f"subject {subject}" if subject else ""):
-            known.setdefault(key, thread)
+            thread_by_key.setdefault(key, thread)
     return threads
 
 

@@ -143,16 +143,16 @@ def diagram(root: Element | None) -> list[str]:
 
 def _behind_charts(package: Package) -> frozenset[str]:
     """The workbooks that charts were drawn from."""
-    found: set[str] = set()
+    workbooks: set[str] = set()
     for member in package.names:
         if member.startswith(_CHARTS):
             folder, name = posixpath.split(member)
             part = posixpath.join(posixpath.dirname(folder), name.removesuffix(".rels"))
             try:
-                found.update(target for _, target in package.relations(part).values())
+                workbooks.update(target for _, target in package.relations(part).values())
             except FileDamaged:
                 continue
-    return frozenset(found)
+    return frozenset(workbooks)
 
 
 def _unwrapped(name: str, data: bytes) -> Enclosed | None:
@@ -193,10 +193,10 @@ def _native(base: str, packed: bytes) -> Enclosed | None:
         return None
     data = packed[at + 4 : at + 4 + size]
     try:
-        said = label.decode("utf-8")
+        label_text = label.decode("utf-8")
     except UnicodeDecodeError:
-        said = label.decode("cp1252", "replace")
-    name = clean(said).replace("\\", "/").rsplit("/", 1)[-1].strip()[:200]
+        label_text = label.decode("cp1252", "replace")
+    name = clean(label_text).replace("\\", "/").rsplit("/", 1)[-1].strip()[:200]
     return Enclosed(name or f"{base}{_suffix(data)}", data) if data.strip() else None
 
 
@@ -250,8 +250,8 @@ def chart(root: Element | None) -> tuple[str, list[list[str]]]:
     names = [" ".join(v.text or "" for v in s.findall("tx//v")) for s in series]
     places = sorted(set(labels).union(*columns))
     rows = [[labels.get(at, ""), *(column.get(at, "") for column in columns)] for at in places]
-    said = "" if title is None else " ".join(t.text or "" for t in title.iter("t"))
-    return said, [["", *names], *rows] if any(names) else rows
+    title_text = "" if title is None else " ".join(t.text or "" for t in title.iter("t"))
+    return title_text, [["", *names], *rows] if any(names) else rows
 
 
 def _points(axis: Element | None) -> dict[int, str]:

@@ -65,12 +65,12 @@ def _spine(book: Element, folder: str) -> list[str]:
     manifest = {
         item.get("id", ""): item for item in book.iter("item") if item.get("href") is not None
     }
-    found = []
+    members = []
     for reference in book.iter("itemref"):
         item = manifest.get(reference.get("idref", ""))
         if item is not None and "nav" not in item.get("properties", "").split():
-            found.append(resolve(folder, item.get("href", "")))
-    return found
+            members.append(resolve(folder, item.get("href", "")))
+    return members
 
 
 def _titles(package: Package, book: Element, folder: str) -> dict[str, str]:
@@ -93,24 +93,24 @@ def _titles(package: Package, book: Element, folder: str) -> dict[str, str]:
 
 
 def _metadata(book: Element) -> Metadata:
-    found: dict[str, list[str]] = {}
+    fields: dict[str, list[str]] = {}
     metadata = book.find("metadata")
     for element in metadata if metadata is not None else ():
         if isinstance(element.tag, str) and element.text and element.text.strip():
-            found.setdefault(element.tag, []).append(element.text.strip())
+            fields.setdefault(element.tag, []).append(element.text.strip())
 
     def first(name: str) -> str:
-        return found.get(name, [""])[0]
+        return fields.get(name, [""])[0]
 
     return describe(
         {
             "title": first("title"),
-            "authors": found.get("creator", []),
+            "authors": fields.get("creator", []),
             "publisher": first("publisher"),
             "date": iso(first("date")) or first("date")[:4],
             "language": first("language"),
             "description": first("description")[:2000],
-            "keywords": found.get("subject", []),
+            "keywords": fields.get("subject", []),
             "identifier": first("identifier"),
         }
     )

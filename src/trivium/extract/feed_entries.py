@@ -41,35 +41,35 @@ def read_feed(data: bytes, *, announced: str = "", base: str = "") -> Feed | Non
 
     headers = {"content-type": announced} if announced else {}
     # As a file: given bytes, feedparser would open a file or address of that name.
-    found = feedparser.parse(BytesIO(data), response_headers=headers)
-    version = str(found.get("version") or "")
-    if not found.entries and not version:
+    parsed = feedparser.parse(BytesIO(data), response_headers=headers)
+    version = str(parsed.get("version") or "")
+    if not parsed.entries and not version:
         return None
     kind = "atom" if version.startswith("atom") else "rss"
     return Feed(
-        _plain(found.feed.get("title_detail")),
-        str(found.feed.get("language") or ""),
+        _plain(parsed.feed.get("title_detail")),
+        str(parsed.feed.get("language") or ""),
         f"application/{kind}+xml",
-        [_entry(entry, base) for entry in found.entries],
+        [_entry(entry, base) for entry in parsed.entries],
     )
 
 
-def _entry(told: Any, base: str) -> FeedEntry:
-    link = urljoin(base, str(told["link"]).strip()) if told.get("link") else ""
-    title = _plain(told.get("title_detail")) or link or "Entry"
-    parts = [*(told.get("content") or ()), told.get("summary_detail")]
-    people = [one.get("name") or one.get("email") for one in told.get("authors") or ()]
-    when = told.get("published_parsed") or told.get("updated_parsed")
-    named = [str(person) for person in people if person] or [str(told.get("author") or "")]
+def _entry(fields: Any, base: str) -> FeedEntry:
+    link = urljoin(base, str(fields["link"]).strip()) if fields.get("link") else ""
+    title = _plain(fields.get("title_detail")) or link or "Entry"
+    parts = [*(fields.get("content") or ()), fields.get("summary_detail")]
+    people = [author.get("name") or author.get("email") for author in fields.get("authors") or ()]
+    when = fields.get("published_parsed") or fields.get("updated_parsed")
+    named = [str(person) for person in people if person] or [str(fields.get("author") or "")]
     return FeedEntry(
-        " ".join(str(told.get("id") or link or title).split()),
+        " ".join(str(fields.get("id") or link or title).split()),
         title,
         link,
         # A summary repeats the beginning of the content.
         max((_html(part) for part in parts), key=len, default=""),
-        [one for one in named if one],
-        _time(when) or str(told.get("published") or told.get("updated") or ""),
-        [str(one["term"]) for one in told.get("tags") or () if one.get("term")],
+        [name for name in named if name],
+        _time(when) or str(fields.get("published") or fields.get("updated") or ""),
+        [str(tag["term"]) for tag in fields.get("tags") or () if tag.get("term")],
     )
 
 

@@ -64,15 +64,15 @@ def read_xml(blob: Blob) -> Extraction:
         )
     root = parse_xml(_narrow(blob.data), blob.name)
     if root.tag in _KNOWN:
-        read, media_type = _KNOWN[root.tag]
-        named, known = read(out, root)
-        language = str(known.pop("language", ""))
+        read_root, media_type = _KNOWN[root.tag]
+        named, metadata = read_root(out, root)
+        language = str(metadata.pop("language", ""))
         return out.finish(
             blob,
             titles=(named, out.first_heading),
             media_type=media_type,
             language=language,
-            metadata=describe(known),
+            metadata=describe(metadata),
         )
     _document(out, root)
     title = root.find(".//title")

@@ -78,12 +78,12 @@ def read_html(blob: Blob) -> Extraction:
 
 def _tagged_title(root: _Element) -> str:
     """What a report with inline XBRL says of itself: company, form and end of the period."""
-    found = dict.fromkeys(_TAGGED, "")
+    values = dict.fromkeys(_TAGGED, "")
     for tag in root.iter("ix:nonnumeric"):
         name = tag.get("name") or ""
-        if name in found and not found[name]:
-            found[name] = inline_text(tag)
-    company, form, period = found.values()
+        if name in values and not values[name]:
+            values[name] = inline_text(tag)
+    company, form, period = values.values()
     named = [company, f"Form {form}" if form else "", period]
     return ", ".join(filter(None, named)) if company else ""
 
@@ -104,27 +104,27 @@ def decode_html(blob: Blob) -> str:
 
 def meta_tags(root: _Element) -> Metadata:
     """Title, authors, date and description from the head of a page."""
-    found: dict[str, list[str]] = {}
+    tags: dict[str, list[str]] = {}
     for tag in root.iter("meta"):
         name = (tag.get("name") or tag.get("property") or tag.get("itemprop") or "").lower()
         content = (tag.get("content") or "").strip()
         if name and content:
-            found.setdefault(name, []).append(content)
+            tags.setdefault(name, []).append(content)
     title = root.find(".//title")
     link = root.find(".//link[@rel='canonical']")
-    authors = next((found[name] for name in _AUTHORS if name in found), [])
-    dates = (iso(found[name][0].replace("/", "-")) for name in _DATES if name in found)
+    authors = next((tags[name] for name in _AUTHORS if name in tags), [])
+    dates = (iso(tags[name][0].replace("/", "-")) for name in _DATES if name in tags)
     return describe(
         {
-            "title": (found.get("citation_title") or [""])[0]
+            "title": (tags.get("citation_title") or [""])[0]
             or ("".join(title.itertext()) if title is not None else "")
-            or (found.get("og:title") or [""])[0],
+            or (tags.get("og:title") or [""])[0],
             "authors": [name for name in authors if not name.startswith("http")],
             "date": next((date for date in dates if date), ""),
-            "description": (found.get("description") or found.get("og:description") or [""])[0],
+            "description": (tags.get("description") or tags.get("og:description") or [""])[0],
             "link": "" if link is None else link.get("href") or "",
             "keywords": [
-                word.strip() for line in found.get("keywords", [])[:1] for word in line.split(",")
+                word.strip() for line in tags.get("keywords", [])[:1] for word in line.split(",")
             ],
         }
     )

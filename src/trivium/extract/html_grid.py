@@ -103,20 +103,20 @@ def _spans(row: Sequence[_Placed]) -> bool:
 
 def _with_signs(row: Iterable[Cell]) -> list[Cell]:
     """The filled cells, with signs of money, brackets and percent joined to their figures."""
-    kept: list[Cell] = []
+    joined: list[Cell] = []
     for cell in row:
         if not cell.text:
             continue
-        last = kept[-1] if kept else None
+        last = joined[-1] if joined else None
         if last is None or cell.start - last.end > NEAR:
-            kept.append(cell)
+            joined.append(cell)
         elif (_OPENING.fullmatch(last.text) and _BEGINS_FIGURE.match(cell.text)) or (
             _CLOSING.fullmatch(cell.text) and _ENDS_FIGURE.search(last.text)
         ):
-            kept[-1] = Cell(last.start, cell.end, last.text + cell.text)
+            joined[-1] = Cell(last.start, cell.end, last.text + cell.text)
         else:
-            kept.append(cell)
-    return kept
+            joined.append(cell)
+    return joined
 
 
 def _columns(ranges: set[tuple[int, int]]) -> list[tuple[int, int]]:

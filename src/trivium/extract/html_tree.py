@@ -72,10 +72,10 @@ def main_part(root: _Element) -> _Element:
     """The part of a page that is its content: `main` or the longest article, else its body."""
     body = root.find("body")
     page = root if body is None else body
-    found = [e for e in page.iter("main", "article") if not is_hidden(e)]
-    found += page.xpath(".//*[@role='main']")
+    candidates = [e for e in page.iter("main", "article") if not is_hidden(e)]
+    candidates += page.xpath(".//*[@role='main']")
     weight, best = max(
-        ((_weight(e), e) for e in found), key=lambda pair: pair[0], default=(0, page)
+        ((_weight(e), e) for e in candidates), key=lambda pair: pair[0], default=(0, page)
     )
     return best if weight >= max(MIN_MAIN_SHARE * _weight(page), 200) else page
 

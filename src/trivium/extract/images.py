@@ -78,29 +78,29 @@ class ImageExtractor:
             raise FileEmpty(
                 f"{blob.name} is an image.", fix="To read text in images, set `read.ocr` to auto."
             )
-        found = PagesRead([], 0)
+        pages_read = PagesRead([], 0)
         dpi = USUAL_DPI
         for number, frame in enumerate(frames(blob, "L"), start=1):
-            found.count = number
+            pages_read.count = number
             try:
                 page, dpi = _read(frame, number, self._recognise)
             except TimeoutError:
-                found.given_up += 1
+                pages_read.given_up += 1
                 continue
             except PageUnread as reason:
-                found.unread += 1
-                found.advice = found.advice or reason.advice
+                pages_read.unread += 1
+                pages_read.advice = pages_read.advice or reason.advice
                 continue
-            found.pages.append(page)
-            found.recognised += 1
-        if found.given_up and not any(page.words for page in found.pages):
+            pages_read.pages.append(page)
+            pages_read.recognised += 1
+        if pages_read.given_up and not any(page.words for page in pages_read.pages):
             raise FileTimeout(f"{blob.name} took too long to OCR.")
-        if not any(page.words for page in found.pages):
-            fix = f"OCR found no readable text. {found.advice}".rstrip()
+        if not any(page.words for page in pages_read.pages):
+            fix = f"OCR found no readable text. {pages_read.advice}".rstrip()
             why = f"{blob.name} shows no readable text."
-            raise FileEmpty(why, fix=fix) if found.unread else FileEmpty(why)
-        read = compose(found, [], {}, blob, image_type(blob.data))
-        return replace(read, metadata={**read.metadata, **taken(blob), "dpi": dpi})
+            raise FileEmpty(why, fix=fix) if pages_read.unread else FileEmpty(why)
+        extraction = compose(pages_read, [], {}, blob, image_type(blob.data))
+        return replace(extraction, metadata={**extraction.metadata, **taken(blob), "dpi": dpi})
 
 
 def image_type(data: bytes) -> str:
@@ -152,23 +152,23 @@ def taken(blob: Blob) -> dict[str, MetaValue]:
     """When and where a camera took the picture, as far as the file says so."""
     from PIL import Image
 
-    found: dict[str, MetaValue] = {}
+    metadata: dict[str, MetaValue] = {}
     try:
         with Image.open(io.BytesIO(blob.data)) as image:
             exif = image.getexif()
             time = str(exif.get_ifd(_EXIF).get(_TAKEN) or exif.get(_CHANGED) or "")
             if match := re.match(r"(\d{4}):(\d\d):(\d\d)[ T](\d\d:\d\d:\d\d)", time):
-                found["date"] = f"{match[1]}-{match[2]}-{match[3]}T{match[4]}"
-                found["year"] = int(match[1])
+                metadata["date"] = f"{match[1]}-{match[2]}-{match[3]}T{match[4]}"
+                metadata["year"] = int(match[1])
             gps = exif.get_ifd(_GPS)
             for name, sign, at in (("latitude", 1, 2), ("longitude", 3, 4)):
                 if at in gps:
                     degrees, minutes, seconds = map(float, gps[at])
                     value = degrees + minutes / 60 + seconds / 3600
-                    found[name] = round(-value if gps.get(sign) in ("S", "W") else value, 6)
+                    metadata[name] = round(-value if gps.get(sign) in ("S", "W") else value, 6)
     except Exception:  # EXIF is often half written; pillow raises whatever its arithmetic does
-        return found
-    return found
+        return metadata
+    return metadata
 
 
 def _check_size(blob: Blob, frames: int, width: int, height: int) -> None:

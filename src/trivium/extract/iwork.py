@@ -93,7 +93,7 @@ def _spreadsheet(blob: Blob) -> Extraction:
         path = Path(folder, "document.numbers")
         path.write_bytes(blob.data)
         try:
-            found: list[tuple[str, Any]] = [
+            named_tables: list[tuple[str, Any]] = [
                 (sheet.name if len(sheet.tables) == 1 else f"{sheet.name}: {table.name}", table)
                 for sheet in Document(path).sheets
                 for table in sheet.tables
@@ -106,13 +106,13 @@ def _spreadsheet(blob: Blob) -> Extraction:
                 " damaged, or of a Numbers before 2014.",
                 fix="Open it in Numbers and save it, or export it as Excel or CSV.",
             ) from reason
-    for name, table in found:
+    for name, table in named_tables:
         rows = ([_shown(cell) for cell in row] for row in table.iter_rows())
-        write_sheet(out, blob.name, name, enumerate(rows, 1), alone=len(found) == 1)
+        write_sheet(out, blob.name, name, enumerate(rows, 1), alone=len(named_tables) == 1)
     return out.finish(
         blob,
         media_type="application/vnd.apple.numbers",
-        metadata={"sheets": len(found)},
+        metadata={"sheets": len(named_tables)},
         kind=Kind.TABLE,
     )
 
@@ -177,7 +177,11 @@ def _texts(part: bytes) -> Iterator[str]:
         for field, value in _fields(head):
             if field != 2 or not isinstance(value, bytes):
                 continue
-            described = {number: what for number, what in _fields(value) if isinstance(what, int)}
+            described = {
+                number: number_value
+                for number, number_value in _fields(value)
+                if isinstance(number_value, int)
+            }
             size = described.get(3, 0)
             if described.get(1) in _STORAGE:
                 for number, text in _fields(part[at : at + size]):

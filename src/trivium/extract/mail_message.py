@@ -87,11 +87,11 @@ class _Parts:
         self.pages: list[str] = []
         self.attachments: list[Enclosed] = []
         self.encrypted = False
-        self._seen = 0
+        self._part_count = 0
 
     def collect(self, part: Message, depth: int) -> None:
-        self._seen += 1
-        if self._seen > MAX_PARTS or depth > MAX_DEPTH:
+        self._part_count += 1
+        if self._part_count > MAX_PARTS or depth > MAX_DEPTH:
             return
         kind = part.get_content_type()
         if kind in ("multipart/encrypted", "application/pkcs7-mime"):
@@ -154,12 +154,12 @@ def _text(part: Message) -> str:
 
 def _name(part: Message) -> str:
     """The name of an attachment. Of two forms the one with a charset counts (RFC 6266)."""
-    found: dict[bool, str] = {}
+    names: dict[bool, str] = {}
     for header, wanted in (("Content-Disposition", "filename"), ("Content-Type", "name")):
         for key, value in _parameters(part, header):
             if key.lower() == wanted and value:
-                found.setdefault(isinstance(value, tuple), _parameter(value))
-    name = found.get(True) or found.get(False) or ""
+                names.setdefault(isinstance(value, tuple), _parameter(value))
+    name = names.get(True) or names.get(False) or ""
     return PurePath(name.replace("\\", "/").strip()).name[:200]
 
 

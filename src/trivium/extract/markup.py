@@ -81,12 +81,12 @@ def read_markup(blob: Blob) -> Extraction:
     out = Composer(blob.name)
     reader = _Reader(out, form, decode(blob).expandtabs(8).split("\n"))
     reader.read()
-    known = reader.known
+    fields = reader.known
     return out.finish(
         blob,
-        titles=(known.get("title", ""), out.first_heading),
+        titles=(fields.get("title", ""), out.first_heading),
         media_type=_MEDIA_TYPES[form],
-        metadata=describe({"authors": [known.get("author", "")], "date": known.get("date", "")}),
+        metadata=describe({"authors": [fields.get("author", "")], "date": fields.get("date", "")}),
     )
 
 

@@ -22,7 +22,7 @@ MAX_TEXT = 100_000_000
 def read_mobi(blob: Blob) -> Extraction:
     """Takes databases of Palm's type for books."""
     try:
-        source, titles, known = _book(blob)
+        source, titles, metadata = _book(blob)
     except (struct.error, IndexError) as reason:
         raise FileDamaged(f"{blob.name} is a damaged MOBI book.") from reason
     out = Composer(blob.name)
@@ -36,7 +36,7 @@ def read_mobi(blob: Blob) -> Extraction:
         blob,
         titles=(*titles, out.first_heading),
         media_type="application/x-mobipocket-ebook",
-        metadata=describe(known),
+        metadata=describe(metadata),
     )
 
 
@@ -52,12 +52,12 @@ def _book(blob: Blob) -> tuple[str, list[str], dict[str, object]]:
     if locked:
         raise FileLocked(f"{blob.name} is a book with copy protection (DRM).")
     if packing not in (_PLAIN, _PALM):
-        what = "HUFF/CDIC" if packing == _HUFF else f"unknown ({packing})"
+        method = "HUFF/CDIC" if packing == _HUFF else f"unknown ({packing})"
         raise FormatUnknown(
-            f"{blob.name} is a MOBI book whose compression ({what}) Trivium can't read.",
+            f"{blob.name} is a MOBI book whose compression ({method}) Trivium can't read.",
             fix="Convert it to EPUB, for example with Calibre.",
         )
-    encoding, extra, titles, known = "cp1252", 0, [""], {}
+    encoding, extra, titles, metadata = "cp1252", 0, [""], {}
     if head[16:20] == b"MOBI":
         length, _, code = struct.unpack_from(">III", head, 20)
         encoding = "utf-8" if code == 65001 else "cp1252"
@@ -65,14 +65,14 @@ def _book(blob: Blob) -> tuple[str, list[str], dict[str, object]]:
         titles = [head[at : at + size_of_title].decode(encoding, "replace")]
         if length >= 228 and len(head) > 244:
             (extra,) = struct.unpack_from(">H", head, 242)
-        known = _properties(head[16 + length :], encoding, titles)
+        metadata = _properties(head[16 + length :], encoding, titles)
     parts = []
     for record in records[1 : texts + 1]:
         body = _trimmed(record, extra)
         parts.append(_unpacked(body) if packing == _PALM else body)
         if sum(map(len, parts[-1:])) > MAX_TEXT:
             raise FileDamaged(f"{blob.name} unpacks to more than its size allows.")
-    return b"".join(parts)[:MAX_TEXT].decode(encoding, "replace"), titles, known
+    return b"".join(parts)[:MAX_TEXT].decode(encoding, "replace"), titles, metadata
 
 
 def _properties(block: bytes, encoding: str, titles: list[str]) -> dict[str, object]:

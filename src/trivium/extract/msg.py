@@ -205,22 +205,22 @@ class _Message:
             [self._text(number, folder) for number in (_SHOWN, _SMTP_ADDRESS, _OWN_ADDRESS)]
             for folder in self._folders("__recip_version1.0")[:MAX_RECIPIENTS]
         ]
-        shown = f"{self._text(_TO)};{self._text(_CC)}".split(";")  # names alone
-        told = (with_address(name, smtp or address) for name, smtp, address in people)
-        return tuple(filter(None, told)) or tuple(filter(None, map(str.strip, shown)))
+        display_names = f"{self._text(_TO)};{self._text(_CC)}".split(";")  # names alone
+        addressed = (with_address(name, smtp or address) for name, smtp, address in people)
+        return tuple(filter(None, addressed)) or tuple(filter(None, map(str.strip, display_names)))
 
     def _attachments(self, depth: int) -> list[Enclosed]:
-        found: list[Enclosed] = []
+        attachments: list[Enclosed] = []
         for number, folder in enumerate(self._folders("__attach_version1.0")[:MAX_ATTACHMENTS], 1):
             name = self._text(_NAME, folder) or self._text(_SHORT_NAME, folder)
             data = stream(self._ole, [*self._folder, folder, f"__substg1.0_{_DATA:04X}0102"])
             inner = [*self._folder, folder, f"__substg1.0_{_DATA:04X}000D"]
             if data:
                 safe = PurePath(name.replace("\\", "/")).name or f"attachment-{number}"
-                found.append(Enclosed(safe[:200], data))
+                attachments.append(Enclosed(safe[:200], data))
             elif depth < MAX_NESTED and self._ole.exists([*inner, "__properties_version1.0"]):
-                found.append(_as_eml(_Message(self._ole, inner).letter(depth + 1), number))
-        return found
+                attachments.append(_as_eml(_Message(self._ole, inner).letter(depth + 1), number))
+        return attachments
 
 
 def _as_eml(letter: MailMessage, number: int) -> Enclosed:

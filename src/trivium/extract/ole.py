@@ -57,10 +57,10 @@ def stream(ole: OleFileIO, name: str | list[str]) -> bytes:
 def paths(ole: OleFileIO, *, storages: bool = False) -> list[list[str]]:
     """Of all streams; none when a damaged folder is inside itself."""
     try:
-        found: list[list[str]] = ole.listdir(storages=storages)
+        names: list[list[str]] = ole.listdir(storages=storages)
     except RecursionError:
         return []
-    return found
+    return names
 
 
 def locked(name: str, fix: str | None = None) -> FileLocked:

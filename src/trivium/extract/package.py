@@ -126,13 +126,13 @@ class Package:
         """The targets of a part's references: id to (last word of the type, member name)."""
         folder, base = posixpath.split(name)
         root = self.xml(posixpath.join(folder, "_rels", f"{base}.rels"))
-        found: dict[str, tuple[str, str]] = {}
+        targets: dict[str, tuple[str, str]] = {}
         for relation in root if root is not None else ():
             if relation.get("TargetMode") != "External":
                 kind = relation.get("Type", "").rsplit("/", 1)[-1]
                 target = relation.get("Target", "")
-                found[relation.get("Id", "")] = (kind, resolve(folder, target))
-        return found
+                targets[relation.get("Id", "")] = (kind, resolve(folder, target))
+        return targets
 
     def _info(self, name: str, limit: int) -> zipfile.ZipInfo | None:
         if name not in self.names:

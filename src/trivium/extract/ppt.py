@@ -69,8 +69,8 @@ def _write(out: Composer, number: int, texts: list[Text], notes: list[Text]) -> 
         for line in lines if words != title else ():
             listed = kind == 1 and len(lines) > 1
             out.add("list_item" if listed else "paragraph", line, place=place)
-    said = "\n".join(words.replace("\r", "\n") for _, words in notes)
-    out.add("paragraph", f"Notes: {said}" if said.strip() else "", place=place)
+    note = "\n".join(words.replace("\r", "\n") for _, words in notes)
+    out.add("paragraph", f"Notes: {note}" if note.strip() else "", place=place)
     return " ".join(title.split())
 
 
@@ -92,24 +92,24 @@ def _slides(data: bytes, user: bytes) -> Iterator[tuple[list[Text], list[Text]]]
             notes[slide] = [text for text in _texts(data, at, stop) if text[0] == 2]
     for reference, slide, texts in _persisted(data, *lists.get(0, (0, 0))):
         at, stop = _body(data, places[reference])
-        known = {words for _, words in texts}
-        drawn = [text for text in _texts(data, at, stop) if text[1] not in known]
+        outline_texts = {words for _, words in texts}
+        drawn = [text for text in _texts(data, at, stop) if text[1] not in outline_texts]
         yield [*texts, *drawn], notes.get(slide, [])
 
 
 def _persisted(data: bytes, start: int, end: int) -> list[tuple[int, int, list[Text]]]:
     """Entries of a list of slides: reference, slide id, the texts of its outline."""
-    found: list[tuple[int, int, list[Text]]] = []
+    entries: list[tuple[int, int, list[Text]]] = []
     kind = 4
     for type_, _, at, stop in _records(data, start, end):
         if type_ == _PERSIST:
             reference = struct.unpack_from("<I", data, at)[0]
-            found.append((reference, struct.unpack_from("<I", data, at + 12)[0], []))
+            entries.append((reference, struct.unpack_from("<I", data, at + 12)[0], []))
         elif type_ == _HEADER:
             kind = struct.unpack_from("<I", data, at)[0]
-        elif type_ in (_CHARS, _BYTES) and found:
-            found[-1][2].append((kind, _decode(type_, data[at:stop])))
-    return found
+        elif type_ in (_CHARS, _BYTES) and entries:
+            entries[-1][2].append((kind, _decode(type_, data[at:stop])))
+    return entries
 
 
 def _directory(data: bytes, edit: int) -> tuple[dict[int, int], int]:

@@ -47,8 +47,8 @@ def _slides(package: Package) -> list[str]:
     root = package.xml(_MAIN)
     relations = package.relations(_MAIN)
     wanted = [] if root is None else root.findall("sldIdLst/sldId")
-    found = (relations.get(slide.get("r:id", ""), ("", ""))[1] for slide in wanted)
-    return [name for name in found if name in package.names]
+    targets = (relations.get(slide.get("r:id", ""), ("", ""))[1] for slide in wanted)
+    return [name for name in targets if name in package.names]
 
 
 class _Reader:

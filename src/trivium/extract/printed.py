@@ -112,14 +112,14 @@ def _key(text: str) -> str:
 
 def _joined(blocks: list[Block]) -> list[Block]:
     """With sentences whole that the end of a page parts."""
-    kept: list[Block] = []
+    joined: list[Block] = []
     ended, page = False, 0
     for block in blocks:
         if block.ends_page:
-            ended, page = True, page + bool(kept)
+            ended, page = True, page + bool(joined)
             continue
         block.page = page
-        last = kept[-1] if kept else None
+        last = joined[-1] if joined else None
         if last is not None and _is_beginning(last, block):
             last.text, last.look = f"{last.text} {block.text}", block.look
         elif ended and last is not None and _is_rest(last, block):
@@ -134,9 +134,9 @@ def _joined(blocks: list[Block]) -> list[Block]:
         ):
             last.text = f"{last.text} {block.text}"
         else:
-            kept.append(block)
+            joined.append(block)
         ended = False
-    return kept
+    return joined
 
 
 def _is_beginning(above: Block, block: Block) -> bool:
@@ -178,10 +178,10 @@ def _find_headings(blocks: list[Block]) -> None:
     if not weights:
         return
     body = max(weights, key=lambda look: weights[look])
-    found = [at for at in range(len(blocks)) if _is_heading(blocks, at, body)]
+    places = [at for at in range(len(blocks)) if _is_heading(blocks, at, body)]
     if blocks[-1].page > COVERED:
-        found = [at for at in found if blocks[at].page or not _is_on_cover(blocks, at)]
-    for at in _without_stacks(blocks, found):
+        places = [at for at in places if blocks[at].page or not _is_on_cover(blocks, at)]
+    for at in _without_stacks(blocks, places):
         blocks[at].kind = "heading"
     _set_levels([block for block in blocks if block.kind == "heading"])
 
@@ -247,10 +247,10 @@ def _is_on_cover(blocks: list[Block], at: int) -> bool:
     return len(blocks[at + 1].text) < PROSE and not DIVISION.match(blocks[at].text)
 
 
-def _without_stacks(blocks: list[Block], found: list[int]) -> Iterator[int]:
+def _without_stacks(blocks: list[Block], places: list[int]) -> Iterator[int]:
     """The headings but for many without text between them: those are a cover or an address."""
     run: list[int] = []
-    for at in [*found, -1]:
+    for at in [*places, -1]:
         if run and at != run[-1] + 1:
             few = len(run) < STACK
             yield from (n for n in run if few or DIVISION.match(blocks[n].text))
@@ -279,8 +279,8 @@ def _set_levels(headings: list[Block]) -> None:
 def _without_continued(blocks: list[Block]) -> list[Block]:
     """Without headings that only say that the text goes on: "(Continued)", or the division again
     on another page."""
-    kept: list[Block] = []
-    known: set[str] = set()
+    remaining: list[Block] = []
+    headings: set[str] = set()
     divisions: dict[str, str] = {}  # the last of each kind
     for block in blocks:
         if block.kind == "heading":
@@ -288,10 +288,10 @@ def _without_continued(blocks: list[Block]) -> list[Block]:
             name = _letters(CONTINUED.sub("", block.text))
             division = DIVISION.match(block.text)
             kind = division["name"].casefold() if division else ""
-            if (name != text and name in known) or (division and divisions.get(kind) == name):
+            if (name != text and name in headings) or (division and divisions.get(kind) == name):
                 continue
-            known.add(name)
+            headings.add(name)
             if division:
                 divisions[kind] = name
-        kept.append(block)
-    return kept
+        remaining.append(block)
+    return remaining

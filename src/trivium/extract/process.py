@@ -128,11 +128,13 @@ class Worker:
         heard = 0.0
         while (answer := self.receive(deadline)).verb in ("still working", "heard"):
             if answer.verb == "heard":
-                told = _transcribed(answer)
-                if told.piece and told.done > heard:  # minutes are done: others may take as long
-                    heard, last = told.done, monotonic() + self._limits.longest
+                progress = _transcribed(answer)
+                if (
+                    progress.piece and progress.done > heard
+                ):  # minutes are done: others may take as long
+                    heard, last = progress.done, monotonic() + self._limits.longest
                 if blob.on_transcribed is not None:
-                    blob.on_transcribed(told)
+                    blob.on_transcribed(progress)
             deadline = min(monotonic() + self._limits.seconds, last)
             self.allowed = self._limits.longest if deadline == last else self._limits.seconds
         return answer
@@ -277,9 +279,11 @@ class Scratch:
 def _sweep(prefix: str) -> None:
     for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
         with suppress(OSError):  # another process sweeps too, or it is someone else's
-            found = folder.lstat()
-            mine = hasattr(os, "getuid") and found.st_uid == os.getuid() and not folder.is_symlink()
-            if mine and folder.is_dir() and time() - found.st_mtime > _SETTLED:
+            status = folder.lstat()
+            mine = (
+                hasattr(os, "getuid") and status.st_uid == os.getuid() and not folder.is_symlink()
+            )
+            if mine and folder.is_dir() and time() - status.st_mtime > _SETTLED:
                 _delete_ownerless(folder)
 
 

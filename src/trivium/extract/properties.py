@@ -40,26 +40,26 @@ def office_properties(package: Package) -> Metadata:
 
 def document_properties(root: ElementTree.Element | None) -> Metadata:
     """From meta.xml of an OpenDocument file."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     keywords: list[str] = []
     for element in root.iter() if root is not None else ():
         name = element.tag.rsplit(":", 1)[-1]
         if name == "keyword":
             keywords.append(element.text or "")
         elif name == "document-statistic":
-            found["pages"] = element.get("meta:page-count", "")
+            values["pages"] = element.get("meta:page-count", "")
         elif element.text:
-            found.setdefault(name, element.text)
-    pages = found.get("pages", "")
+            values.setdefault(name, element.text)
+    pages = values.get("pages", "")
     return describe(
         {
-            "title": found.get("title", ""),
-            "authors": real_authors(found.get("initial-creator", found.get("creator", ""))),
-            "subject": found.get("subject", ""),
+            "title": values.get("title", ""),
+            "authors": real_authors(values.get("initial-creator", values.get("creator", ""))),
+            "subject": values.get("subject", ""),
             "keywords": tuple(keywords),
-            "date": iso(found.get("creation-date", "")) or iso(found.get("date", "")),
-            "modified": iso(found.get("date", "")),
-            "language": found.get("language", ""),
+            "date": iso(values.get("creation-date", "")) or iso(values.get("date", "")),
+            "modified": iso(values.get("date", "")),
+            "language": values.get("language", ""),
             "pages": int(pages) if pages.isdecimal() else 0,
         }
     )

@@ -122,8 +122,8 @@ def piece_line(until: float, language: str, segments: Iterable[tuple[float, floa
         (round(start, 2), round(end, 2), [(round(at, 2), text) for at, text in words])
         for start, end, words in segments
     ]
-    told = {"until": round(until, 3), "language": language, "segments": rounded}
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    fields = {"until": round(until, 3), "language": language, "segments": rounded}
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
 
 
 def has_ending(name: str) -> bool:
@@ -184,9 +184,11 @@ class RecordingExtractor:
         with _opened(blob) as container:
             about = _About(container, blob)
             if blob.parts == (COMPARED,):
-                told = _loudness(blob, container)
-                return Extraction(told, (), about.title, about.media_type, metadata=about.metadata)
-            segments, language, by = self._said(blob, container, about, subtitles)
+                loudness = _loudness(blob, container)
+                return Extraction(
+                    loudness, (), about.title, about.media_type, metadata=about.metadata
+                )
+            segments, language, by = self._segments_of(blob, container, about, subtitles)
         if self._remote and not segments:
             return Extraction("", (), about.title, about.media_type)
         out = Composer(blob.name)
@@ -200,7 +202,7 @@ class RecordingExtractor:
             metadata=metadata,
         )
 
-    def _said(
+    def _segments_of(
         self, blob: Blob, container: Any, about: _About, subtitles: Enclosed | None
     ) -> tuple[list[Segment], str, str]:
         """What is said, its language, and who heard it; nobody had to if there are subtitles."""
@@ -235,7 +237,7 @@ class RecordingExtractor:
             language = transcript.language
             if abs(samples).max() > _SILENCE:
                 try:
-                    found, those = self._transcribe(samples, language)
+                    heard_language, those = self._transcribe(samples, language)
                 except ModelError as error:
                     why = f"Couldn't transcribe {blob.name}: {error.message}"
                     raise FileUnreadable(why, fix=error.fix) from error
@@ -243,7 +245,7 @@ class RecordingExtractor:
                     moved = tuple((at + begins, text) for at, text in words)
                     segments.append((start + begins, end + begins, moved))
                     heard(begins + end, max(about.duration, ends))
-                language = found if segments else language
+                language = heard_language if segments else language
             line = piece_line(ends, language, segments)
             transcript.add(line)
             heard(ends, max(about.duration, ends), line)
@@ -348,12 +350,12 @@ def _pieces(
                 yield base, until, np.concatenate(buffer)
             buffer, base, count = [], at, 0
         early = round((begin - base) * RATE) - count
-        kept = samples[max(0, early) :]
+        wanted = samples[max(0, early) :]
         if early > 0 and not count:
-            base += (len(samples) - len(kept)) / RATE
-        if len(kept):
-            buffer.append(kept)
-            count += len(kept)
+            base += (len(samples) - len(wanted)) / RATE
+        if len(wanted):
+            buffer.append(wanted)
+            count += len(wanted)
         if count >= PIECE * RATE:
             whole = np.concatenate(buffer)
             cut = _quiet(whole)

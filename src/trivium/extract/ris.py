@@ -109,28 +109,30 @@ def _item(fields: Fields) -> Item:
     if len(fields) < 2:  # the end of an entry, or lines before the first
         return {}
 
-    def said(*tags: str) -> list[str]:
+    def values_of(*tags: str) -> list[str]:
         return next((v for tag in tags if (v := [*filter(None, fields.get(tag, ()))])), [])
 
-    kind = said("TY")
-    dates = [value for tag in ("DA", "PY", "Y1", "DP") for value in said(tag)]
+    kind = values_of("TY")
+    dates = [value for tag in ("DA", "PY", "Y1", "DP") for value in values_of(tag)]
     date = _DATE.search(" ".join(dates))  # some write only a day and a month into DA
-    doi = _DOI.search(" ".join([*said("DO"), *said("LID", "AID")]))
+    doi = _DOI.search(" ".join([*values_of("DO"), *values_of("LID", "AID")]))
     item: Item = {
         "type": _TYPES.get(kind[0], kind[0].lower()) if kind else "article-journal",
-        "author": [_name(name) for name in said("AU" if kind else "FAU", "AU", "A1")],
-        "editor": [_name(name) for name in said("ED", "A2")],
+        "author": [_name(name) for name in values_of("AU" if kind else "FAU", "AU", "A1")],
+        "editor": [_name(name) for name in values_of("ED", "A2")],
         "issued": {"date-parts": [[int(part) for part in date.groups() if part]]} if date else {},
-        "page": "–".join([*said("SP")[:1], *said("EP")[:1]]) or " ".join(said("PG")),
+        "page": "–".join([*values_of("SP")[:1], *values_of("EP")[:1]]) or " ".join(values_of("PG")),
         "DOI": doi[0] if doi else "",
-        "URL": next((url for url in said("UR", "L2") if url.startswith("http")), ""),
+        "URL": next((url for url in values_of("UR", "L2") if url.startswith("http")), ""),
         "file": [
-            path for one in said("L1") if "://" not in (path := one.removeprefix("internal-pdf://"))
+            path
+            for link in values_of("L1")
+            if "://" not in (path := link.removeprefix("internal-pdf://"))
         ],
     }
-    item |= {name: "".join(said(*tags)[:1]) for name, tags in _FIELDS.items()}
-    item |= {name: "; ".join(said(*tags)) for name, tags in _SEVERAL.items()}
-    by = said("AU", "A1") or ["reference"]
+    item |= {name: "".join(values_of(*tags)[:1]) for name, tags in _FIELDS.items()}
+    item |= {name: "; ".join(values_of(*tags)) for name, tags in _SEVERAL.items()}
+    by = values_of("AU", "A1") or ["reference"]
     item["id"] = item["id"] or by[0].split(",")[0] + (date[1] if date else "")
     return {name: value for name, value in item.items() if value}
 

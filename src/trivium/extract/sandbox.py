@@ -151,7 +151,7 @@ class Sandbox:
     ) -> list[Extraction | ReadError]:
         if len(blobs) > 1:
             try:
-                return self._asked(slot, self._ready(slot), blobs, chunking)
+                return self._read_by(slot, self._ready(slot), blobs, chunking)
             except Lost:  # one of them ended it: each alone, so that only that one fails
                 self._discard(slot)
         return [self._outcome(slot, blob, chunking) for blob in blobs]
@@ -161,7 +161,7 @@ class Sandbox:
             worker = self._ready(slot)
             first = worker.documents == 0
             try:
-                return self._asked(slot, worker, [blob], chunking)[0]
+                return self._read_by(slot, worker, [blob], chunking)[0]
             except Lost as lost:
                 note = self._discard(slot)
                 failure = worker.failure(lost.failure, note)
@@ -169,7 +169,7 @@ class Sandbox:
                 if first or failure in ("time", "output") or self._closed:
                     return self._reason(blob, failure, worker.allowed, note)
 
-    def _asked(
+    def _read_by(
         self, slot: _Slot, worker: Worker, blobs: Sequence[Blob], chunking: str
     ) -> list[Extraction | ReadError]:
         outcomes, peak = [], 0
@@ -266,20 +266,20 @@ def _decoded(answer: Reply, blob: Blob) -> Extraction | ReadError:
     return error
 
 
-def _fault(name: str, what: str) -> DocumentFailed:
+def _fault(name: str, fault: str) -> DocumentFailed:
     """A fault of ours or of a plug-in: saving the file again would not help."""
     return DocumentFailed(
-        f"Couldn't read {name} because of a fault in Trivium ({what}); the file may be fine.",
+        f"Couldn't read {name} because of a fault in Trivium ({fault}); the file may be fine.",
         fix="Please report it.",
     )
 
 
 def _refusal(kind: str, message: str, fix: str) -> ReadError:
     """The error that the extractor raised."""
-    found = getattr(errors, kind, None)
-    if not (isinstance(found, type) and issubclass(found, ReadError)):
+    error_class = getattr(errors, kind, None)
+    if not (isinstance(error_class, type) and issubclass(error_class, ReadError)):
         raise ValueError(kind)
-    error = found.__new__(found)
+    error = error_class.__new__(error_class)
     TriviumError.__init__(error, message, fix=fix)
     return error
 

@@ -96,15 +96,15 @@ class SheetWriter:
 
     def _add(self, number: int, cells: Sequence[str], header: str) -> None:
         place = Place(sheet=self._sheet, rows=(number, number) if number else None)
-        shown, first = cells[self._margin :], min(columns(cells))
-        if first < self._margin and shown[0].strip():
+        shown_cells, first = cells[self._margin :], min(columns(cells))
+        if first < self._margin and shown_cells[0].strip():
             # The table begins further left than its first rows said.
-            self._margin, shown = first, cells[first:]
+            self._margin, shown_cells = first, cells[first:]
             self._header = cut_header(line_of(self._names[first:])) if self._header else ""
             header = self._header if header else ""
         elif first < self._margin:  # a label further left: the others stay under their names
-            shown = [" ".join(cells[: self._margin]), *shown[1:]]
-        if self._out.add("row", line_of(shown), header=header, place=place):
+            shown_cells = [" ".join(cells[: self._margin]), *shown_cells[1:]]
+        if self._out.add("row", line_of(shown_cells), header=header, place=place):
             self.rows += 1
 
     def _measure(self, cells: Sequence[str]) -> None:

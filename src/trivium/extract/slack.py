@@ -81,9 +81,9 @@ def read_slack_channel(blob: Blob) -> Extraction:
         )
         # Messages share a passage, so each says itself who wrote it and when: in what is
         # searched, shown, cited and given to a model.
-        said = ", ".join(part for part in (author, time[:16].replace("T", " ")) if part)
+        sender_line = ", ".join(part for part in (author, time[:16].replace("T", " ")) if part)
         text = str(message.get("text", ""))
-        out.add("message", f"{said}:\n{text}" if said else text, place=place)
+        out.add("message", f"{sender_line}:\n{text}" if sender_line else text, place=place)
     times = [str(m.get("time", "")) for m in messages]
     return out.finish(
         blob,
@@ -139,7 +139,7 @@ def _messages(package: Package, name: str, people: Mapping[str, str]) -> Iterato
 
 
 def _enclose(channel: str, title: str, about: Json, messages: list[Json]) -> Enclosed:
-    def said(field: str) -> str:
+    def value_of(field: str) -> str:
         value = about.get(field)
         return str(value.get("value", "")) if isinstance(value, dict) else ""
 
@@ -147,8 +147,8 @@ def _enclose(channel: str, title: str, about: Json, messages: list[Json]) -> Enc
         "format": FORMAT,
         "channel": channel,
         "title": title,
-        "topic": said("topic"),
-        "purpose": said("purpose"),
+        "topic": value_of("topic"),
+        "purpose": value_of("purpose"),
         "messages": sorted(messages, key=lambda message: str(message["time"])),
     }
     return Enclosed(

@@ -54,33 +54,33 @@ def readable(text: str, names: Mapping[str, str]) -> str:
 
 def texts(message: Message, names: Mapping[str, str]) -> list[str]:
     """Every line of a message once, and the names of its files."""
-    said = [readable(str(message.get("text") or ""), names)]
-    seen = [_words(said[0])]
+    lines = [readable(str(message.get("text") or ""), names)]
+    seen = [_words(lines[0])]
     for line in (*_huddle(message, names), *_lines(message, names)):
         words = _words(line)
-        if words and not any(f" {words} " in f" {one} " for one in seen):
-            said.append(line)
+        if words and not any(f" {words} " in f" {earlier} " for earlier in seen):
+            lines.append(line)
             seen.append(words)
     files = message.get("files") or [message.get("file")]
-    said += [f"[{name}]" for one in dicts(files) if (name := file_name(one))]
-    return [line for line in said if line]
+    lines += [f"[{name}]" for file in dicts(files) if (name := file_name(file))]
+    return [line for line in lines if line]
 
 
 def author_of(message: Message, names: Mapping[str, str]) -> str:
     """A person's name, else a bot's or an app's, else an id. A bot may choose a name for one
     message, which people see in place of its own."""
     about = [message, *dicts([message.get("comment"), message.get("file")])]
-    known = (names.get(str(fields.get("user") or "")) for fields in about)
+    directory_names = (names.get(str(fields.get("user") or "")) for fields in about)
     profiles = dicts([message.get("user_profile"), message.get("bot_profile")])
-    shown = (
+    profile_names = (
         profile.get(part) for profile in profiles for part in ("display_name", "real_name", "name")
     )
     chosen = message.get("username")
     bot = str(message.get("bot_id") or "")
-    found = (
+    names_by_rank = (
         chosen if message.get("subtype") == "bot_message" else "",
-        *known,
-        *shown,
+        *directory_names,
+        *profile_names,
         chosen,
         message.get("real_name"),
         message.get("user_name"),
@@ -88,7 +88,7 @@ def author_of(message: Message, names: Mapping[str, str]) -> str:
         *(fields.get("user") for fields in about),
         bot,
     )
-    return next((str(one) for one in found if one), "")
+    return next((str(name) for name in names_by_rank if name), "")
 
 
 def person(user: Message) -> str:
@@ -96,12 +96,12 @@ def person(user: Message) -> str:
     Without a full name what people see, else the account."""
     profile = user.get("profile")
     profile = profile if isinstance(profile, dict) else {}
-    shown = str(profile.get("display_name") or "")
+    display_name = str(profile.get("display_name") or "")
     real = str(profile.get("real_name") or user.get("real_name") or "")
-    of_shown, of_real = set(_words(shown).split()), set(_words(real).split())
-    if shown and len(of_real) > 1 and not of_real <= of_shown:
-        return real if of_shown <= of_real else f"{real} ({shown})"
-    return shown or real or str(user.get("name") or user.get("id") or "")
+    of_shown, of_real = set(_words(display_name).split()), set(_words(real).split())
+    if display_name and len(of_real) > 1 and not of_real <= of_shown:
+        return real if of_shown <= of_real else f"{real} ({display_name})"
+    return display_name or real or str(user.get("name") or user.get("id") or "")
 
 
 def file_name(file: Message) -> str:
@@ -109,15 +109,15 @@ def file_name(file: Message) -> str:
 
 
 def dicts(value: object) -> list[Message]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _lines(message: Message, names: Mapping[str, str]) -> Iterator[str]:
     for line in _block_lines(message.get("blocks")):
         yield readable(line, names)
     for part in dicts(message.get("attachments")):
-        said = [readable(line, names) for line in _part_lines(part, 0)]
-        yield from said or [readable(str(part.get("fallback") or ""), names)]
+        lines = [readable(line, names) for line in _part_lines(part, 0)]
+        yield from lines or [readable(str(part.get("fallback") or ""), names)]
 
 
 def _block_lines(value: object, depth: int = 0) -> Iterator[str]:
@@ -138,11 +138,11 @@ def _part_lines(part: Message, depth: int) -> Iterator[str]:
             yield " | ".join(" ".join(_part_lines(cell, depth + 1)) for cell in dicts(row))
         return
     for name in _PARTS:
-        said = part.get(name)
-        if isinstance(said, dict):
-            yield from _part_lines(said, depth + 1)
-        elif isinstance(said, str) and said:
-            yield said
+        content = part.get(name)
+        if isinstance(content, dict):
+            yield from _part_lines(content, depth + 1)
+        elif isinstance(content, str) and content:
+            yield content
     for name in _BELOW:
         inner = part.get(name)
         yield from _block_lines(inner if isinstance(inner, list) else [inner], depth + 1)
@@ -165,9 +165,11 @@ def _huddle(message: Message, names: Mapping[str, str]) -> Iterator[str]:
     room = message.get("room")
     if isinstance(room, dict):
         there = room.get("participant_history") or room.get("participants") or ()
-        people = ", ".join(names.get(str(one), str(one)) for one in there)
+        people = ", ".join(names.get(str(user), str(user)) for user in there)
         name = str(room.get("name") or "")
-        yield " ".join(one for one in ("Huddle", name, f"with {people}" if people else "") if one)
+        yield " ".join(
+            part for part in ("Huddle", name, f"with {people}" if people else "") if part
+        )
 
 
 def _words(text: str) -> str:

@@ -150,8 +150,8 @@ def _titles(value: object) -> list[str]:
     if not isinstance(value, dict):
         return []
     parts = (value, *(part for part in value.values() if isinstance(part, dict)))
-    found = [*(part.get("title") for part in parts), value.get("name")]
-    return [one for one in found if isinstance(one, str) and len(one) <= MAX_TITLE_CHARS]
+    titles = [*(part.get("title") for part in parts), value.get("name")]
+    return [title for title in titles if isinstance(title, str) and len(title) <= MAX_TITLE_CHARS]
 
 
 def _count(value: object) -> Metadata:

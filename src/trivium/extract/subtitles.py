@@ -170,19 +170,21 @@ def _ttml(blob: Blob) -> tuple[list[Segment], str]:
         for agent in root.iter("{*}agent")
     }
     segments = []
-    for one in root.iter("{*}p"):
-        holder = one.getparent()
-        begin = _ttml_seconds(one.get("begin"), frames, ticks)
-        end = _ttml_seconds(one.get("end"), frames, ticks)
-        length = _ttml_seconds(one.get("dur"), frames, ticks)
+    for paragraph in root.iter("{*}p"):
+        holder = paragraph.getparent()
+        begin = _ttml_seconds(paragraph.get("begin"), frames, ticks)
+        end = _ttml_seconds(paragraph.get("end"), frames, ticks)
+        length = _ttml_seconds(paragraph.get("dur"), frames, ticks)
         shift = _ttml_seconds(holder.get("begin"), frames, ticks) if holder is not None else None
-        for line in one.iter("{*}br"):
+        for line in paragraph.iter("{*}br"):
             line.tail = f" {line.tail or ''}"
-        text = " ".join("".join(one.itertext()).split())
+        text = " ".join("".join(paragraph.itertext()).split())
         if begin is None or not text:
             continue
         start = begin + (shift or 0)
-        agent = next((v for n, v in one.attrib.items() if etree.QName(n).localname == "agent"), "")
+        agent = next(
+            (v for n, v in paragraph.attrib.items() if etree.QName(n).localname == "agent"), ""
+        )
         last = start + length if length else (end + (shift or 0) if end else start)
         segments.append(cue(start, last, text, names.get(agent, "")))
     language = root.get(f"{_XML}lang", "")

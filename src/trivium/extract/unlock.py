@@ -147,8 +147,8 @@ def _winzip(blob: Blob, member: zipfile.ZipInfo, secret: bytes) -> bytes:
     salt, key = 4 + 4 * strength, 8 + 8 * strength
     made = hashlib.pbkdf2_hmac("sha1", secret, raw[:salt], _ROUNDS, 2 * key + 2)
     body, seal = raw[salt + 2 : -10], raw[-10:]
-    known = hmac.new(made[key : 2 * key], body, "sha1").digest()[:10]
-    if made[2 * key :] != raw[salt : salt + 2] or not hmac.compare_digest(known, seal):
+    digest = hmac.new(made[key : 2 * key], body, "sha1").digest()[:10]
+    if made[2 * key :] != raw[salt : salt + 2] or not hmac.compare_digest(digest, seal):
         raise RuntimeError("wrong password")
     blocks = range(1, len(body) // 16 + 2)
     counters = b"".join(block.to_bytes(16, "little") for block in blocks)

@@ -135,7 +135,7 @@ def unpack(structure: object, data: bytes | bytearray) -> Extraction:
         return cast(Extraction, _decoder(Extraction)(structure, attached))
     from trivium.text.nearness import is_sketch  # loads numpy, which workers do without
 
-    read: Extraction = _decoder(Extraction)(structure["read"], attached)
+    extraction: Extraction = _decoder(Extraction)(structure["read"], attached)
     chunked: Chunked = _decoder(Chunked)(structure["chunked"], attached)
     if not is_sketch(chunked.sketch):
         raise ValueError("not a sketch")
@@ -143,17 +143,17 @@ def unpack(structure: object, data: bytes | bytearray) -> Extraction:
     decode = _decoder(tuple[Chunk, ...])
     for size in structure["portions"]:
         for chunk in decode(structure_of(bytes(attached.take(size))), attached):
-            if not 0 <= chunk.start < chunk.end <= len(read.text):
+            if not 0 <= chunk.start < chunk.end <= len(extraction.text):
                 raise ValueError("a chunk beyond the text")
-            text = read.text[chunk.start : chunk.end]
+            text = extraction.text[chunk.start : chunk.end]
             chunks.append(replace(chunk, index=len(chunks), text=text))
-    return replace(read, elements=(), chunked=replace(chunked, chunks=tuple(chunks)))
+    return replace(extraction, elements=(), chunked=replace(chunked, chunks=tuple(chunks)))
 
 
 def pack_chunked(extraction: Extraction, chunked: Chunked, attached: list[bytes]) -> object:
     """An extraction with its chunks and without its elements. The chunks' texts are ranges of
     the document's, and stay out too."""
-    read = pack(replace(extraction, elements=()), attached)
+    packed = pack(replace(extraction, elements=()), attached)
     about = pack(replace(chunked, chunks=()), attached)
     portions: list[bytes] = []
     texts: list[bytes] = []  # long ones of a portion: they follow it
@@ -163,7 +163,7 @@ def pack_chunked(extraction: Extraction, chunked: Chunked, attached: list[bytes]
         portions.append(data.encode("utf-8", "surrogatepass"))
         attached += [portions[-1], *texts]
         texts.clear()
-    return {"read": read, "chunked": about, "portions": [len(portion) for portion in portions]}
+    return {"read": packed, "chunked": about, "portions": [len(portion) for portion in portions]}
 
 
 _EXACT: dict[object, tuple[type, ...]] = {
@@ -242,7 +242,9 @@ def _tuple(inner: tuple[Any, ...]) -> _Decode:
         if type(value) is not list:
             raise ValueError("not a list")
         if not alike:
-            return tuple(one(v, attached) for one, v in zip(decoders, value, strict=True))
+            return tuple(
+                decode_item(v, attached) for decode_item, v in zip(decoders, value, strict=True)
+            )
         items = tuple([decoders[0](item, attached) for item in value])
         return attached.share(items) if shared else items
 
@@ -267,7 +269,12 @@ def _fields(kind: Any) -> _Decode:
         if type(value) is not list or len(value) > len(decoders):
             raise ValueError("not its fields")
         pairs = zip(decoders, value, strict=False)
-        return kind(*[v if type(v) is plain else one(v, attached) for (plain, one), v in pairs])
+        return kind(
+            *[
+                v if type(v) is plain else decode_field(v, attached)
+                for (plain, decode_field), v in pairs
+            ]
+        )
 
     return decode
 

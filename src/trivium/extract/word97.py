@@ -83,12 +83,12 @@ class Word97:
         start, size = struct.unpack_from("<II", self._main, 0x0102)
         table = self._table[start : start + size]
         count = max((size - 4) // 8, 0)
-        found: list[tuple[int, int]] = []
+        levels: list[tuple[int, int]] = []
         for number in range(count):
             page = struct.unpack_from("<I", table, 4 * (count + 1) + 4 * number)[0] & 0x3FFFFF
-            found.extend(_page_levels(self._main[page * 512 : page * 512 + 512]))
-        found.sort()
-        return [offset for offset, _ in found], [level for _, level in found]
+            levels.extend(_page_levels(self._main[page * 512 : page * 512 + 512]))
+        levels.sort()
+        return [offset for offset, _ in levels], [level for _, level in levels]
 
     def _level_at(self, position: int) -> int:
         at = bisect_right(self._starts, position) - 1
@@ -97,8 +97,8 @@ class Word97:
         offset, width = self._pieces[at]
         place = offset + (position - self._starts[at]) * width
         offsets, levels = self._levels
-        found = bisect_right(offsets, place) - 1
-        return levels[found] if found >= 0 else 0
+        paragraph = bisect_right(offsets, place) - 1
+        return levels[paragraph] if paragraph >= 0 else 0
 
 
 def _page_levels(page: bytes) -> Iterator[tuple[int, int]]:

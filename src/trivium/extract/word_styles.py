@@ -45,17 +45,17 @@ class Style:
 class Styles:
     def __init__(self, styles: Iterable[Element]) -> None:
         """`styles`: those of paragraphs."""
-        self._known = {style.get("styleId", ""): _style(style) for style in styles}
+        self._styles = {style.get("styleId", ""): _style(style) for style in styles}
 
     def __getitem__(self, style_id: str) -> Style:
         """The style with its inherited values; an unknown one is judged by its id."""
-        style = self._known.get(style_id)
+        style = self._styles.get(style_id)
         if style is None:
             match = _HEADING.fullmatch(style_id)
             return Style(name=style_id.lower(), level=int(match[1]) if match else 0)
         parent = style.based_on
         for _ in range(_MAX_INHERITANCE):
-            above = self._known.get(parent)
+            above = self._styles.get(parent)
             if above is None:
                 break
             style = replace(
@@ -111,12 +111,12 @@ class Numbering:
         abstract = {a.get("abstractNumId", ""): _levels(a) for a in root.findall("abstractNum")}
         for num in root.findall("num"):
             link = num.find("abstractNumId")
-            known = abstract.get("" if link is None else link.get("val", ""), {})
+            defined = abstract.get("" if link is None else link.get("val", ""), {})
             own: dict[int, tuple[str, str, int]] = {}
             for override in num.findall("lvlOverride"):
                 own |= _levels(override)
             key = num.get("numId", "")
-            self._levels[key] = known | own
+            self._levels[key] = defined | own
             restarts = num.find("lvlOverride") is not None
             self._shared[key] = key if restarts or link is None else "a" + link.get("val", "")
 

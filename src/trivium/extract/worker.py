@@ -99,8 +99,10 @@ def main() -> None:
 
 
 def _load(order: Order) -> Sequence[Extractor]:
-    found = _named(order.extractors)
-    return cast(Sequence[Extractor], found(order.settings) if callable(found) else found)
+    extractors = _named(order.extractors)
+    return cast(
+        Sequence[Extractor], extractors(order.settings) if callable(extractors) else extractors
+    )
 
 
 def _named(name: str) -> Any:
@@ -121,13 +123,15 @@ def _answer(
         return frame(["read", _peak(), structure], attached)
     except ReadError as error:
         # The class that the other side knows, should a plugin have made one of its own.
-        known = next(k for k in type(error).__mro__ if k.__module__ == ReadError.__module__)
-        return frame(["refused", _peak(), known.__name__, _cut(error.message), _cut(error.fix)])
+        error_class = next(k for k in type(error).__mro__ if k.__module__ == ReadError.__module__)
+        return frame(
+            ["refused", _peak(), error_class.__name__, _cut(error.message), _cut(error.fix)]
+        )
     except MemoryError:
         attached.clear()
     except Exception as reason:
-        what = f"{type(reason).__name__}: {reason}" if str(reason) else type(reason).__name__
-        return frame(["bug", _peak(), _cut(what), traceback.format_exc()[-2 * MAX_REASON :]])
+        reason_text = f"{type(reason).__name__}: {reason}" if str(reason) else type(reason).__name__
+        return frame(["bug", _peak(), _cut(reason_text), traceback.format_exc()[-2 * MAX_REASON :]])
     return frame(["memory", _peak()])  # here the parser's memory is free again
 
 
@@ -183,8 +187,8 @@ def _receive(inbox: int) -> tuple[str, list[Blob]] | None:
     head = _read_exactly(inbox, HEAD.size)
     if head is None:
         return None
-    told, size = HEAD.unpack(head)
-    request, data = _read_exactly(inbox, told), _read_exactly(inbox, size)
+    request_size, size = HEAD.unpack(head)
+    request, data = _read_exactly(inbox, request_size), _read_exactly(inbox, size)
     if request is None or data is None:
         return None
     blobs, start = [], 0

@@ -73,8 +73,8 @@ def read_xlsb(blob: Blob) -> Extraction:
         names = [m.name for m in book.sheets_metadata if m.typ == SheetTypeEnum.WorkSheet]
         for name in names:
             rows = book.get_sheet_by_name(name).iter_rows()
-            shown = ((at, [_shown(cell) for cell in row]) for at, row in enumerate(rows, 1))
-            write_sheet(out, blob.name, name, shown, alone=len(names) == 1)
+            numbered_rows = ((at, [_shown(cell) for cell in row]) for at, row in enumerate(rows, 1))
+            write_sheet(out, blob.name, name, numbered_rows, alone=len(names) == 1)
     except PasswordError as reason:
         raise locked(blob.name) from reason
     except (CalamineError, OSError, ValueError) as reason:
@@ -123,8 +123,8 @@ def _beside(package: Package, kind: str, part: str) -> Iterator[str]:
     authors = [author.text or "" for author in root.iter("author")]
     for comment in (*root.iter("comment"), *root.iter("threadedComment")):
         number = comment.get("authorId", "")
-        known = number.isdecimal() and int(number) < len(authors) and kind == "comments"
-        author = authors[int(number)] if known else ""
+        has_author = number.isdecimal() and int(number) < len(authors) and kind == "comments"
+        author = authors[int(number)] if has_author else ""
         words = "".join(t.text or "" for t in (*comment.iter("t"), *comment.findall("text")))
         words = words.strip().removeprefix(f"{author}:").strip()
         # Excel repeats a discussion as a note for older versions of itself.
@@ -166,8 +166,12 @@ class _Cells:
             return
         number = 0
         for row in stream_elements(stream, name, wanted=frozenset({"row"})):
-            given = row.get("r", "")
-            number = int(given) if given.isdecimal() and int(given) > number else number + 1
+            row_number = row.get("r", "")
+            number = (
+                int(row_number)
+                if row_number.isdecimal() and int(row_number) > number
+                else number + 1
+            )
             yield number, self._row(row, name)
 
     def _row(self, row: Element, name: str) -> list[str]:

@@ -39,11 +39,11 @@ def book(out: Composer, root: Element) -> tuple[str, dict[str, object]]:
         if body.get("name"):
             out.heading(1, body.get("name", "").capitalize())
         _section(out, body, 1)
-    known: dict[str, object] = {"authors": names}
+    metadata: dict[str, object] = {"authors": names}
     if info is not None:
-        known |= {"date": info.findtext("date") or "", "language": info.findtext("lang") or ""}
+        metadata |= {"date": info.findtext("date") or "", "language": info.findtext("lang") or ""}
     title = "" if info is None else info.findtext("book-title") or ""
-    return title, known
+    return title, metadata
 
 
 def _section(out: Composer, section: Element, level: int) -> None:
@@ -65,8 +65,11 @@ def outline(out: Composer, root: Element) -> tuple[str, dict[str, object]]:
     """An OPML outline: what has something below it is a heading, the rest are its items."""
     for item in root.findall("body/outline"):
         _item(out, item, 1)
-    known = {"authors": [root.findtext("head/ownerName") or ""]}
-    return root.findtext("head/title") or "", {**known, "date": root.findtext("head/dateCreated")}
+    metadata = {"authors": [root.findtext("head/ownerName") or ""]}
+    return root.findtext("head/title") or "", {
+        **metadata,
+        "date": root.findtext("head/dateCreated"),
+    }
 
 
 def _item(out: Composer, item: Element, level: int) -> None:

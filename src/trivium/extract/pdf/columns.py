@@ -106,12 +106,12 @@ def _has_columns(fragments: list[Fragment]) -> bool:
 
 def common_gutter(pages: list[Page], gutters: list[Gutter | None]) -> float | None:
     """The gutter that the document's pages share, as a share of the width."""
-    found: Counter[float] = Counter()
+    shares: Counter[float] = Counter()
     for page, gutter in zip(pages, gutters, strict=True):
         if gutter is not None:
-            found[round(gutter.x / page.across, 2)] += 1
-    if not found:
+            shares[round(gutter.x / page.across, 2)] += 1
+    if not shares:
         return None
-    near = {x: sum(n for other, n in found.items() if abs(other - x) <= 0.03) for x in found}
-    best = max(near, key=lambda x: (near[x], found[x], -x))
+    near = {x: sum(n for other, n in shares.items() if abs(other - x) <= 0.03) for x in shares}
+    best = max(near, key=lambda x: (near[x], shares[x], -x))
     return best if near[best] >= max(1, 0.4 * len(pages)) else None

@@ -54,32 +54,32 @@ class PagesRead:
 
 
 def compose(
-    found: PagesRead, marks: list[Bookmark], info: dict[str, str], blob: Blob, media_type: str
+    pages_read: PagesRead, marks: list[Bookmark], info: dict[str, str], blob: Blob, media_type: str
 ) -> Extraction:
     """The document from its pages, its outline and what its file declares. If a rule of ours fails
     on it, the words of its pages without structure: a person who asks for one must find it."""
     try:
-        return _composed(found, marks, info, blob, media_type)
+        return _composed(pages_read, marks, info, blob, media_type)
     except (ReadError, MemoryError):
         raise
     except Exception as fault:
-        found.note(fault)
-    blocks = [_plain(page) for page in found.pages if page.words]
-    text, elements = assemble(blocks, {page.number: page for page in found.pages})
+        pages_read.note(fault)
+    blocks = [_plain(page) for page in pages_read.pages if page.words]
+    text, elements = assemble(blocks, {page.number: page for page in pages_read.pages})
     return Extraction(
         text=text,
         elements=elements,
         title=first_title(info.get("Title", "")) or stem(blob),
         media_type=media_type,
         language=detect_language(text),
-        metadata=_metadata(found, info, [], ""),
+        metadata=_metadata(pages_read, info, [], ""),
     )
 
 
 def _composed(
-    found: PagesRead, marks: list[Bookmark], info: dict[str, str], blob: Blob, media_type: str
+    pages_read: PagesRead, marks: list[Bookmark], info: dict[str, str], blob: Blob, media_type: str
 ) -> Extraction:
-    lines, margins = _lines(found.pages)
+    lines, margins = _lines(pages_read.pages)
     if not lines:
         raise FileEmpty(f"{blob.name} has no text.")
     typography = measure(lines)
@@ -94,14 +94,14 @@ def _composed(
         front.clear_cover(blocks, title)
     title = first_title(title, front.first_heading(blocks))
     front.clear_empty_cover(blocks)
-    text, elements = assemble(blocks, {page.number: page for page in found.pages})
+    text, elements = assemble(blocks, {page.number: page for page in pages_read.pages})
     return Extraction(
         text=text,
         elements=elements,
         title=title or stem(blob),
         media_type=media_type,
         language=detect_language(text),
-        metadata=_metadata(found, info, front.front_matter(lines, end), margins),
+        metadata=_metadata(pages_read, info, front.front_matter(lines, end), margins),
         kind=Kind.PAPER if front.is_paper(blocks) else Kind.TEXT,
     )
 
@@ -153,24 +153,24 @@ def _plain(page: Page) -> Block:
 
 
 def _metadata(
-    found: PagesRead, info: dict[str, str], matter: list[Line], margins: str
+    pages_read: PagesRead, info: dict[str, str], matter: list[Line], margins: str
 ) -> dict[str, MetaValue]:
-    metadata: dict[str, MetaValue] = {"pages": found.count}
+    metadata: dict[str, MetaValue] = {"pages": pages_read.count}
     if authors := front.find_authors(matter, info.get("Author", "")):
         metadata["authors"] = authors
     printed = " ".join([margins, *(line.text for line in matter)])
     if (year := front.find_year(printed, info)) is not None:
         metadata["year"] = year
     counts = {
-        "pages_recognised": found.recognised,
-        "pages_without_text": found.unread,
-        "pages_given_up": found.given_up,
-        "pages_damaged": found.damaged,
-        "pages_failed": found.failed,
+        "pages_recognised": pages_read.recognised,
+        "pages_without_text": pages_read.unread,
+        "pages_given_up": pages_read.given_up,
+        "pages_damaged": pages_read.damaged,
+        "pages_failed": pages_read.failed,
     }
     metadata.update({name: count for name, count in counts.items() if count})
-    if found.advice:
-        metadata["pages_without_text_advice"] = found.advice
-    if found.fault:
-        metadata["reading_fault"] = found.fault
+    if pages_read.advice:
+        metadata["pages_without_text_advice"] = pages_read.advice
+    if pages_read.fault:
+        metadata["reading_fault"] = pages_read.fault
     return metadata

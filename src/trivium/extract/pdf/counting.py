@@ -112,18 +112,18 @@ def _is_alone(fragment: Fragment, fragments: list[Fragment]) -> bool:
 
 def _counting(group: list[_Counted]) -> list[_Counted]:
     """Those that are part of chains: long ones first, then shorter ones that look like them."""
-    found: list[_Counted] = []
+    counting: list[_Counted] = []
     left = group
-    while chain := _longest(left, found):
-        found += chain
+    while chain := _longest(left, counting):
+        counting += chain
         used = {id(counted) for counted in chain}
         left = [counted for counted in left if id(counted) not in used]
-    return found
+    return counting
 
 
-def _longest(group: list[_Counted], known: list[_Counted]) -> list[_Counted]:
-    """The longest chain of numbers that count pages, if it is long enough. Where page numbers are
-    `known`, two are enough."""
+def _longest(group: list[_Counted], page_numbers: list[_Counted]) -> list[_Counted]:
+    """The longest chain of numbers that count pages, if it is long enough. Where some
+    `page_numbers` are known, two are enough."""
     by_value: dict[int, list[_Counted]] = defaultdict(list)
     longest: _Counted | None = None
     for counted in group:  # page by page
@@ -140,7 +140,9 @@ def _longest(group: list[_Counted], known: list[_Counted]) -> list[_Counted]:
         chain.append(longest)
         longest = longest.before
     enough = CHAIN
-    if any(same_place(chain[0].fragment, counted.fragment) for counted in known[:2] if chain):
+    if any(
+        same_place(chain[0].fragment, counted.fragment) for counted in page_numbers[:2] if chain
+    ):
         enough = 2
     elif all(counted.at_end and counted.is_own for counted in chain):
         enough = SHORT_CHAIN

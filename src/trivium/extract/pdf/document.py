@@ -80,24 +80,24 @@ def bookmarks(document: PdfDocument) -> list[Bookmark]:
     """The file's outline, top entries first; empty when it has none or it is broken."""
     from pypdfium2 import PdfiumError
 
-    found: list[Bookmark] = []
+    marks: list[Bookmark] = []
     with suppress(PdfiumError, UnicodeDecodeError, ValueError):
         for mark in document.get_toc(max_depth=8):
-            if len(found) >= MAX_BOOKMARKS:
+            if len(marks) >= MAX_BOOKMARKS:
                 break
             title = mark.get_title().strip()
             target = mark.get_dest()
             page = target.get_index() if target is not None else None
             if title:
-                found.append(Bookmark(title, mark.level + 1, 0 if page is None else page + 1))
-    return found
+                marks.append(Bookmark(title, mark.level + 1, 0 if page is None else page + 1))
+    return marks
 
 
 def attachments(document: PdfDocument) -> tuple[Enclosed, ...]:
     """The files inside the file, as many and as large as allowed."""
     from pypdfium2 import PdfiumError
 
-    found: list[Enclosed] = []
+    files: list[Enclosed] = []
     size = 0
     for index in range(min(document.count_attachments(), MAX_ATTACHMENTS)):
         with suppress(PdfiumError, UnicodeDecodeError, ValueError):
@@ -107,8 +107,8 @@ def attachments(document: PdfDocument) -> tuple[Enclosed, ...]:
             if size > MAX_ATTACHED_BYTES:
                 break
             if data:
-                found.append(Enclosed(attached.get_name() or f"attachment {index + 1}", data))
-    return tuple(found)
+                files.append(Enclosed(attached.get_name() or f"attachment {index + 1}", data))
+    return tuple(files)
 
 
 def information(document: PdfDocument) -> dict[str, str]:

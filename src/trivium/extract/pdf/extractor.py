@@ -69,77 +69,79 @@ class PdfExtractor:
         if not blob.data.strip():
             raise FileEmpty(f"{blob.name} is empty.")
         with opened(blob, max_pages=self._max_pages) as document:
-            found = self._read(document, blob)
+            pages_read = self._read(document, blob)
             marks, info = bookmarks(document), information(document)
             enclosed = attachments(document)
-        return replace(compose(found, marks, info, blob, MEDIA_TYPE), enclosed=enclosed)
+        return replace(compose(pages_read, marks, info, blob, MEDIA_TYPE), enclosed=enclosed)
 
     def _read(self, document: PdfDocument, blob: Blob) -> PagesRead:
-        found = PagesRead([], len(document))
+        pages_read = PagesRead([], len(document))
         words = 0
-        for index in range(found.count):
+        for index in range(pages_read.count):
             still_working()
             try:
-                page = self._page(document, index, found)
+                page = self._page(document, index, pages_read)
             except MemoryError:
                 raise
             except Exception as fault:  # of ours: the other pages stay
-                found.note(fault)
-                found.failed += 1
+                pages_read.note(fault)
+                pages_read.failed += 1
                 page = None
             if page is None:
                 continue
             words += len(page.words)
             if words > MAX_WORDS:
                 raise FileTooLarge(f"{blob.name} has more than {MAX_WORDS:,} words.")
-            found.pages.append(page)
-        drop_line_numbers(found.pages)
-        if found.failed and not found.pages:
-            raise RuntimeError(found.fault)
-        if found.damaged == found.count:
+            pages_read.pages.append(page)
+        drop_line_numbers(pages_read.pages)
+        if pages_read.failed and not pages_read.pages:
+            raise RuntimeError(pages_read.fault)
+        if pages_read.damaged == pages_read.count:
             raise FileDamaged(f"{blob.name} has no readable page.")
-        if found.given_up and not any(page.words for page in found.pages):
+        if pages_read.given_up and not any(page.words for page in pages_read.pages):
             raise FileTimeout(f"{blob.name} has pages that took too long to OCR.")
-        if not any(page.words for page in found.pages):
-            raise FileEmpty(f"{blob.name} has no text.", fix=self._advice(found))
-        return found
+        if not any(page.words for page in pages_read.pages):
+            raise FileEmpty(f"{blob.name} has no text.", fix=self._advice(pages_read))
+        return pages_read
 
-    def _page(self, document: PdfDocument, index: int, found: PagesRead) -> Page | None:
+    def _page(self, document: PdfDocument, index: int, pages_read: PagesRead) -> Page | None:
         from trivium.extract.pdf.forms import fill_in
         from trivium.extract.pdf.glyphs import read_page
 
         with opened_page(document, index) as pair:
             if pair is None:
-                found.damaged += 1
+                pages_read.damaged += 1
                 return None
             page, text = pair
-            read = read_page(page.raw, text.raw, index + 1)
-            fill_in(document, page.raw, read)
-            if self._ocr != "force" and not needs_ocr(read, page):
-                return read
+            as_text = read_page(page.raw, text.raw, index + 1)
+            fill_in(document, page.raw, as_text)
+            if self._ocr != "force" and not needs_ocr(as_text, page):
+                return as_text
             if self._recognise is not None:
                 try:
                     recognised = recognise_page(page, index + 1, self._recognise, self._dpi)
                 except TimeoutError:
-                    found.given_up += 1
+                    pages_read.given_up += 1
                     return None
                 except PageUnread as reason:
-                    found.unread += 1
-                    found.advice = found.advice or reason.advice
+                    pages_read.unread += 1
+                    pages_read.advice = pages_read.advice or reason.advice
                     return None
                 if self._ocr != "force" and is_gibberish(recognised.words):
-                    return read  # a language that nobody knows, rather than a page on its head
-                found.recognised += 1
+                    return as_text  # a language that nobody knows, rather than a page on its head
+                pages_read.recognised += 1
                 return recognised
-            found.unread += 1
-            if is_garbage(read.words) or (is_gibberish(read.words) and covered(page) > SCANNED):
-                read.words = []
-            return read
+            pages_read.unread += 1
+            if is_garbage(as_text.words) or (
+                is_gibberish(as_text.words) and covered(page) > SCANNED
+            ):
+                as_text.words = []
+            return as_text
 
-    def _advice(self, found: PagesRead) -> str:
-        if not found.unread:
+    def _advice(self, pages_read: PagesRead) -> str:
+        if not pages_read.unread:
             return FileEmpty.fix
         if self._recognise is not None:
-            return f"OCR found no readable text. {found.advice}".rstrip()
+            return f"OCR found no readable text. {pages_read.advice}".rstrip()
         reason = "OCR is off" if self._ocr == "off" else "no OCR program is installed"
         return f"The pages are images and {reason}: set `read.ocr` to auto."

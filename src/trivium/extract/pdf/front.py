@@ -115,22 +115,24 @@ def _without_brand(page: list[Line], upper: list[int], typography: Typography) -
 def identify(lines: list[Line], printed: str, declared: str) -> str:
     """A title that identifies this document; empty if its first page has none. `printed`: the
     largest text on that page; `declared`: the file's own title."""
-    known = declared if is_title(declared) and not is_generic(declared) else ""
+    own_title = declared if is_title(declared) and not is_generic(declared) else ""
     printed = printed if names(printed) else ""
     page = first_page(lines)[:60]
     captioned = _captioned(page)
     entity = captioned or _largest_company(page)
-    if captioned and captioned.split()[0].casefold() not in known.casefold():
-        known = ""  # the file's own title names nobody: "10Q Doc & Exhibits-2022-08-03"
+    if captioned and captioned.split()[0].casefold() not in own_title.casefold():
+        own_title = ""  # the file's own title names nobody: "10Q Doc & Exhibits-2022-08-03"
     is_name = bare(printed) == bare(entity) or _COMPANY.search(printed)
     if printed and not is_generic(printed) and not is_name:
         return printed
-    if not entity and not known and is_generic(printed):  # a cover of pictures
+    if not entity and not own_title and is_generic(printed):  # a cover of pictures
         page, entity = _inside(lines)
     if entity and (is_generic(printed) or bare(printed) == bare(entity)):
-        only_name = set(known.casefold().split()) <= set(entity.casefold().split())
-        return ", ".join([entity, *form_of([line.text for line in page])]) if only_name else known
-    return known if is_generic(printed) else printed
+        only_name = set(own_title.casefold().split()) <= set(entity.casefold().split())
+        return (
+            ", ".join([entity, *form_of([line.text for line in page])]) if only_name else own_title
+        )
+    return own_title if is_generic(printed) else printed
 
 
 def first_heading(blocks: list[Block]) -> str:

@@ -94,7 +94,7 @@ def read_page(page: Any, textpage: Any, number: int) -> Page:
         parts.setdefault(turn, []).append(word)
     sizes = {turn: sum([len(word.text) for word in part]) for turn, part in parts.items()}
     ordered = sorted(sizes, key=lambda turn: (-sizes[turn], turn))
-    read = Page(number, frame.width, frame.height, turn=max(ordered[0], 0) if ordered else 0)
+    whole = Page(number, frame.width, frame.height, turn=max(ordered[0], 0) if ordered else 0)
     for place, turn in enumerate(ordered):
         if place and (turn < 0 or sizes[turn] < TURNED):
             continue
@@ -102,12 +102,12 @@ def read_page(page: Any, textpage: Any, number: int) -> Page:
         if turn > 0:
             _upright(part)
         for word in part.words if place else ():
-            word.top, word.bottom = word.top + read.down, word.bottom + read.down
-            word.base += read.down
-        read.words += part.words
+            word.top, word.bottom = word.top + whole.down, word.bottom + whole.down
+            word.base += whole.down
+        whole.words += part.words
     if reader.has_accents:
-        read.words = settle_accents(read.words)
-    return read
+        whole.words = settle_accents(whole.words)
+    return whole
 
 
 def _bare(function: Any, result: Any = ctypes.c_int) -> Any:
@@ -280,9 +280,9 @@ class _Reader:
         )
 
     def _runs_at(self, indexes: Sequence[int]) -> list[_Run]:
-        known = self._runs
+        runs = self._runs
         return [
-            known.get(item) or self._measure(item, index)
+            runs.get(item) or self._measure(item, index)
             for index, item in zip(
                 indexes, map(_text_object, repeat(self._at), indexes), strict=True
             )
@@ -298,16 +298,16 @@ class _Reader:
         _font_size(item, self._size_at)
         size, a, b, c, d, x, y = self._set_as[:]
         look = (_font_of(item) or 0, size, a, b, c, d)
-        known = self._looks.get(look)
-        if known is None:
-            known = self._look(index, *look)
-            if known[0].size >= SMALLEST:  # else it was measured by this character's height
-                self._looks[look] = known
+        measured = self._looks.get(look)
+        if measured is None:
+            measured = self._look(index, *look)
+            if measured[0].size >= SMALLEST:  # else it was measured by this character's height
+                self._looks[look] = measured
         if b:  # it does not run straight across: its characters stand at other heights
             _char_origin(self._at, index, self._x_at, self._y_at)
             x, y = self._x.value, self._y.value
         base = round(10 * self._frame.point(x, y)[1]) / 10
-        run = self._runs[address] = _Run(*known, base)
+        run = self._runs[address] = _Run(*measured, base)
         return run
 
     def _look(

@@ -166,15 +166,15 @@ def _without_gaps(columns: list[Span], rows: Sequence[Row]) -> list[Span]:
     """Columns that stand close, of which each row fills one, as one: a "–" for none stands left of
     figures of one digit."""
     size = rows[0].line.size if rows else 0.0
-    kept: list[Span] = []
+    merged: list[Span] = []
     for left, right in columns:
-        if kept and left - kept[-1][1] < CLOSE * size:
-            low = kept[-1][0]
+        if merged and left - merged[-1][1] < CLOSE * size:
+            low = merged[-1][0]
             if all(sum(low <= c.left and c.right <= right for c in r.figures) < 2 for r in rows):
-                kept[-1] = (low, right)
+                merged[-1] = (low, right)
                 continue
-        kept.append((left, right))
-    return kept
+        merged.append((left, right))
+    return merged
 
 
 def _joined(spans: list[Span]) -> list[Span]:

@@ -301,13 +301,13 @@ def _is_short(line: Line) -> bool:
 
 def _own_sizes(lines: Iterable[Line], size: float) -> dict[int, float]:
     """The pages that are set in another size than the document, and in which."""
-    found: dict[int, float] = {}
+    sizes: dict[int, float] = {}
     for page, group in groupby(lines, key=lambda line: line.page):
         weighed = [(line.size, len(line.text)) for line in group if len(line.text) > LONG]
         usual = dominant(weighed) if len(weighed) >= MANY_LINES else 0.0
         if usual and usual != size:
-            found[page] = usual
-    return found
+            sizes[page] = usual
+    return sizes
 
 
 def is_parted(line: Line, times: int = 1) -> bool:
@@ -325,16 +325,16 @@ def bare(text: str) -> str:
 
 def without_repeats(blocks: list[Block]) -> list[Block]:
     """The blocks but for headings that say again overleaf what the text is about: it goes on."""
-    kept: list[Block] = []
-    known: set[str] = set()
+    remaining: list[Block] = []
+    headings: set[str] = set()
     for block in blocks:
         if block.role == "heading":
             name = CONTINUED.sub("", block.text)
-            if name != block.text and any(one.startswith(bare(name)) for one in known):
+            if name != block.text and any(heading.startswith(bare(name)) for heading in headings):
                 continue
-            known.add(bare(name))
-        kept.append(block)
-    return kept
+            headings.add(bare(name))
+        remaining.append(block)
+    return remaining
 
 
 def drop_items(blocks: list[Block]) -> None:

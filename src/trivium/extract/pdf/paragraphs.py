@@ -68,7 +68,7 @@ def build_blocks(lines: list[Line], typography: Typography, rules: HeadingRules)
 
 def _headings(lines: list[Line], rules: HeadingRules) -> dict[int, int]:
     """Where headings begin, and where each ends."""
-    found: dict[int, int] = {}
+    ends: dict[int, int] = {}
     at = 0
     while at < len(lines):
         above = lines[at - 1] if at else None
@@ -83,9 +83,9 @@ def _headings(lines: list[Line], rules: HeadingRules) -> dict[int, int]:
             announces = end - at > 1 and lines[end - 1].text[-1] in ":;"
             long = words >= HALF_SENTENCE and not _is_sentence(lines[at:end])
             if not (announces or long or _is_stated(lines, at, end, words)):
-                found[at] = end
+                ends[at] = end
         at = end
-    return found
+    return ends
 
 
 def _is_sentence(lines: list[Line]) -> bool:
@@ -265,8 +265,8 @@ def _paragraph(lines: list[Line], typography: Typography, written: Set[int]) -> 
     if len(lines) > 1 and all(_is_code(line, typography) for line in lines):
         return [_listing(lines)]
     on_written = lines[0].page in written
-    kept = on_written or keeps_lines(lines)
-    runs = kept_lines(lines, written=on_written) if kept else [[line.text for line in lines]]
+    in_lines = on_written or keeps_lines(lines)
+    runs = kept_lines(lines, written=on_written) if in_lines else [[line.text for line in lines]]
     text = "\n".join(filter(None, [join_lines(run, typography.words) for run in runs]))
     if not text:
         return []

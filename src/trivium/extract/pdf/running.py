@@ -60,12 +60,12 @@ class _Outer:
 def drop_line_numbers(pages: list[Page]) -> None:
     """Remove columns of numbers in the outer margins that count up evenly, where at least two
     pages and half of them have one: on a single page it may be a table."""
-    found = {page.number: _line_numbers(page) for page in pages}
-    having = sum(bool(numbers) for numbers in found.values())
+    numbers_by_page = {page.number: _line_numbers(page) for page in pages}
+    having = sum(bool(numbers) for numbers in numbers_by_page.values())
     if having < 2 or having < 0.5 * sum(bool(page.words) for page in pages):
         return
     for page in pages:
-        if numbers := found[page.number]:
+        if numbers := numbers_by_page[page.number]:
             page.words = [word for word in page.words if id(word) not in numbers]
 
 
@@ -140,39 +140,35 @@ def drop_running(pages: list[tuple[Page, list[Fragment]]]) -> list[Parted]:
 def _beside_numbers(pages: list[tuple[Page, list[Fragment]]], counting: set[int]) -> set[int]:
     """The ids of fragments that stand right above or below page numbers, wherever those are: the
     same words on enough pages. Filings printed from web pages have such feet within the text."""
-    found = set(counting)
+    feet = set(counting)
     for _ in (1, 2):  # a foot of two lines
         near: dict[str, list[tuple[int, Fragment]]] = defaultdict(list)
         for index, (_, fragments) in enumerate(pages):
-            if found.isdisjoint([id(fragment) for fragment in fragments]):
+            if feet.isdisjoint([id(fragment) for fragment in fragments]):
                 continue
             for pair in pairwise(sorted(fragments, key=lambda f: f.middle)):
-                known, other = pair if id(pair[0]) in found else pair[::-1]
-                if (
-                    id(known) in found
-                    and id(other) not in found
-                    and _is_foot(other, known, fragments)
-                ):
+                foot, other = pair if id(pair[0]) in feet else pair[::-1]
+                if id(foot) in feet and id(other) not in feet and _is_foot(other, foot, fragments):
                     near[other.text].append((index, other))
         for alike in near.values():
             if len({index for index, _ in alike}) >= BESIDE:
-                found |= {id(fragment) for _, fragment in alike}
-    return found - counting
+                feet |= {id(fragment) for _, fragment in alike}
+    return feet - counting
 
 
 def _links_to_contents(pages: list[tuple[Page, list[Fragment]]]) -> set[int]:
     """The ids of "Table of Contents" where filings print it on every page; the contents' own
     heading stays if it is set larger."""
-    found = [
+    links = [
         fragment
         for _, fragments in pages
         for fragment in fragments
         if len(fragment.words) <= FEW and CONTENTS.fullmatch(fragment.text)
     ]
-    if len(found) < BESIDE:
+    if len(links) < BESIDE:
         return set()
-    least = min(fragment.size for fragment in found)
-    return {id(fragment) for fragment in found if fragment.size < LARGER * least}
+    least = min(fragment.size for fragment in links)
+    return {id(fragment) for fragment in links if fragment.size < LARGER * least}
 
 
 def _is_foot(fragment: Fragment, number: Fragment, fragments: list[Fragment]) -> bool:
@@ -210,12 +206,12 @@ class _Repetition:
         return len(pages) >= least and 2 * near > len(pages)
 
     def _alike(self, outer: _Outer) -> set[int]:
-        known = self._pages.get(id(outer))
-        if known is None:
-            known = self._pages[id(outer)] = self._found(outer)
-        return known
+        alike = self._pages.get(id(outer))
+        if alike is None:
+            alike = self._pages[id(outer)] = self._pages_of(outer)
+        return alike
 
-    def _found(self, outer: _Outer) -> set[int]:
+    def _pages_of(self, outer: _Outer) -> set[int]:
         steps = self._places[outer.side, outer.key]
         at = _step(outer.fragment)
         alike = [other for shift in (-1, 0, 1) for other in steps.get(at + shift, ())]
@@ -246,7 +242,7 @@ class _Repetition:
 
 def _candidates(outers: list[_Outer], repeated: _Repetition) -> list[_Outer]:
     """What may be a head by its row; nothing on a side where the text repeats far into the page."""
-    found = []
+    candidates = []
     for side in ("top", "bottom"):
         rows: dict[int, list[_Outer]] = {}
         for outer in outers:
@@ -258,14 +254,14 @@ def _candidates(outers: list[_Outer], repeated: _Repetition) -> list[_Outer]:
                 break
             alike += 1
         form = alike >= ALIKE or (alike >= 2 and alike == len(rows))
-        found += [
+        candidates += [
             outer
             for outer in outers
             if outer.side == side
             and outer.row < ROWS
             and (not form or PAGE_NUMBER.match(outer.text))
         ]
-    return found
+    return candidates
 
 
 def _is_running(
@@ -354,19 +350,19 @@ def _compared(fragment: Fragment, fragments: list[Fragment]) -> float:
 def _outermost(index: int, page: Page, fragments: list[Fragment]) -> list[_Outer]:
     """The fragments of the first and last rows of a page."""
     ordered = sorted(fragments, key=lambda f: f.top + f.bottom)
-    found: list[_Outer] = []
+    outermost: list[_Outer] = []
     for side, rising in (("top", ordered), ("bottom", ordered[::-1])):
         row, last = -1, float("-inf")
         for fragment in rising:
             middle = fragment.middle
             if row < 0 or abs(middle - last) > 4.0:
                 row, last = row + 1, middle
-            if row >= ALIKE or (row >= ROWS and 2 * len(found) > len(fragments) > 60):
+            if row >= ALIKE or (row >= ROWS and 2 * len(outermost) > len(fragments) > 60):
                 break
             text = fragment.text
             key, numbers = split_numbers(text)
-            found.append(_Outer(index, side, fragment, text, key, numbers, row))
-    return found
+            outermost.append(_Outer(index, side, fragment, text, key, numbers, row))
+    return outermost
 
 
 def _alone(page: Page, fragment: Fragment, fragments: list[Fragment]) -> bool:

@@ -145,11 +145,11 @@ def recognise_page(page: Any, number: int, recognise: Recognise, dpi: int) -> Pa
     bitmap = page.render(scale=scale, grayscale=True)
     image = np.array(bitmap.to_numpy(), dtype=np.uint8).reshape(bitmap.height, bitmap.width)
     bitmap.close()
-    read = Page(number=number, width=width, height=height, recognised=True)
-    words, read.turn = upright(image, recognise, round(scale * 72))
+    scanned = Page(number=number, width=width, height=height, recognised=True)
+    words, scanned.turn = upright(image, recognise, round(scale * 72))
     check_read(words, image, recognise)
-    read.words = as_words(words, scale)
-    return read
+    scanned.words = as_words(words, scale)
+    return scanned
 
 
 def check_read(words: Sequence[RecognisedWord], image: Grey, recognise: Recognise) -> None:

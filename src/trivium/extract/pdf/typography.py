@@ -51,8 +51,8 @@ def measure(lines: list[Line]) -> Typography:
         bold=sum(len(line.text) for line in body if line.bold) > 0.5 * letters,
         typewriter=typed > 0.5 * letters,
         leadings={
-            size: min(step for step, n in found.items() if n >= 0.5 * max(found.values())) + 0.5
-            for size, found in steps.items()
+            size: min(step for step, n in counts.items() if n >= 0.5 * max(counts.values())) + 0.5
+            for size, counts in steps.items()
         },
         words=_vocabulary(lines),
     )

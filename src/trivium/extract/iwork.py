@@ -11,10 +11,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import Element
 
 from trivium.core.errors import FileDamaged, FormatUnknown
 from trivium.core.types import Extraction, Kind, Place
-from trivium.extract.composer import Composer
+from trivium.extract.composer import Composer, describe
+from trivium.extract.iwork_xml import OLD_PARTS, OldDocument
 from trivium.extract.ole import locked
 from trivium.extract.package import MAX_XML, Package, member_names
 from trivium.extract.xlsx import write_sheet
@@ -22,7 +24,6 @@ from trivium.ports import Blob, reads
 
 _STORAGE = frozenset({2001, 2005})  # a text with its styles
 _TEXT = 3  # the field of it
-_OLD = frozenset({"index.xml", "index.apxl"})
 _SLIDE = re.compile(r"Index/Slide-?(\d*)(?:-\d+)?\.iwa")
 # A line's end, a column's, a page's and a section's; an anchor of something inside.
 _BREAKS = re.compile(r"[\n\r\x04\x05\x06\x0b\x0c\u2028\u2029]+")
@@ -33,31 +34,42 @@ _ANCHOR = "\ufffc"
 def _is_iwork(blob: Blob) -> bool:
     names = member_names(blob)
     is_named = blob.suffix in (".pages", ".key", ".numbers")
-    is_old = is_named and bool(_OLD & names)
+    is_old = is_named and bool(names.intersection(OLD_PARTS))
     return "Index/Document.iwa" in names or is_old
 
 
-@reads("iwork/3", _is_iwork)
+@reads("iwork/4", _is_iwork)
 def read_iwork(blob: Blob) -> Extraction:
     """Takes zip archives with the parts of an iWork document: packed since 2013, XML before."""
+    package = Package(blob)
+    for name in OLD_PARTS:
+        root = package.xml(name) if name in package.names else None
+        if root is not None:
+            return _old(blob, root, name)
     if blob.suffix == ".numbers":
         return _spreadsheet(blob)
-    package = Package(blob)
     slides = sorted((_number(name), name) for name in package.names if _SLIDE.match(name))
     out = Composer(blob.name)
     for number, (_, name) in enumerate(slides, start=1):
         _add(out, package, blob, name, Place(pages=(number,)))
     if not slides:
         _add(out, package, blob, "Index/Document.iwa", Place())
-    for name in sorted(_OLD & package.names):
-        root = package.xml(name)
-        for element in root.iter() if root is not None else ():
-            text = "".join(element.itertext()) if element.tag == "p" else ""
-            cell = element.get("s", "") if element.tag == "ct" else ""
-            out.add("paragraph", " ".join((text or cell).split()))
-    is_keynote = bool(slides) or "index.apxl" in package.names
+    program = "keynote" if slides else "pages"
+    return out.finish(blob, media_type=f"application/vnd.apple.{program}")
+
+
+def _old(blob: Blob, root: Element, name: str) -> Extraction:
+    out = Composer(blob.name)
+    document = OldDocument(out, root, blob.name)
+    document.read()
+    program = "keynote" if name.endswith(".apxl") else "numbers" if document.sheets else "pages"
     return out.finish(
-        blob, media_type=f"application/vnd.apple.{'keynote' if is_keynote else 'pages'}"
+        blob,
+        titles=(document.title,),
+        media_type=f"application/vnd.apple.{program}",
+        metadata=describe(document.known)
+        | ({"sheets": document.sheets} if document.sheets else {}),
+        kind=Kind.TABLE if document.sheets else Kind.TEXT,
     )
 
 

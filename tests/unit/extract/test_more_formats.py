@@ -356,10 +356,6 @@ def test_pages_and_keynote_have_their_texts() -> None:
     got = extract("a.key", zipped({"Index/Document.iwa": b"", **slides}))
     assert [text for _, text in pieces(got)] == ["Mud", "Tides"]
     assert [element.place.pages for element in got.elements] == [(1,), (2,)]
-    old = zipped({"index.xml": b'<d xmlns:sf="urn:sf"><sf:p>The <sf:b>harbour</sf:b></sf:p></d>'})
-    assert extract("old.pages", old).text == "The harbour"
-    cells = b'<d xmlns:a="urn:a"><t><ct a:s="Ebb"/></t></d>'
-    assert extract("old.key", zipped({"index.apxl": cells})).text == "Ebb"
     with pytest.raises(FormatUnknown, match=r"damaged, or of a Numbers before 2014.*Excel or CSV"):
         extract("a.numbers", pages)
 

@@ -3,7 +3,9 @@ again, as small as it can be; the docstrings say whose file showed it."""
 
 from __future__ import annotations
 
+import io
 import struct
+import zipfile
 
 import pytest
 
@@ -288,3 +290,112 @@ def test_a_photo_does_not_take_the_line_behind_it() -> None:
         "Phone (work): +45 9",
         "Address (home): Kajen 3, 2. th, Aarhus; C, 8000",
     ]
+
+
+# --- iWork before 2013 ---------------------------------------------------------------------------
+
+NAMESPACES = (
+    'xmlns:sf="http://developer.apple.com/namespaces/sf"'
+    ' xmlns:sfa="http://developer.apple.com/namespaces/sfa"'
+    ' xmlns:key="http://developer.apple.com/namespaces/keynote2"'
+    ' xmlns:ls="http://developer.apple.com/namespaces/ls"'
+    ' xmlns:sl="http://developer.apple.com/namespaces/sl"'
+)
+
+
+def zipped(members: dict[str, str | bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def text_of(*paragraphs: str) -> str:
+    body = "".join(f"<sf:p>{words}</sf:p>" for words in paragraphs)
+    return f"<sf:text-storage><sf:text-body>{body}</sf:text-body></sf:text-storage>"
+
+
+def grid(*cells: str) -> str:
+    return f"<sf:grid><sf:datasource>{''.join(cells)}</sf:datasource></sf:grid>"
+
+
+def test_slides_of_keynote_before_2013() -> None:
+    """apache/tika, testKeynote.key and testTables.key: no slides, tables as single words, and the
+    words of templates among them."""
+    cells = [f'<sf:t sf:ct="{step}"><sf:ct sfa:s="c{step}"/></sf:t>' for step in (0, 1, 255)]
+    cells.append('<sf:n sf:v="-872.39999999999998"/>')
+    slides = (
+        f"<key:slide><key:title-placeholder>{text_of('The quay')}</key:title-placeholder>"
+        f"<key:body>{text_of('Built in <sf:span>1934</sf:span>')}</key:body>"
+        f"<key:page><sf:tabular-model sf:name='T'>{grid(*cells)}</sf:tabular-model></key:page>"
+        f"<key:notes>{text_of('Speak slowly')}</key:notes></key:slide>"
+        f"<key:slide><key:body-placeholder>{text_of('The end')}</key:body-placeholder></key:slide>"
+    )
+    data = (
+        f"<key:presentation {NAMESPACES}><key:theme-list>{text_of('Double-click to edit')}"
+        f"</key:theme-list><key:slide-list>{slides}</key:slide-list></key:presentation>"
+    )
+    got = extract("a.key", zipped({"index.apxl": data}))
+    assert [(e.kind, got.text[e.start : e.end], e.place.pages) for e in got.elements] == [
+        ("heading", "The quay", (1,)),
+        ("paragraph", "Built in 1934", (1,)),
+        ("table", "c0 | c1\nc255 | -872.4", (1,)),
+        ("paragraph", "Speak slowly", (1,)),
+        ("paragraph", "The end", (2,)),
+    ]
+
+
+def test_a_letter_of_pages_before_2013() -> None:
+    """apache/tika, testPages.pages: the words of its template ("Lorem ipsum") were the text; a word
+    with a comment was lost (testPagesComments.pages)."""
+    cells = grid('<sf:t sf:ct="0"><sf:ct sfa:s="Tide table"/></sf:t>')
+    table = f"<sf:tabular-model>{cells}</sf:tabular-model>"
+    data = (
+        f"<sl:document {NAMESPACES}>"
+        "<sl:metadata><sl:title><sl:string sfa:string='Dredging'/></sl:title>"
+        "<sl:authors><sl:string sfa:string='Ann Roe'/></sl:authors></sl:metadata>"
+        f"<sl:section-prototypes>{text_of('Lorem ipsum')}</sl:section-prototypes>"
+        "<sl:stylesheet><sf:paragraphstyle sf:name='Heading 2' sf:ident='p-2'/>"
+        "<sf:paragraphstyle sf:parent-ident='p-2' sfa:ID='S-7'/></sl:stylesheet>"
+        f"<sl:drawables>{text_of('A box beside it')}</sl:drawables>"
+        "<sf:text-storage><sf:attachments>"
+        f"<sf:attachment sfa:ID='A-1'>{table}</sf:attachment></sf:attachments>"
+        "<sf:text-body><sf:page-start sf:page-index='0'/><sf:section><sf:layout>"
+        "<sf:p sf:style='S-7'>The plan<sf:br/></sf:p>"
+        "<sf:p>In <sf:annotation-field>May</sf:annotation-field> we dredge.<sf:br/></sf:p>"
+        "<sf:p><sf:attachment-ref sfa:IDREF='A-1'/></sf:p>"
+        "<sf:page-start sf:page-index='1'/><sf:p>Then we rest.</sf:p>"
+        "</sf:layout></sf:section></sf:text-body></sf:text-storage></sl:document>"
+    )
+    got = extract("a.pages", zipped({"index.xml": data}))
+    assert got.title == "Dredging"
+    assert got.metadata["authors"] == ("Ann Roe",)
+    assert [(e.kind, got.text[e.start : e.end], e.place.pages) for e in got.elements] == [
+        ("heading", "The plan", (1,)),
+        ("paragraph", "In May we dredge.", (1,)),
+        ("table", "Tide table", (1,)),
+        ("paragraph", "Then we rest.", (2,)),
+        ("paragraph", "A box beside it", (2,)),
+    ]
+
+
+def test_tables_of_numbers_before_2013() -> None:
+    """apache/tika, testNumbers.numbers: refused."""
+    cells = (
+        '<sf:t sf:ct="0"><sf:ct sfa:s="Paid"/></sf:t><sf:t><sf:ct sfa:s="Kind"/></sf:t>'
+        '<sf:t><sf:ct sfa:s="Amount"/></sf:t><sf:d sf:ct="254" sf:cell-date="277257600"/>'
+        '<sf:pm><sf:menu-choices><sf:t sfa:ID="c1"><sf:ct sfa:s="Home"/></sf:t>'
+        '<sf:t sfa:ID="c2"><sf:ct sfa:s="Gas"/></sf:t></sf:menu-choices>'
+        '<sf:proxied-cell-ref sfa:IDREF="c2"/></sf:pm>'
+        '<sf:f><sf:fo sf:fs="=1+1"/><sf:r><sf:rn sf:v="2"/></sf:r></sf:f>'
+    )
+    data = (
+        f"<ls:document {NAMESPACES}><ls:workspace ls:workspace-name='Checking'>"
+        f"<sf:tabular-model sf:name='Accounts'>{grid(cells)}</sf:tabular-model></ls:workspace>"
+        "</ls:document>"
+    )
+    got = extract("a.numbers", zipped({"index.xml": data}))
+    assert got.text == "Paid | Kind | Amount\n2009-10-15 | Gas | 2"
+    assert got.media_type == "application/vnd.apple.numbers"
+    assert got.elements[0].place.sheet == "Checking: Accounts"

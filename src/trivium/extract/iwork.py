@@ -67,8 +67,7 @@ def _old(blob: Blob, root: Element, name: str) -> Extraction:
         blob,
         titles=(document.title,),
         media_type=f"application/vnd.apple.{program}",
-        metadata=describe(document.known)
-        | ({"sheets": document.sheets} if document.sheets else {}),
+        metadata=describe({**document.known, "sheets": document.sheets or ""}),
         kind=Kind.TABLE if document.sheets else Kind.TEXT,
     )
 

@@ -82,15 +82,15 @@ class _Cue:
 def _cues(text: str) -> Iterator[Segment]:
     cues = [cue for cue in _shown(text) if cue.lines]
     speaker = ""
-    for shown in _unrolled(cues):
-        plain = " ".join(shown.lines)
+    for caption in _unrolled(cues):
+        plain = " ".join(caption.lines)
         named = _SPEAKER.match(plain)
-        if shown.speaker:
-            speaker = shown.speaker
+        if caption.speaker:
+            speaker = caption.speaker
         elif named:
             speaker, plain = named[1], plain[named.end() :]
         if plain:
-            yield cue(shown.start, shown.end, plain, speaker)
+            yield cue(caption.start, caption.end, plain, speaker)
 
 
 def _shown(text: str) -> Iterator[_Cue]:
@@ -124,12 +124,12 @@ def _unrolled(cues: list[_Cue]) -> list[_Cue]:
     repeated = [0, *(_repeated(a.lines, b.lines) for a, b in pairwise(cues))]
     if sum(count > 0 for count in repeated) < _ROLLING * (len(cues) - 1) or len(cues) < 2:
         return cues
-    found = []
-    for shown, count in zip(cues, repeated, strict=True):
-        words = " ".join(shown.lines)[count:].strip()
+    unrolled = []
+    for caption, count in zip(cues, repeated, strict=True):
+        words = " ".join(caption.lines)[count:].strip()
         if words:
-            found.append(_Cue(shown.start, shown.end, [words], shown.speaker))
-    return found
+            unrolled.append(_Cue(caption.start, caption.end, [words], caption.speaker))
+    return unrolled
 
 
 def _repeated(before: list[str], lines: list[str]) -> int:

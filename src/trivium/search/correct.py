@@ -105,19 +105,19 @@ def correct(
     `languages` returns the languages of documents that the caller may see. A word stays as it is if
     the model or a dictionary of English or these languages knows it, even if no document has it.
     Both are called only if a word is missing, because they may load a model."""
-    asked = [w for w in dict.fromkeys(query.words) if len(w) >= SHORTEST and w.isalpha()]
-    spellings_of = spellings(asked)
-    missing = [w for w in asked if not any(s.words == (w,) for s in spellings_of[w])]
+    query_words = [w for w in dict.fromkeys(query.words) if len(w) >= SHORTEST and w.isalpha()]
+    spellings_of = spellings(query_words)
+    missing = [w for w in query_words if not any(s.words == (w,) for s in spellings_of[w])]
     if not missing:
         return Corrected(query)
     content = content_words(query.words, _LANGUAGES)
-    known = _KnownWords(lexicon(), languages())
+    known_words = _KnownWords(lexicon(), languages())
     judge = _Judge(
-        known,
+        known_words,
         names=_names(query.text),
         capitalised=_capitalised(query.text),
         accented=_accented(query.text),
-        foreign=known.foreign([w for w in asked if w not in missing]),
+        foreign=known_words.foreign([w for w in query_words if w not in missing]),
     )
     guesses: dict[str, _Guess] = {}
     unknown: list[str] = []
@@ -131,14 +131,14 @@ def correct(
         elif word in content:
             unknown.append(word)
     text, applied = _rewritten(query.text, guesses, _AS_TYPED)
-    suggestion, shown = _rewritten(query.text, guesses, _NOT_WANTED)
+    suggestion, replaced = _rewritten(query.text, guesses, _NOT_WANTED)
     return Corrected(
         query=parse(text) if applied else query,
         corrections=tuple(
             Correction(typed, meant, guesses[word].sure, word in applied)
-            for word, (typed, meant) in shown.items()
+            for word, (typed, meant) in replaced.items()
         ),
-        suggestion=suggestion if shown else "",
+        suggestion=suggestion if replaced else "",
         unknown=tuple(unknown),
         unknown_share=len(unknown) / len(set(content)),
         missing=tuple(missing),
@@ -183,11 +183,13 @@ class _KnownWords:
     def _english(self, word: str) -> bool:
         return self._taught(word) or in_dictionary(word, DEFAULT_LANGUAGE)
 
-    def foreign(self, known: Sequence[str]) -> bool:
+    def foreign(self, words_of_query: Sequence[str]) -> bool:
         """Whether these words are in a language that the model doesn't know."""
-        english = sum(map(self._english, known))
-        other = max((sum(in_dictionary(w, o) for w in known) for o in self._others), default=0)
-        return english < len(known) / 2 or other > english
+        english = sum(map(self._english, words_of_query))
+        other = max(
+            (sum(in_dictionary(w, o) for w in words_of_query) for o in self._others), default=0
+        )
+        return english < len(words_of_query) / 2 or other > english
 
     def derives(self, word: str) -> bool:
         """Whether it is a form, missing in every list, of a known word."""
@@ -268,11 +270,11 @@ def _capitalised(text: str) -> set[str]:
 
 
 def _rewritten(
-    text: str, guesses: Mapping[str, _Guess], kept: re.Pattern[str]
+    text: str, guesses: Mapping[str, _Guess], fixed: re.Pattern[str]
 ) -> tuple[str, dict[str, tuple[str, str]]]:
-    """The text with corrections, except where `kept` matches; and for each corrected word, how it
+    """The text with corrections, except where `fixed` matches; and for each corrected word, how it
     was typed and what it is now."""
-    spans = [match.span() for match in kept.finditer(text)]
+    spans = [match.span() for match in fixed.finditer(text)]
     replaced: dict[str, tuple[str, str]] = {}
 
     def replace(match: re.Match[str]) -> str:

@@ -46,8 +46,8 @@ def coverage(
     known of its document. Rare words count more, and words that no document has count most. 1 if
     the query has no content words. `missing`: words that no document has; a similar spelling in the
     passage counts in part. `others`: metadata fields that count beside the usual ones."""
-    asked = list(dict.fromkeys([*query.words, *map(_as_one, query.figures)]))
-    rarity = dict(zip(asked, rarities(asked), strict=True))
+    query_words = list(dict.fromkeys([*query.words, *map(_as_one, query.figures)]))
+    rarity = dict(zip(query_words, rarities(query_words), strict=True))
     by_language: dict[str, _Asked] = {}
     shares = []
     for chunk in chunks:
@@ -80,9 +80,9 @@ def of_others(
     """The passages that speak of another year than the query, or of winter instead of summer; and
     how people are told."""
     asked_years = {*_YEAR.findall(query.text)}
-    asked = conditions(query.text, DEFAULT_LANGUAGE)
+    query_conditions = conditions(query.text, DEFAULT_LANGUAGE)
     notes: dict[ChunkId, str] = {}
-    for chunk in chunks if asked_years or asked else ():
+    for chunk in chunks if asked_years or query_conditions else ():
         document = chunk.document
         text = "\n".join((known_text(document, others), *chunk.chunk.headings, chunk.chunk.text))
         years = {*_YEAR.findall(text)}
@@ -90,7 +90,7 @@ def of_others(
             notes[chunk.id] = (
                 f"It doesn't say {' or '.join(sorted(asked_years))}, but another year."
             )
-        elif are_apart(asked, conditions(text, document.language)):
+        elif are_apart(query_conditions, conditions(text, document.language)):
             notes[chunk.id] = "It is about another season, day or kind than the query."
     return notes
 
@@ -127,19 +127,19 @@ class _Asked:
         content = content - measuring(typed) or content
         self._clauses: list[tuple[float, list[_Part]]] = []
         for clause in query.clauses:
-            parts = [part for one in clause if (part := _part(one, content, rarity)).words]
+            parts = [part for member in clause if (part := _part(member, content, rarity)).words]
             if parts:
                 self._clauses.append((max(part.whole for part in parts), parts))
         self._whole = sum(weight for weight, _ in self._clauses)
         every = [part for _, parts in self._clauses for part in parts]
         self._figures = {part.figure for part in every if part.figure is not None}
-        asked = list(dict.fromkeys(w for part in every if not part.figure for w in part.words))
+        weighed = list(dict.fromkeys(w for part in every if not part.figure for w in part.words))
         # A passage may write two words of the query as one: short sword, shortsword.
         joined: dict[str, set[str]] = {word: set() for word in typed}
         for pair in pairwise(typed):
             for word in pair:
                 joined[word].add("".join(pair))
-        stems = zip(asked, stem(asked, language), strict=True)
+        stems = zip(weighed, stem(weighed, language), strict=True)
         self._wanted = [_Word(word, stemmed, joined[word], language) for word, stemmed in stems]
         languages = {language, DEFAULT_LANGUAGE}
         self._spellings = {
@@ -159,10 +159,10 @@ class _Asked:
         missing = [w for w in self._wanted if w.text not in shares]
         absent = [wanted for wanted in missing if not wanted.is_otherwise_in(passage)]
         shares |= dict.fromkeys([w.text for w in missing], 1.0)
-        figures = {one for one in self._figures if passage.has(one)}
+        figures = {figure for figure in self._figures if passage.has(figure)}
         if absent or len(figures) < len(self._figures):
             about = _Passage((known_text(document, others),), document.language)
-            figures |= {one for one in self._figures if about.has(one)}
+            figures |= {figure for figure in self._figures if about.has(figure)}
             # A label beside words of the text says what kind of document it is, not what the
             # passage says; if labels have the whole query, they are what somebody remembers.
             label = 1.0 if all(wanted.is_in(about) for wanted in self._wanted) else _LABEL
@@ -225,11 +225,11 @@ class _Word:
         self._forms = {text, stemmed}
         self._encoded = [(form, form.encode()) for form in self._forms]
         starts = {beginning(form, language) for form in self._forms}
-        known = all(starts) and max(map(len, self._forms)) <= _SHORT
-        self._starts = [f" {start}" for start in starts] if known else None
+        by_start = all(starts) and max(map(len, self._forms)) <= _SHORT
+        self._starts = [f" {start}" for start in starts] if by_start else None
         # If all others begin with the shortest, looking for the shortest is enough.
         least = min(starts, key=len)
-        shared = known and all(start.startswith(least) for start in starts)
+        shared = by_start and all(start.startswith(least) for start in starts)
         self._least = least.encode() if shared else b""
 
     def is_in(self, passage: _Passage) -> bool:
@@ -305,11 +305,11 @@ class _Spelling:
         if 2 * max(shared.values(), default=0) + 2 < least:
             return 0.0
         alike = {word for word, count in shared.items() if count >= least}
-        read = passage.words
-        counts = [shared.get(word, 0) for word in read]
+        passage_words = passage.words
+        counts = [shared.get(word, 0) for word in passage_words]
         for at, (left, right) in enumerate(pairwise(counts)):
             if left + right + 2 >= least:
-                a, b, both = read[at], read[at + 1], left + right
+                a, b, both = passage_words[at], passage_words[at + 1], left + right
                 both += f" {a}"[-2:] + b[0] in wanted
                 both += a[-1] + f"{b} "[:2] in wanted
                 if both >= least:
@@ -335,10 +335,10 @@ class _Spelling:
 def _part(part: Part, content: Set[str], rarity: Mapping[str, float]) -> _Part:
     typed = (part.text,) if isinstance(part, Term) else part.words
     figure = part if isinstance(part, Figure) else None
-    kept = [word for word in typed if figure or word in content]
-    weights = [rarity[word] for word in kept]
+    counting = [word for word in typed if figure or word in content]
+    weights = [rarity[word] for word in counting]
     whole = max(sum(weights), rarity[_as_one(figure)]) if figure else sum(weights)
-    return _Part(kept, weights, whole, figure)
+    return _Part(counting, weights, whole, figure)
 
 
 def _as_one(figure: Figure) -> str:

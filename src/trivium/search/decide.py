@@ -62,14 +62,14 @@ def join(
     lists: Mapping[Signal, Sequence[Hit]],
     most: int | None = None,
     *,
-    known: bool = False,
+    known_item: bool = False,
 ) -> tuple[Analysis, list[Fused]]:
     """The weights, now with the signals' answers, and one list of the `most` best, or of all.
-    `known`: a document is known by the query's words, so meaning hardly counts."""
+    `known_item`: a document is known by the query's words, so meaning hardly counts."""
     before, why, notes = analysis.weights, "", [*analysis.notes]
     if request.analysis and analysis.unknown and lists.get(Signal.TRIGRAM):
         notes.append(f"Spelling counts more: no document has {', '.join(analysis.unknown)}.")
-    if known:
+    if known_item:
         why = "a document is known by these words"
         analysis = replace(analysis, weights=_worded(before), by_answers=True)
     elif request.evidence is not None:

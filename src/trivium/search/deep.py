@@ -45,41 +45,45 @@ def share_of(passages: Sequence[StoredChunk]) -> float:
     """How much of the score a cross-encoder for English prose decides among these, best first."""
     from statistics import median
 
-    read = [passage for passage in passages[:LOOKED_AT] if passage.chunk.text]
-    if not read:
+    texted = [passage for passage in passages[:LOOKED_AT] if passage.chunk.text]
+    if not texted:
         return 0.0
-    texts = [passage.chunk.embedded_text for passage in read]
+    texts = [passage.chunk.embedded_text for passage in texted]
     length = median(map(len, texts))
     short = _between(log(_LONG) - log(max(1, length)), 0, log(_LONG / _SHORT))
-    english = sum((p.document.language or "") in _ENGLISH for p in read) / len(read)
+    english = sum((p.document.language or "") in _ENGLISH for p in texted) / len(texted)
     code = sum(len(_CODE.findall(text)) / len(text) for text in texts) / len(texts)
-    known = _between(english, _FEWEST_ENGLISH, _MOSTLY_ENGLISH)
-    return (_LEAST + _SHORT_MORE * short) * known * (1 - _between(code, _PROSE, _MEANS_CODE))
+    language_share = _between(english, _FEWEST_ENGLISH, _MOSTLY_ENGLISH)
+    return (
+        (_LEAST + _SHORT_MORE * short) * language_share * (1 - _between(code, _PROSE, _MEANS_CODE))
+    )
 
 
 def best_stretches(passages: Sequence[StoredChunk], query: str) -> list[StoredChunk]:
     """The same with as much of each text as is read, from where it says most about the query."""
-    asked = tuple(words(query))
+    query_words = tuple(words(query))
     return [
-        replace(p, chunk=replace(p.chunk, text=_stretch(p, asked)))
+        replace(p, chunk=replace(p.chunk, text=_stretch(p, query_words)))
         if len(p.chunk.text) > STRETCH
         else p
         for p in passages
     ]
 
 
-def _stretch(passage: StoredChunk, asked: tuple[str, ...]) -> str:
+def _stretch(passage: StoredChunk, query_words: tuple[str, ...]) -> str:
     # As if every word were in some passage: looking for similar ones took ten times as long.
-    return snip(passage.chunk.text, asked, passage.document.language, STRETCH, asked).text
+    return snip(
+        passage.chunk.text, query_words, passage.document.language, STRETCH, query_words
+    ).text
 
 
 def scaled(judged: Sequence[float], wanted: int) -> list[float]:
     """Scores of a cross-encoder, as log odds from 0 (the worst) to 1; those it didn't get to count
     as the worst. By the odds and not the probabilities, which are all near 0 or 1: .6901 instead of
     .6790."""
-    odds = [log(max(one, _NEVER) / max(1 - one, _NEVER)) for one in judged]
+    odds = [log(max(probability, _NEVER) / max(1 - probability, _NEVER)) for probability in judged]
     least, span = min(odds), max(odds) - min(odds)
-    values = [(one - least) / span if span > 0 else 0.0 for one in odds]
+    values = [(value - least) / span if span > 0 else 0.0 for value in odds]
     return values + [0.0] * (wanted - len(values))
 
 

@@ -58,16 +58,16 @@ def context(passage: StoredChunk, around: Neighbours) -> tuple[str, str]:
         if near.document.id == passage.document.id:
             before = near.chunk.text[: max(0, chunk.start - near.chunk.start)][-CHARACTERS:]
         else:
-            before = "\n".join(map(_said, around.before))[-CHARACTERS:]
+            before = "\n".join(map(_message_line, around.before))[-CHARACTERS:]
     if around.after:
         near = around.after[0]
         if near.document.id == passage.document.id:
             after = near.chunk.text[max(0, chunk.end - near.chunk.start) :][:CHARACTERS]
         else:
-            after = "\n".join(map(_said, around.after))[:CHARACTERS]
+            after = "\n".join(map(_message_line, around.after))[:CHARACTERS]
     return before, after
 
 
-def _said(message: StoredChunk) -> str:
+def _message_line(message: StoredChunk) -> str:
     authors = ", ".join(message.chunk.place.authors)
     return f"{authors}: {message.chunk.text}" if authors else message.chunk.text

@@ -53,12 +53,12 @@ def fuse(
         by_rank = fusion is Fusion.RANKS
         hit_ids, scores = zip(*hits, strict=True)
         values = _reciprocal_ranks(len(hits), k) if by_rank else _scaled(signal, scores)
-        given = shares[signal] = [weight * value for value in values]
+        contributions = shares[signal] = [weight * value for value in values]
         places[signal] = dict(zip(hit_ids, range(len(hit_ids)), strict=True))
         if not totals:
-            totals = dict(zip(hit_ids, given, strict=True))
+            totals = dict(zip(hit_ids, contributions, strict=True))
             continue
-        for chunk_id, share in zip(hit_ids, given, strict=True):
+        for chunk_id, share in zip(hit_ids, contributions, strict=True):
             totals[chunk_id] = totals.get(chunk_id, 0.0) + share
     best = sorted(totals.items(), key=lambda item: (-item[1], item[0]))[:most]
     fused = []

@@ -95,16 +95,16 @@ def _of_one_query(
 ) -> dict[Key, Candidate] | None:
     """In the order of the list, by score. So the first chunk of a document is its best."""
     candidates: dict[Key, Candidate] = {}
-    chunks = {chunk.id: chunk for chunk in fetch([one.chunk_id for one in fused])}
+    chunks = {chunk.id: chunk for chunk in fetch([result.chunk_id for result in fused])}
     if len(chunks) < len(fused):
         return None
-    for one in fused:
-        chunk = chunks[one.chunk_id]
+    for result in fused:
+        chunk = chunks[result.chunk_id]
         key = _key(chunk, request.by)
         if key in candidates:
             candidates[key] = replace(candidates[key], passages=candidates[key].passages + 1)
         else:
-            candidates[key] = Candidate(chunk, one.score, one.parts, in_order=one.in_order)
+            candidates[key] = Candidate(chunk, result.score, result.parts, in_order=result.in_order)
     return candidates
 
 
@@ -118,10 +118,12 @@ def _key(chunk: StoredChunk, by: Granularity) -> Key:
 
 def _of_all(by_query: Sequence[Mapping[Key, Candidate]], request: SearchRequest) -> list[Candidate]:
     combine = request.combine
-    keys = list(dict.fromkeys(key for one in by_query for key in one))
+    keys = list(dict.fromkeys(key for by_key in by_query for key in by_key))
     if combine is not Combine.MAXIMUM:
-        keys = [key for key in keys if all(key in one for one in by_query)]
-        keys = [key for key in keys if all(one[key].match >= request.floor for one in by_query)]
+        keys = [key for key in keys if all(key in by_key for by_key in by_query)]
+        keys = [
+            key for key in keys if all(by_key[key].match >= request.floor for by_key in by_query)
+        ]
     candidates = [_combined(key, by_query, combine) for key in keys]
     fused = {id(c): sum(part.score for part in c.queries) for c in candidates}
     return sorted(candidates, key=lambda c: (-c.score, -fused[id(c)], c.found.id))
@@ -131,10 +133,12 @@ _NOTHING = QueryPart(0.0, 0.0, {})
 
 
 def _combined(key: Key, by_query: Sequence[Mapping[Key, Candidate]], combine: Combine) -> Candidate:
-    candidates = [one[key] for one in by_query if key in one]
+    candidates = [by_key[key] for by_key in by_query if key in by_key]
     parts = tuple(
-        QueryPart(one[key].match, one[key].score, one[key].signals) if key in one else _NOTHING
-        for one in by_query
+        QueryPart(by_key[key].match, by_key[key].score, by_key[key].signals)
+        if key in by_key
+        else _NOTHING
+        for by_key in by_query
     )
     score = combined([part.match for part in parts], combine)
     best = max(candidates, key=lambda c: (c.match, c.score, -c.found.id))

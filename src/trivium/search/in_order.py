@@ -31,7 +31,7 @@ def in_order(query: Query, passages: Iterable[StoredChunk]) -> dict[ChunkId, Ord
     apart = [f" {word} " for word in words]
     parts: dict[ChunkId, OrderPart] = {}
     for passage in passages if len(words) >= _RUN else ():
-        if part := _said(words, apart, spaced_passage(passage.chunk.text)):
+        if part := _matched_part(words, apart, spaced_passage(passage.chunk.text)):
             parts[passage.id] = OrderPart(part, len(words), 0.0)
     return parts
 
@@ -48,7 +48,7 @@ def with_bonus(fused: Sequence[Fused], parts: Mapping[ChunkId, OrderPart]) -> li
     return sorted(ranked, key=lambda passage: (-passage.score, passage.chunk_id))
 
 
-def _said(words: Sequence[str], apart: Sequence[str], text: str) -> int:
+def _matched_part(words: Sequence[str], apart: Sequence[str], text: str) -> int:
     """How many words of the query are in a run of four that the spaced text has. `apart`: the words
     with a blank before and behind."""
     there = [word in text for word in apart]

@@ -66,33 +66,33 @@ def known_items(
         return {}
     documents = {passage.document.id for passage in full}
     alone = len(documents) == 1 and not _others(backend, query, full[0], where)
-    known: dict[ChunkId, KnownItem] = {}
-    asked = _Languages(query)
+    items: dict[ChunkId, KnownItem] = {}
+    by_language = _Languages(query)
     known_by = {
         passage.document.id
         for passage in full
-        if asked[passage.document.language].is_known(passage, others)
+        if by_language[passage.document.language].is_known(passage, others)
     }
     for passage in full:
-        wanted = asked[passage.document.language]
+        wanted = by_language[passage.document.language]
         if not 1 <= wanted.count <= MOST_WORDS:
             return {}
         if alone:
-            known[passage.id] = _ALONE[wanted.standing(passage, others)]
+            items[passage.id] = _ALONE[wanted.standing(passage, others)]
         elif wanted.is_titled(passage):
-            known[passage.id] = _TITLED
+            items[passage.id] = _TITLED
         elif passage.document.id in known_by:
-            known[passage.id] = _KNOWN if len(known_by) > 1 else _CITED
-    return known
+            items[passage.id] = _KNOWN if len(known_by) > 1 else _CITED
+    return items
 
 
 def is_known_by(query: Query, passages: Sequence[StoredChunk], others: Sequence[str]) -> bool:
     """Whether authors, year, tags, file and so on of one of these have every word; the title may
     have some. With a number, a date or a code, its text may have them too: meaning knows nothing
     of those."""
-    asked = _Languages(query)
+    by_language = _Languages(query)
     for passage in passages:
-        wanted = asked[passage.document.language]
+        wanted = by_language[passage.document.language]
         if not 1 <= wanted.count <= MOST_WORDS:
             continue
         if wanted.figures and wanted.standing(passage, others) != "apart":
@@ -132,14 +132,14 @@ class _Wanted:
         plain = [part for part in parts if not isinstance(part, Figure)]
         typed = list(dict.fromkeys(replace(query, clauses=((*plain,),)).words))
         content = set(content_words(typed, {language, DEFAULT_LANGUAGE}))
-        kept = [word for word in typed if word in content]
+        counting = [word for word in typed if word in content]
         self._language = language
         self._runs = [set(runs(figure, (language,))) for figure in self.figures]
         self._forms = [
-            {word, stemmed} for word, stemmed in zip(kept, self._stems(kept), strict=True)
+            {word, stemmed} for word, stemmed in zip(counting, self._stems(counting), strict=True)
         ]
-        self._joined = [{a + b for a, b in pairwise(typed) if word in (a, b)} for word in kept]
-        self.count = len(kept) + len(self._runs)
+        self._joined = [{a + b for a, b in pairwise(typed) if word in (a, b)} for word in counting]
+        self.count = len(counting) + len(self._runs)
 
     def _stems(self, tokens: list[str]) -> list[str]:
         return stem(tokens, self._language)
@@ -160,21 +160,25 @@ class _Wanted:
     def is_known(self, passage: StoredChunk, others: Sequence[str]) -> bool:
         return self._span(known_in_order(passage.document, others)) is not None
 
-    def _span(self, read: list[str]) -> int | None:
+    def _span(self, passage_words: list[str]) -> int | None:
         """Words in the shortest stretch with every word of the query; None: there is none."""
         places: list[tuple[int, int]] = []
         for number, ways in enumerate(self._runs, len(self._forms)):
-            there_at = [at for run in ways for at in _starts(run, read)]
+            there_at = [at for run in ways for at in _starts(run, passage_words)]
             if not there_at:
                 return None
             places += [(at, number) for at in there_at]
-        stems = self._stems(read)
-        there, spelled, pairs = {*read, *stems}, {*read}, {a + b for a, b in pairwise(read)}
+        stems = self._stems(passage_words)
+        there, spelled, pairs = (
+            {*passage_words, *stems},
+            {*passage_words},
+            {a + b for a, b in pairwise(passage_words)},
+        )
         for forms, joined in zip(self._forms, self._joined, strict=True):
             if not (forms & there or joined & spelled or forms & pairs):
                 return None  # nearly always, and a tenth of the time
-        for at, (word, stemmed) in enumerate(zip(read, stems, strict=True)):
-            after = read[at + 1] if at + 1 < len(read) else ""
+        for at, (word, stemmed) in enumerate(zip(passage_words, stems, strict=True)):
+            after = passage_words[at + 1] if at + 1 < len(passage_words) else ""
             for number, (forms, joined) in enumerate(zip(self._forms, self._joined, strict=True)):
                 as_two = bool(after) and word + after in forms
                 if word in forms or stemmed in forms or word in joined or as_two:
@@ -189,11 +193,11 @@ class _Wanted:
         return best
 
 
-def _starts(run: Sequence[str], read: list[str]) -> list[int]:
+def _starts(run: Sequence[str], passage_words: list[str]) -> list[int]:
     """Where these words stand side by side."""
     wanted, starts, at = list(run), [], -1
-    while wanted[0] in read[at + 1 :]:
-        at = read.index(wanted[0], at + 1)
-        if read[at : at + len(wanted)] == wanted:
+    while wanted[0] in passage_words[at + 1 :]:
+        at = passage_words.index(wanted[0], at + 1)
+        if passage_words[at : at + len(wanted)] == wanted:
             starts.append(at)
     return starts

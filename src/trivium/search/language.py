@@ -19,16 +19,19 @@ NAMES = {
 
 
 def weak_language(
-    results: Sequence[StoredChunk], known: Collection[str], weights: Mapping[Signal, float]
+    results: Sequence[StoredChunk],
+    known_languages: Collection[str],
+    weights: Mapping[Signal, float],
 ) -> str:
-    """A sentence, if most of the best results are in one language that isn't `known`; else empty.
-    So it is without the vector signal, and where nobody could tell the language."""
+    """A sentence, if most of the best results are in one language that isn't one of
+    `known_languages`; else empty. So it is without the vector signal, and where nobody could tell
+    the language."""
     share = weights.get(Signal.VECTOR, 0.0) / (sum(weights.values()) or 1.0)
     languages = Counter(result.document.language for result in results[:LOOKED_AT])
-    if not known or not share or not languages:
+    if not known_languages or not share or not languages:
         return ""
     language, count = languages.most_common(1)[0]
-    if not language or language in known or 2 * count <= languages.total():
+    if not language or language in known_languages or 2 * count <= languages.total():
         return ""
     name = NAMES.get(language, f"of this language ({language})")
     if share <= 0.5:

@@ -250,13 +250,13 @@ def match_score(query: Query, document: Document, parts: Mapping[Signal, SignalP
     vector = parts.get(Signal.VECTOR)
     if vector is not None:
         return min(1.0, max(0.0, vector.score))
-    asked = set(query.words)
+    query_words = set(query.words)
     title = set(words(document.title))
-    share = len(asked & title) / len(asked) if asked else 0.0
+    share = len(query_words & title) / len(query_words) if query_words else 0.0
     score = BASE + TITLE_SHARE * share
     score += WHOLE_TITLE if share == 1.0 else 0.0
-    score += YEAR if str(document.metadata.get("year", "")) in asked else 0.0
-    score += AUTHOR if asked & _names(document) else 0.0
+    score += YEAR if str(document.metadata.get("year", "")) in query_words else 0.0
+    score += AUTHOR if query_words & _names(document) else 0.0
     return min(1.0, score)
 
 

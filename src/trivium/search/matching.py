@@ -35,7 +35,7 @@ class Matching:
     _embedder: Embedder
     _request: SearchRequest
     _fits: Fits
-    _asked: Sequence[ReadyQuery]
+    _queries: Sequence[ReadyQuery]
     _progress: SearchProgress
     _passages: Passages
     _usual: Sequence[float | None]  # for each query: the similarity of the usual passage
@@ -43,21 +43,21 @@ class Matching:
     def __call__(self, at: int, candidates: Sequence[Candidate]) -> list[Candidate]:
         if not candidates:
             return []
-        asked = self._asked[at]
+        ready = self._queries[at]
         chunks = [c.found for c in candidates]
         rarities = partial(self._backend.signals.rarities, where=self._request.where)
-        shares = coverage(asked.words, chunks, rarities, asked.missing, self._request.fields)
+        shares = coverage(ready.words, chunks, rarities, ready.missing, self._request.fields)
         where = self._request.where
-        lacking = lacking_codes(asked.words, chunks, self._request.fields)
-        other = of_others(asked.words, chunks, self._request.fields)
-        known = known_items(self._backend, asked.words, chunks, shares, where, self._request.fields)
-        similar = self._similar(asked, candidates)
+        lacking = lacking_codes(ready.words, chunks, self._request.fields)
+        other = of_others(ready.words, chunks, self._request.fields)
+        items = known_items(self._backend, ready.words, chunks, shares, where, self._request.fields)
+        similar = self._similar(ready, candidates)
         by_ranks = self._request.fusion is Fusion.RANKS
         lag = behind([c.score for c in candidates], by_ranks=by_ranks)
-        usual = self._usual[at] if asked.meaning == asked.words.meaning else None
+        usual = self._usual[at] if ready.meaning == ready.words.meaning else None
         signs = []
         for share, late, id_ in zip(shares, lag, (c.found.id for c in candidates), strict=True):
-            item = known.get(id_, UNKNOWN)
+            item = items.get(id_, UNKNOWN)
             signs.append(
                 Signs(
                     share,
@@ -75,32 +75,32 @@ class Matching:
         return [c.matched(m, s) for c, m, s in zip(candidates, matches, signs, strict=True)]
 
     def _similar(
-        self, asked: ReadyQuery, candidates: Sequence[Candidate]
+        self, ready: ReadyQuery, candidates: Sequence[Candidate]
     ) -> Mapping[ChunkId, float]:
         """How similar each one is to the query itself; empty without the vector signal."""
         if self._fits.meaning is None or Signal.VECTOR not in self._request.signal_weights():
             return {}
-        known: dict[ChunkId, float] = {}
-        if asked.meaning == asked.words.meaning:  # otherwise HyDE searched with a generated answer
-            known = {
+        similarities: dict[ChunkId, float] = {}
+        if ready.meaning == ready.words.meaning:  # otherwise HyDE searched with a generated answer
+            similarities = {
                 c.found.id: c.signals[Signal.VECTOR].score
                 for c in candidates
                 if Signal.VECTOR in c.signals
             }
-        missing = [c.found.id for c in candidates if c.found.id not in known]
-        vector = self._vector(asked) if missing else None
+        missing = [c.found.id for c in candidates if c.found.id not in similarities]
+        vector = self._vector(ready) if missing else None
         if vector is not None:
-            kept = self._backend.signals.vectors(missing, self._request.where)
-            fitting = {i: v for i, v in kept.items() if len(v) == len(vector)}
+            vectors = self._backend.signals.vectors(missing, self._request.where)
+            fitting = {i: v for i, v in vectors.items() if len(v) == len(vector)}
             if fitting:
                 near = np.vecdot(np.stack([*fitting.values()]), vector)
-                known |= zip(fitting, near.tolist(), strict=True)
-        return known
+                similarities |= zip(fitting, near.tolist(), strict=True)
+        return similarities
 
-    def _vector(self, asked: ReadyQuery) -> Vector | None:
+    def _vector(self, ready: ReadyQuery) -> Vector | None:
         vectors = self._progress.vectors
-        meaning = asked.words.meaning
-        if meaning not in vectors and asked.meaning in vectors:
+        meaning = ready.words.meaning
+        if meaning not in vectors and ready.meaning in vectors:
             with suppress(ModelUnavailable):
                 vectors[meaning] = self._embedder.embed_query(meaning)
         return vectors.get(meaning)

@@ -116,11 +116,13 @@ def _age(days: int) -> str:
     return f"{days / 365.25:.1f} years" if days >= 730 else f"{days // 30} months"
 
 
-def boosts_of(given: Mapping[str, float]) -> tuple[DocumentBoost, ...]:
+def boosts_of(weights: Mapping[str, float]) -> tuple[DocumentBoost, ...]:
     """From filters, or `section:NAME`, and weights. Raises BadSetting and BadFilter."""
-    if len(given) > MOST_BOOSTS:
-        raise BadSetting(f"`boosts` has {len(given)} entries.", fix=f"Give {MOST_BOOSTS} at most.")
-    return tuple(_boost(text, weight) for text, weight in given.items())
+    if len(weights) > MOST_BOOSTS:
+        raise BadSetting(
+            f"`boosts` has {len(weights)} entries.", fix=f"Give {MOST_BOOSTS} at most."
+        )
+    return tuple(_boost(text, weight) for text, weight in weights.items())
 
 
 def _boost(text: str, weight: float) -> DocumentBoost:

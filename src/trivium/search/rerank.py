@@ -100,11 +100,11 @@ def blend(
     return sorted(blended, key=lambda reranked: (-reranked.score, reranked.at))
 
 
-def deepen(ordered: Sequence[Reranked], read: Sequence[float], share: float) -> list[Reranked]:
-    """The candidates in their new order. `read`: what a cross-encoder says of the first ones."""
+def deepen(ordered: Sequence[Reranked], chances: Sequence[float], share: float) -> list[Reranked]:
+    """The candidates in their new order. `chances`: what a cross-encoder says of the first ones."""
     deepened = []
-    probabilities = [*read, *[None] * (len(ordered) - len(read))]
-    scores = scaled(read, len(ordered))
+    probabilities = [*chances, *[None] * (len(ordered) - len(chances))]
+    scores = scaled(chances, len(ordered))
     for reranked, score, probability in zip(ordered, scores, probabilities, strict=True):
         rest, p = 1 - share, reranked.part
         part = RerankPart(

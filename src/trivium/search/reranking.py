@@ -69,7 +69,7 @@ class Reranking:
     ) -> list[Candidate]:
         """Orders by reranker and fusion together. If the reranker fails, keeps the order and adds a
         note."""
-        given = candidates
+        as_fused = candidates
         if request.prefer is not None:
             # The reranker's judgment is blended with relevance; preferences count afterwards.
             candidates = sorted(map(plain, candidates), key=lambda candidate: -candidate.score)
@@ -80,7 +80,7 @@ class Reranking:
         progress.clock.lap("rerank")
         if scores is None:
             if deep is None:
-                return given
+                return as_fused
             scores, shares = (0.0,) * len(fused), shares.without_rerank()
         order = blend(fused, scores, shares, by_ranks=by_ranks, span=self.span)
         if deep is not None:
@@ -88,7 +88,10 @@ class Reranking:
             progress.clock.lap("deep")
         elif rerank.deep:
             progress.tell(_NO_CROSS_ENCODER)
-        ordered = [replace(candidates[one.at], score=one.score, rerank=one.part) for one in order]
+        ordered = [
+            replace(candidates[reranked.at], score=reranked.score, rerank=reranked.part)
+            for reranked in order
+        ]
         if request.match:
             fitted = self.span is not None and shares.rerank > 0
             ordered = _matched_anew(ordered, request.match, fitted)
@@ -125,14 +128,14 @@ class Reranking:
         progress: SearchProgress,
     ) -> list[Reranked]:
         """In the order that a cross-encoder gives them too, as far as it knows better."""
-        passages = [candidates[one.at].found for one in order]
+        passages = [candidates[reranked.at].found for reranked in order]
         share = share_of(passages)
         if not share:
             progress.tell(_NOT_READ)
             return order
         with self._turns.given_up():
-            read = best_stretches(passages, query)
-            judgment = judge(deep, query, read, rerank.seconds, partly=True)
+            stretches = best_stretches(passages, query)
+            judgment = judge(deep, query, stretches, rerank.seconds, partly=True)
         if not judgment.scores:
             progress.tell(judgment.note or _TOO_SLOW.format(seconds=rerank.seconds))
             return order

@@ -143,15 +143,15 @@ class Searcher:
         prepared = [self._prepare(request, _parsed(text), progress) for text in request.queries]
         answers, candidates = self._find(request, prepared, progress)
         if request.rerank is not None:
-            query = " ".join(asked.words.meaning for asked, _ in prepared)
+            query = " ".join(ready.words.meaning for ready, _ in prepared)
             pool = candidates[: request.pool]
             candidates = self._reranking.reranked(request, request.rerank, pool, query, progress)
         candidates = intact(self._backend, candidates, request.limit, progress)
         candidates = with_enough_match(request, candidates, progress)
-        shown = [candidate.found for candidate in candidates]
-        if note := weak_language(shown, request.languages, answers[0].analysis.weights):
+        stored = [candidate.found for candidate in candidates]
+        if note := weak_language(stored, request.languages, answers[0].analysis.weights):
             progress.tell(note)
-        words = tuple(word for asked, _ in prepared for word in asked.query.words)
+        words = tuple(word for ready, _ in prepared for word in ready.query.words)
         items = results(self._backend, request, candidates, words, progress)
         return Results(
             queries=request.queries,
@@ -190,9 +190,9 @@ class Searcher:
         self._backend.signals.refresh()
         query = _parsed(request.queries[0])
         corrected = self._corrected(request, query)
-        asked = self._asked(request, query, corrected, progress)
+        ready = self._ready(request, query, corrected, progress)
         with self._turns.taken():
-            lists = self._signals.ask(asked, Signal, request.where, request.depth, -1.0, progress)
+            lists = self._signals.ask(ready, Signal, request.where, request.depth, -1.0, progress)
         ids = list(dict.fromkeys(hit.chunk_id for hits in lists.values() for hit in hits))
         chunks = self._backend.documents.chunks(ids, request.where)
         documents = {chunk.id: chunk.document.uri for chunk in chunks}
@@ -216,31 +216,31 @@ class Searcher:
         """Prepares a query before any signal is asked."""
         corrected = self._corrected(request, query)
         analysis = decide(request, query, corrected)
-        asked = self._asked(request, query, corrected, progress)
+        ready = self._ready(request, query, corrected, progress)
         progress.clock.lap("analyse")
         if request.hyde:
-            asked, analysis = self._with_hypothesis(asked, analysis)
+            ready, analysis = self._with_hypothesis(ready, analysis)
             progress.clock.lap("hyde")
-        return asked, analysis
+        return ready, analysis
 
-    def _asked(
+    def _ready(
         self, request: SearchRequest, query: Query, corrected: Corrected, progress: SearchProgress
     ) -> ReadyQuery:
         """The query for the signals. If no passage has all required words, they become optional,
         and a note says so."""
         words = corrected.query
-        asked = ReadyQuery(
+        ready = ReadyQuery(
             query, words, words.meaning, corrected.missing, request.every_word, request.strict
         )
         if not words.required:
-            return asked
+            return ready
         try:
             if self._signals.any_holds(words, request.where):
-                return asked
+                return ready
             progress.tell(_NONE_HOLDS.format(wanted=_listed(words.required)))
         except IndexDamaged as reason:
             progress.tell(f"Couldn't check the required words. {reason}")
-        return asked.without_required()
+        return ready.without_required()
 
     def _corrected(self, request: SearchRequest, query: Query) -> Corrected:
         """The query with corrected words, if the request wants that, and its unknown words."""
@@ -266,16 +266,16 @@ class Searcher:
         return None
 
     def _with_hypothesis(
-        self, asked: ReadyQuery, analysis: Analysis
+        self, ready: ReadyQuery, analysis: Analysis
     ) -> tuple[ReadyQuery, Analysis]:
         if self._generator is None:
-            return asked, replace(analysis, notes=(*analysis.notes, _NO_GENERATOR))
+            return ready, replace(analysis, notes=(*analysis.notes, _NO_GENERATOR))
         with self._turns.given_up():
-            written = hypothesise(self._generator, asked.meaning)
+            written = hypothesise(self._generator, ready.meaning)
         if not written.text:
-            return asked, replace(analysis, notes=(*analysis.notes, written.note))
-        meaning = f"{asked.meaning}\n{written.text}"
-        return replace(asked, meaning=meaning), replace(analysis, hypothesis=written.text)
+            return ready, replace(analysis, notes=(*analysis.notes, written.note))
+        meaning = f"{ready.meaning}\n{written.text}"
+        return replace(ready, meaning=meaning), replace(analysis, hypothesis=written.text)
 
     def _find(
         self,
@@ -288,10 +288,13 @@ class Searcher:
         depth, attempts = request.depth, _ATTEMPTS
         most = request.pool if _one_for_one(request) else None
         while True:
-            answers = [self._answer(request, *one, depth, most, progress) for one in prepared]
+            answers = [
+                self._answer(request, *prepared_query, depth, most, progress)
+                for prepared_query in prepared
+            ]
             gathered = gather(
                 request,
-                [asked.query for asked, _ in prepared],
+                [ready.query for ready, _ in prepared],
                 [answer.fused for answer in answers],
                 partial(self._fetched, request.where, progress),
                 self._matcher(request, prepared, progress, [answer.usual for answer in answers]),
@@ -315,14 +318,14 @@ class Searcher:
     def _answer(
         self,
         request: SearchRequest,
-        asked: ReadyQuery,
+        ready: ReadyQuery,
         analysis: Analysis,
         depth: int,
         most: int | None,
         progress: SearchProgress,
     ) -> _Answer:
         lists = self._signals.ask(
-            asked, analysis.weights, request.where, depth, request.threshold, progress
+            ready, analysis.weights, request.where, depth, request.threshold, progress
         )
         complete = all(len(hits) < depth for hits in lists.values())
         near = [hit.score for hit in lists.get(Signal.VECTOR, ())[:LEAST_CANDIDATES]]
@@ -335,12 +338,12 @@ class Searcher:
             lists = by_document(lists, stored)
         enough = None if most is None else max(most, LOOKED_AT)
         before, (analysis, fused) = analysis, join(request, analysis, lists, enough)
-        if self._is_known(request, asked, lists, [] if most is None else fused, progress):
-            analysis, fused = join(request, before, lists, enough, known=True)
+        if self._is_known(request, ready, lists, [] if most is None else fused, progress):
+            analysis, fused = join(request, before, lists, enough, known_item=True)
         if request.counts_order:
-            ids = [one.chunk_id for one in fused[:LOOKED_AT]]
+            ids = [result.chunk_id for result in fused[:LOOKED_AT]]
             passages = self._fetched(request.where, progress, ids)
-            fused = with_bonus(fused, in_order(asked.words, passages))
+            fused = with_bonus(fused, in_order(ready.words, passages))
         progress.clock.lap("fuse")
         return _Answer(analysis, fused[:most], complete, median(near) if near else None)
 
@@ -357,7 +360,7 @@ class Searcher:
     def _is_known(
         self,
         request: SearchRequest,
-        asked: ReadyQuery,
+        ready: ReadyQuery,
         lists: Mapping[Signal, Sequence[Hit]],
         results: Sequence[Fused],
         progress: SearchProgress,
@@ -370,7 +373,7 @@ class Searcher:
         wanted = dict.fromkeys([*ids, *(result.chunk_id for result in results)])
         fetched = self._fetched(request.where, progress, list(wanted))
         best = [passage for passage in fetched if passage.id in ids]
-        return is_known_by(asked.words, best, request.fields)
+        return is_known_by(ready.words, best, request.fields)
 
     def _matcher(
         self,
@@ -380,11 +383,18 @@ class Searcher:
         usual: Sequence[float | None],
     ) -> Matcher:
         if request.match is None:
-            return by_rule([asked.query for asked, _ in prepared])
-        asked = [one for one, _ in prepared]
+            return by_rule([ready.query for ready, _ in prepared])
+        queries = [ready for ready, _ in prepared]
         passages = self._passages(request.where)
         return Matching(
-            self._backend, self._embedder, request, request.match, asked, progress, passages, usual
+            self._backend,
+            self._embedder,
+            request,
+            request.match,
+            queries,
+            progress,
+            passages,
+            usual,
         )
 
 

@@ -94,11 +94,11 @@ def alike(
     """How similar a passage is to the nearest one of another document, on average. If all its
     neighbours are in its own document, the last of them counts. None without vectors."""
     embedded = [passage for passage in passages if passage.id in vectors]
-    asked = embedded[:: max(1, len(embedded) // QUERIES)]
-    neighbours = {p.id: [h for h in nearest(vectors[p.id]) if h.chunk_id != p.id] for p in asked}
+    sample = embedded[:: max(1, len(embedded) // QUERIES)]
+    neighbours = {p.id: [h for h in nearest(vectors[p.id]) if h.chunk_id != p.id] for p in sample}
     document = documents({hit.chunk_id for hits in neighbours.values() for hit in hits})
     similar = []
-    for passage in asked:
+    for passage in sample:
         hits = neighbours[passage.id]
         others = (h.score for h in hits if document.get(h.chunk_id) != passage.document.id)
         if hits:

@@ -32,22 +32,22 @@ def intact(
     """Without passages that have changed on disk since they were written: nobody is shown a
     text that no document has. What the vector signal made of changed vectors is told."""
     changed: list[StoredChunk] = []
-    kept: list[Candidate] = []
+    unchanged: list[Candidate] = []
     for candidate in candidates:
-        if len(kept) == limit:
+        if len(unchanged) == limit:
             break
         if candidate.found.is_intact:
-            kept.append(candidate)
+            unchanged.append(candidate)
         else:
             changed.append(candidate.found)
     if changed:
         which = ", ".join(sorted({f"#{passage.document.id}" for passage in changed}))
         progress.tell(_CHANGED_TEXT.format(count=len(changed), which=which))
-    by_meaning = [c.found.id for c in kept if Signal.VECTOR in c.signals]
+    by_meaning = [c.found.id for c in unchanged if Signal.VECTOR in c.signals]
     if wrong := backend.signals.changed_vectors(by_meaning):
         progress.tell(_CHANGED_VECTORS.format(count=len(wrong)))
     progress.clock.lap("verify")
-    return kept
+    return unchanged
 
 
 def results(
@@ -89,11 +89,11 @@ def with_enough_match(
     request: SearchRequest, candidates: list[Candidate], progress: SearchProgress
 ) -> list[Candidate]:
     """Those with the minimum match; a note counts the others."""
-    kept = [one for one in candidates if one.match >= request.min_match]
-    if hidden := len(candidates) - len(kept):
+    matching = [candidate for candidate in candidates if candidate.match >= request.min_match]
+    if hidden := len(candidates) - len(matching):
         results = "result" if hidden == 1 else "results"
         progress.tell(f"Hid {hidden} {results} with a match below {request.min_match:.0%}.")
-    return kept
+    return matching
 
 
 def result(

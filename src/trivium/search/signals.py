@@ -121,7 +121,7 @@ class Signals:
 
     def ask(
         self,
-        asked: ReadyQuery,
+        ready: ReadyQuery,
         wanted: Iterable[Signal],
         where: Where,
         depth: int,
@@ -139,29 +139,29 @@ class Signals:
             return hits
 
         def ask_for_words() -> list[Hit]:
-            if asked.every_word and len(asked.words.clauses) > 1:
-                hits = ask(Signal.KEYWORD, Probe(replace(asked.words, every_word=True)))
-                none = _NOT_EVERY_WORD.format(query=asked.words.text)
-                if asked.strict and not hits and len(wanted) == 1:
+            if ready.every_word and len(ready.words.clauses) > 1:
+                hits = ask(Signal.KEYWORD, Probe(replace(ready.words, every_word=True)))
+                none = _NOT_EVERY_WORD.format(query=ready.words.text)
+                if ready.strict and not hits and len(wanted) == 1:
                     progress.tell(f"{none}.")
-                if hits or asked.strict:
+                if hits or ready.strict:
                     return hits
                 progress.tell(none + _SO_ANY)
-            return ask(Signal.KEYWORD, Probe(asked.words))
+            return ask(Signal.KEYWORD, Probe(ready.words))
 
         worded: dict[Signal, Lookup] = {
             Signal.KEYWORD: ask_for_words,
             # as typed: this signal finds similar spellings itself
-            Signal.TRIGRAM: lambda: ask(Signal.TRIGRAM, Probe(asked.typed)),
+            Signal.TRIGRAM: lambda: ask(Signal.TRIGRAM, Probe(ready.typed)),
         }
         lists: dict[Signal, list[Hit]] = {}
         damaged = _Damaged()
         with self._beside.search() as begun:
             answers = {signal: begun(worded[signal]) for signal in wanted if signal in worded}
             if Signal.VECTOR in wanted:
-                vector = self._embed(asked.meaning, progress, alone=not answers)
+                vector = self._embed(ready.meaning, progress, alone=not answers)
                 if vector is not None:
-                    probe = Probe(asked.typed, vector, threshold, self._embedder.fingerprint)
+                    probe = Probe(ready.typed, vector, threshold, self._embedder.fingerprint)
                     with damaged.left_out(Signal.VECTOR):
                         lists[Signal.VECTOR] = settled(ask(Signal.VECTOR, probe))
             for signal, answer in answers.items():
@@ -177,9 +177,9 @@ class Signals:
 
     def _embed(self, meaning: str, progress: SearchProgress, *, alone: bool) -> Vector | None:
         """None and a note if there is no model; an error if no other signal could answer."""
-        known = progress.vectors.get(meaning)
-        if known is not None:
-            return known
+        earlier = progress.vectors.get(meaning)
+        if earlier is not None:
+            return earlier
         started = perf_counter()
         try:
             with self._turns.given_up():

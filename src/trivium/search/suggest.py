@@ -47,15 +47,17 @@ def suggest(
     proposed = proposed or _meant(backend, word, where, lexicon)
     fitting = proposed if begun == "-" else _beside(backend, before, proposed, where)
 
-    def text(one: Spelled) -> str:
+    def text(spelled: Spelled) -> str:
         if kind == "completion" and typed[-1].isalnum():
             # The index has folded words, so keep the capitals and accents that were typed.
-            rest = one.words[0][len(word) :]
+            rest = spelled.words[0][len(word) :]
             return typed + (rest.upper() if match[0].isupper() else rest)
-        return f"{before}{begun}{' '.join(one.words)}"
+        return f"{before}{begun}{' '.join(spelled.words)}"
 
-    other = (one for one in fitting if one.words != (word,))
-    return tuple(Suggestion(text(one), kind, one.chunks) for one in islice(other, limit))
+    other = (spelled for spelled in fitting if spelled.words != (word,))
+    return tuple(
+        Suggestion(text(spelled), kind, spelled.chunks) for spelled in islice(other, limit)
+    )
 
 
 def _meant(
@@ -67,8 +69,10 @@ def _meant(
     corrected = correct(parse(word), spellings, lexicon, languages)
     meant = {tuple(words(correction.meant)) for correction in corrected.corrections}
     near = backend.signals.spellings([word], where)[word]
-    inflected = {one.words for one in near[:1] if one.inflected or len(one.words) > 1}
-    return [one for one in near if one.words in meant | inflected]
+    inflected = {
+        spelled.words for spelled in near[:1] if spelled.inflected or len(spelled.words) > 1
+    }
+    return [spelled for spelled in near if spelled.words in meant | inflected]
 
 
 def _beside(
@@ -80,9 +84,9 @@ def _beside(
     if not topics:
         return list(proposed)
 
-    def together(one: Spelled) -> bool:
-        last = Term(one.words[0]) if len(one.words) == 1 else Phrase(one.words)
+    def together(spelled: Spelled) -> bool:
+        last = Term(spelled.words[0]) if len(spelled.words) == 1 else Phrase(spelled.words)
         query = Query(before, clauses=((last,), topics), every_word=True)
         return bool(backend.signals.search(Signal.KEYWORD, Probe(query), where, 1))
 
-    return [one for one in proposed if together(one)]
+    return [spelled for spelled in proposed if together(spelled)]

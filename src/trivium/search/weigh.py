@@ -123,7 +123,7 @@ def weigh(
     reason = f"words: lead {word_lead:.0%}" if keyword else "words: none found"
     return (
         moved,
-        f"Meaning: top hit {similarity:.2f}, lead {lead:.2f} · {reason}.{_told(evidence.library)}",
+        f"Meaning: top hit {similarity:.2f}, lead {lead:.2f} · {reason}.{_shift(evidence.library)}",
         _cause(share > before, meaning, worded, evidence.library),
     )
 
@@ -140,7 +140,7 @@ def _cause(raised: bool, meaning: float, words: float, library: float) -> str:
     return max(causes, key=lambda cause: causes[cause])
 
 
-def _told(library: float) -> str:
+def _shift(library: float) -> str:
     if round(library, 2) == 0:
         return ""
     return f" This library: {library:+.0%} for meaning."

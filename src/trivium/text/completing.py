@@ -31,7 +31,7 @@ def complete(
     begun = vocabulary.beginning(beginning)
     counts = common(begun)
     words = [(counts.get(word, 0), word) for word in begun]
-    words.sort(key=lambda one: (-one[0], one[1]))
+    words.sort(key=lambda pair: (-pair[0], pair[1]))
     completions: list[Spelled] = []
     for total, word in words[:looked_at]:
         if len(completions) >= most:
@@ -43,5 +43,5 @@ def complete(
         chunks = holding((word,), MOST_COUNTED)
         if chunks:
             completions.append(Spelled((word,), chunks))
-            completions.sort(key=lambda one: (-one.chunks, one.words))
+            completions.sort(key=lambda spelled: (-spelled.chunks, spelled.words))
     return tuple(completions[:most])

@@ -45,7 +45,7 @@ def figures(text: str) -> Iterator[tuple[int, int, Figure]]:
         return
     written = [*_dates(text), *_numbers(text), *_codes(text)]
     end = 0
-    for start, stop, figure in sorted(written, key=lambda one: (one[0], -one[1])):
+    for start, stop, figure in sorted(written, key=lambda place: (place[0], -place[1])):
         if start >= end:
             yield start, stop, figure
             end = stop
@@ -54,9 +54,9 @@ def figures(text: str) -> Iterator[tuple[int, int, Figure]]:
 def runs(figure: Figure, codes: Iterable[str]) -> list[tuple[str, ...]]:
     """Every way to write it, as words, in these languages and in English."""
     forms = dict.fromkeys(figure.forms)
-    known = tuple(sorted({_ENGLISH, *codes}))
+    languages = tuple(sorted({_ENGLISH, *codes}))
     for day in figure.days:
-        forms |= dict.fromkeys(_written(*day, known))
+        forms |= dict.fromkeys(_written(*day, languages))
     return [*forms]
 
 

@@ -158,19 +158,19 @@ def _all(tokens: list[re.Match[str]], depth: int) -> tuple[Condition, list[re.Ma
             if not parts or len(tokens) == 1:
                 raise BadFilter("`AND` needs a condition on both sides.", fix=_HELP)
             tokens = tokens[1:]
-        part, tokens = _one(tokens, depth)
+        part, tokens = _condition(tokens, depth)
         parts.append(part)
     return (parts[0] if len(parts) == 1 else AllOf(tuple(parts))), tokens
 
 
-def _one(tokens: list[re.Match[str]], depth: int) -> tuple[Condition, list[re.Match[str]]]:
+def _condition(tokens: list[re.Match[str]], depth: int) -> tuple[Condition, list[re.Match[str]]]:
     if depth > _DEEPEST:
         raise BadFilter("The filter is nested too deeply.", fix=_HELP)
     first, rest = tokens[0], tokens[1:]
     if first["no"]:
         if not rest:
             raise BadFilter("`NOT` needs a condition after it.", fix=_HELP)
-        condition, rest = _one(rest, depth + 1)
+        condition, rest = _condition(rest, depth + 1)
         return Not(condition), rest
     if first["open"]:
         condition, rest = _either(rest, depth + 1)
@@ -205,7 +205,7 @@ def _check_operator(field: str, op: str, value: _Value) -> None:
     more = _MORE_OPERATOR.match(value.text)
     if value.quoted or more is None or not (op in _OPERATORS or more["number"]):
         return
-    meant = next((one for one in (op, more["op"]) if one in _OPERATORS), ">")
+    meant = next((operator for operator in (op, more["op"]) if operator in _OPERATORS), ">")
     rest = value.text[more.end("op") :]
     raise BadFilter(
         f"`{op}{more['op']}` isn't an operator.",
@@ -220,8 +220,8 @@ def _equal(field: str, value: _Value) -> Condition:
         first, dots, last = value.text.partition("..")
         if dots and (first or last):
             ends: list[tuple[Operator, str]] = [("ge", first), ("le", last)]
-            given = [_ordered(field, op, _Value(end, False)) for op, end in ends if end]
-            return AllOf(tuple(given))
+            bounds = [_ordered(field, op, _Value(end, False)) for op, end in ends if end]
+            return AllOf(tuple(bounds))
     if field in DATES:  # a day holds all its hours, a year all its days
         return AllOf((_ordered(field, "ge", value), _ordered(field, "le", value)))
     return Compare(field, "eq", _second(value.text) if field == "at" else value.text)

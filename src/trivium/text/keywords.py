@@ -44,11 +44,11 @@ def plan_keywords(query: Query, languages: Iterable[str]) -> KeywordPlan:
     clauses: dict[KeywordClause, None] = {}  # in order, each once
     for parts in query.clauses:
         demanded = parts in query.required  # then even a function word
-        kept = [p for p in parts if demanded or not isinstance(p, Term) or p.text in content]
-        if kept:
-            required = demanded or query.every_word or any(isinstance(p, Phrase) for p in kept)
-            clauses[KeywordClause(_all_runs(kept, languages), required)] = None
-            for run in (run for p in kept if isinstance(p, Figure) for run in nearly(p)):
+        counting = [p for p in parts if demanded or not isinstance(p, Term) or p.text in content]
+        if counting:
+            required = demanded or query.every_word or any(isinstance(p, Phrase) for p in counting)
+            clauses[KeywordClause(_all_runs(counting, languages), required)] = None
+            for run in (run for p in counting if isinstance(p, Figure) for run in nearly(p)):
                 clauses[KeywordClause(_all_runs([Phrase(run)], languages), False, _NEARLY)] = None
     return KeywordPlan(
         tuple(clauses),
@@ -64,10 +64,10 @@ def _all_runs(parts: Iterable[Part], languages: Sequence[str]) -> tuple[Run, ...
 
 def _runs(part: Part, languages: Sequence[str]) -> list[Run]:
     if isinstance(part, Figure):
-        asked = [list(run) for run in figure_runs(part, languages)]
+        spellings = [list(run) for run in figure_runs(part, languages)]
     else:
-        asked = [list(part.words) if isinstance(part, Phrase) else [part.text]]
-    runs = [tuple(stem(tokens, language)) for language in languages for tokens in asked]
+        spellings = [list(part.words) if isinstance(part, Phrase) else [part.text]]
+    runs = [tuple(stem(tokens, language)) for language in languages for tokens in spellings]
     if KOREAN in languages:  # indexes made before Korean had stems have its words as they stand
-        runs += map(tuple, asked)
+        runs += map(tuple, spellings)
     return runs

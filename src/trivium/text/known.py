@@ -60,8 +60,8 @@ def known_words(document: Document, others: Sequence[str] = ()) -> dict[str, int
     """The words by which a document is known, and the fields of each, as bits. `others`: more
     metadata fields that count."""
     kinds: dict[str, int] = {}
-    for kind, _, read in _fields(document, others):
-        for word in read:
+    for kind, _, field_words in _fields(document, others):
+        for word in field_words:
             kinds[word] = kinds.get(word, 0) | _BIT[kind]
     return kinds
 
@@ -71,25 +71,26 @@ def fields_holding(
 ) -> int:
     """The fields in which these spellings or stems (`field`) stand side by side, as bits."""
     fields, size = 0, len(run)
-    for kind, _, read in _fields(document, others):
-        forms = stem(read, document.language) if field == "stems" else read
+    for kind, _, field_words in _fields(document, others):
+        forms = stem(field_words, document.language) if field == "stems" else field_words
         if any(forms[at : at + size] == [*run] for at in range(len(forms) - size + 1)):
             fields |= _BIT[kind]
     return fields
 
 
 def fields_with(
-    document: Document, asked: Sequence[str], others: Sequence[str] = ()
+    document: Document, typed: Sequence[str], others: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """The fields that have one of these words, in any inflection, as people call them."""
-    wanted = {*asked, *stem(list(asked), document.language)}
+    wanted = {*typed, *stem(list(typed), document.language)}
     every = known_in_order(document, others)
     if wanted.isdisjoint(every) and wanted.isdisjoint(stem(every, document.language)):
         return ()  # as mostly
     fields = dict.fromkeys(
         name
-        for _, name, read in _fields(document, others)
-        if not wanted.isdisjoint(read) or not wanted.isdisjoint(stem(read, document.language))
+        for _, name, field_words in _fields(document, others)
+        if not wanted.isdisjoint(field_words)
+        or not wanted.isdisjoint(stem(field_words, document.language))
     )
     return tuple(fields)
 
@@ -97,9 +98,9 @@ def fields_with(
 def asked_of(field: str, value: object) -> tuple[list[str], int]:
     """The words that a filter by a known field asks for, and the fields that may have them, as
     bits. Initials don't count beside a name: `Smith, J.` may be Jane."""
-    read = [*dict.fromkeys(words(clean(str(value))))]
+    wanted = [*dict.fromkeys(words(clean(str(value))))]
     bits = sum(_BIT[kind] for kind in FILTERS.get(field, ()))
-    return [word for word in read if len(word) > 1] or read, bits
+    return [word for word in wanted if len(word) > 1] or wanted, bits
 
 
 def is_asked(document: Document, field: str, value: object) -> bool:
@@ -109,20 +110,22 @@ def is_asked(document: Document, field: str, value: object) -> bool:
         return False
     if not wanted or not bits:
         return False
-    known = known_words(document)
-    return all(known.get(word, 0) & bits for word in wanted)
+    fields_of_words = known_words(document)
+    return all(fields_of_words.get(word, 0) & bits for word in wanted)
 
 
 def known_text(document: Document, others: Sequence[str] = (), *, labels: bool = True) -> str:
     """All of it, a line for each field; without `labels`, no tags and names of files and folders,
     which say what kind of document it is."""
     fields = _fields(document, others)
-    return "\n".join(" ".join(read) for kind, _, read in fields if labels or kind not in _LABELS)
+    return "\n".join(
+        " ".join(field_words) for kind, _, field_words in fields if labels or kind not in _LABELS
+    )
 
 
 def known_in_order(document: Document, others: Sequence[str] = ()) -> list[str]:
     """All words of it, field by field."""
-    return [word for _, _, read in _fields(document, others) for word in read]
+    return [word for _, _, field_words in _fields(document, others) for word in field_words]
 
 
 def weights(fields: NDArray[np.int64], *, alike: bool = False) -> NDArray[np.float64]:
@@ -142,18 +145,18 @@ def _table() -> NDArray[np.float64]:
 
 
 _Fields: TypeAlias = tuple[tuple[str, str, list[str]], ...]
-_kept: dict[int, tuple[Document, tuple[str, ...], _Fields]] = {}  # by the identity of the object
+_entries: dict[int, tuple[Document, tuple[str, ...], _Fields]] = {}  # by the identity of the object
 
 
 def _fields(document: Document, others: Sequence[str]) -> _Fields:
     """Kind, name and words of each field. A search asks for those of each result five times."""
-    kept = _kept.get(id(document))
-    if kept is None or kept[0] is not document or kept[1] != tuple(others):
-        if len(_kept) >= _KEPT:
-            _kept.clear()
-        kept = document, tuple(others), tuple(_split(document, others))
-        _kept[id(document)] = kept
-    return kept[2]
+    entry = _entries.get(id(document))
+    if entry is None or entry[0] is not document or entry[1] != tuple(others):
+        if len(_entries) >= _KEPT:
+            _entries.clear()
+        entry = document, tuple(others), tuple(_split(document, others))
+        _entries[id(document)] = entry
+    return entry[2]
 
 
 def _split(document: Document, others: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
@@ -169,8 +172,12 @@ def _split(document: Document, others: Sequence[str]) -> Iterator[tuple[str, str
             kind = _OF_METADATA.get(field, "other")
             name = field if kind == "other" else kind
             for text in texts:
-                read = _dated(text, document) if kind == "date" else words(text)
-                yield kind, name, [*read, "".join(read)] if field == "isbn" else read
+                date_words = _dated(text, document) if kind == "date" else words(text)
+                yield (
+                    kind,
+                    name,
+                    [*date_words, "".join(date_words)] if field == "isbn" else date_words,
+                )
 
 
 _words_of_folder = lru_cache(1_000)(words)  # of many files each
@@ -178,7 +185,7 @@ _words_of_folder = lru_cache(1_000)(words)  # of many files each
 
 def _texts(metadata: Metadata) -> Iterator[tuple[str, list[str]]]:
     for name, value in metadata.items():
-        yield name, [clean(str(one)) for one in (value if isinstance(value, tuple) else (value,))]
+        yield name, [clean(str(item)) for item in (value if isinstance(value, tuple) else (value,))]
 
 
 def _dated(text: str, document: Document) -> list[str]:

@@ -77,9 +77,9 @@ def keys(sketched: bytes) -> list[int]:
     return [int(hash_) for hash_ in _hashes(sketched)[:KEYS]]
 
 
-def similarity(one: bytes, other: bytes) -> float:
+def similarity(sketched: bytes, other: bytes) -> float:
     """The share of runs that both texts have, 0 to 1."""
-    both = np.sort(_hashes(one + other))
+    both = np.sort(_hashes(sketched + other))
     again = both[1:] == both[:-1]
     distinct = len(both) - int(np.count_nonzero(again))
     if distinct > _KEPT:  # the smallest of both together are a sample of both; the rest is not
@@ -101,9 +101,9 @@ class _ByKey:
     def add(self, name: int, sketched: bytes) -> None:
         self.sketches[name] = sketched
         for key in keys(sketched):
-            known = self.names.setdefault(key, [])
-            if len(known) < MOST_OF_A_KEY:
-                known.append(name)
+            names = self.names.setdefault(key, [])
+            if len(names) < MOST_OF_A_KEY:
+                names.append(name)
 
     def near(self, sketched: bytes, threshold: float) -> Iterator[tuple[int, float]]:
         """Texts at least this similar, the first first. Texts that only share a sentence share a
@@ -139,12 +139,12 @@ def groups(
 
 def near(wanted: Sequence[int], sketches: Mapping[int, bytes], threshold: float) -> dict[int, int]:
     """For each wanted text, the first other one that is at least this similar."""
-    known = _ByKey()
+    by_key = _ByKey()
     for name, sketched in sorted(sketches.items()):
-        known.add(name, sketched)
+        by_key.add(name, sketched)
     shared: dict[int, int] = {}
     for name in wanted:
-        others = (other for other, _ in known.near(sketches.get(name, b""), threshold))
+        others = (other for other, _ in by_key.near(sketches.get(name, b""), threshold))
         first = next((other for other in others if other != name), None)
         if first is not None:
             shared[name] = first

@@ -43,11 +43,11 @@ def parse(text: str) -> Query:
     required: set[int] = set()  # places among the clauses
     joining = False  # an OR is between the last clause and the next
     room = MOST_WORDS
-    for sign, asked in _asked(text.translate(_QUOTES)):
-        if asked is None:
+    for sign, asked_parts in _signed_parts(text.translate(_QUOTES)):
+        if asked_parts is None:
             joining = bool(clauses)
             continue
-        parts = asked[:room]
+        parts = asked_parts[:room]
         if not parts:
             continue
         room -= len(parts)
@@ -73,7 +73,7 @@ def parse(text: str) -> Query:
     )
 
 
-def _asked(text: str) -> Iterator[tuple[str, list[Part] | None]]:
+def _signed_parts(text: str) -> Iterator[tuple[str, list[Part] | None]]:
     """What is asked for, each with its sign; None is an OR. A number, a date or a code is one
     part, unless it has a sign or stands in quotes, where every word counts as typed."""
     there, at = list(figures(text)), 0
@@ -83,7 +83,7 @@ def _asked(text: str) -> Iterator[tuple[str, list[Part] | None]]:
             yield "", None
             continue
         begin = token.start("word")
-        inside = [one for one in there if begin <= one[0] < at] if token["word"] else []
+        inside = [place for place in there if begin <= place[0] < at] if token["word"] else []
         if inside and not token["sign"]:
             start, at, figure = inside[0]
             yield "", [*_parts(None, text[begin:start]), figure]

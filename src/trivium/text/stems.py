@@ -28,7 +28,7 @@ SNOWBALL = {
 
 # Stems by algorithm and word: a text repeats its words, and looking one up takes a tenth of the
 # time. Threads share it; at worst two of them find the same stem.
-_known: dict[str, dict[str, str]] = {}
+_stems_by_algorithm: dict[str, dict[str, str]] = {}
 _REMEMBERED = 200_000
 _UMLAUT = re.compile("[aou]")
 _stemmers = local()  # a Snowball stemmer is not safe to share between threads
@@ -45,15 +45,15 @@ def stem(tokens: list[str], language: str) -> list[str]:
     stemmer = _stemmer(language)
     if stemmer is None:
         return tokens
-    known = _known.get(stemmer.algorithm)
-    if known is None or len(known) > _REMEMBERED:
-        known = _known[stemmer.algorithm] = {}
+    stems = _stems_by_algorithm.get(stemmer.algorithm)
+    if stems is None or len(stems) > _REMEMBERED:
+        stems = _stems_by_algorithm[stemmer.algorithm] = {}
     try:
-        return list(map(known.__getitem__, tokens))
+        return list(map(stems.__getitem__, tokens))
     except KeyError:
-        new = [word for word in dict.fromkeys(tokens) if word not in known]
-        known.update(zip(new, stemmer.find(new), strict=True))
-        return list(map(known.__getitem__, tokens))
+        new = [word for word in dict.fromkeys(tokens) if word not in stems]
+        stems.update(zip(new, stemmer.find(new), strict=True))
+        return list(map(stems.__getitem__, tokens))
 
 
 def beginning(stemmed: str, language: str) -> str:

@@ -41,21 +41,21 @@ PATTERN = (
 class Remembered(dict[str, T], Generic[T]):
     """What is known of words. A missing one is read."""
 
-    def __init__(self, read: Callable[[str], T]) -> None:
+    def __init__(self, read_word: Callable[[str], T]) -> None:
         super().__init__()
-        self._read = read
+        self._read_word = read_word
         self._before: dict[str, T] = {}  # words in use come back from here
 
     def __missing__(self, word: str) -> T:
-        known = self._before.get(word)
-        if known is None:
-            known = self._read(word)
+        value = self._before.get(word)
+        if value is None:
+            value = self._read_word(word)
         if len(word) <= LONGEST_WORD:
             if len(self) >= MOST_WORDS:
                 self._before = dict(self)
                 self.clear()
-            self[word] = known
-        return known
+            self[word] = value
+        return value
 
 
 class Cl100kTokens:

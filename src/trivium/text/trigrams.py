@@ -157,12 +157,12 @@ class WordList(ABC):
         return [w for _, w in self._compared(word, threshold)] if _comparable(word) else []
 
     def _similar(self, word: str) -> list[Similar]:
-        known = word in self
-        similar = [Similar((word,), 1.0, 1.0)] if known else []
-        most = MOST_KNOWN if known else MOST_SIMILAR
+        is_known = word in self
+        similar = [Similar((word,), 1.0, 1.0)] if is_known else []
+        most = MOST_KNOWN if is_known else MOST_SIMILAR
         if _comparable(word):
             similar += self._single(
-                word, KNOWN_THRESHOLD if known else THRESHOLD, most - len(similar)
+                word, KNOWN_THRESHOLD if is_known else THRESHOLD, most - len(similar)
             )
             # Two words count only where the second adds to the resemblance of the first.
             similar += [
@@ -215,25 +215,25 @@ class Vocabulary(WordList):
 
     def __init__(self) -> None:
         super().__init__()
-        self._known: set[str] = set()
+        self._all_words: set[str] = set()
         # A large sorted part and a small recent one: adding words re-sorts the small part only.
         self._settled = _Part([])
         self._recent = _Part([])
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._all_words)
 
     def __contains__(self, word: str) -> bool:
-        return word in self._known
+        return word in self._all_words
 
     def add(self, words: Iterable[str]) -> list[str]:
         """Learn words; those that were new come back, sorted."""
         # An index gives its words sorted: keeping their order spares half of the sorting.
-        known = self._known
-        fresh = sorted([word for word in dict.fromkeys(words) if word not in known])
+        vocabulary = self._all_words
+        fresh = sorted([word for word in dict.fromkeys(words) if word not in vocabulary])
         if not fresh:
             return []
-        self._known.update(fresh)
+        self._all_words.update(fresh)
         recent = self._recent.words + list(filter(_comparable, fresh))
         if len(recent) > max(2048, len(self._settled.words) // 8):
             self._settled, recent = _Part(self._settled.words + recent), []
@@ -242,7 +242,7 @@ class Vocabulary(WordList):
         return fresh
 
     def among(self, words: Iterable[str]) -> set[str]:
-        return self._known.intersection(words)
+        return self._all_words.intersection(words)
 
     def beginning(self, start: str) -> list[str]:
         return [w for part in (self._settled, self._recent) for w in part.beginning(start)]
@@ -285,7 +285,7 @@ class VisibleWords(WordList):
         while True:
             promising = self._vocabulary._candidates(word, threshold, looked_at)
             visible = set(self._visible([w for _, w in promising]))
-            candidates = [one for one in promising if one[1] in visible][:most]
+            candidates = [candidate for candidate in promising if candidate[1] in visible][:most]
             if len(candidates) == most or len(promising) < looked_at:
                 return candidates
             looked_at *= 4

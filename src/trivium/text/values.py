@@ -48,16 +48,16 @@ def is_clean(text: str) -> bool:
 def clean_text(text: str) -> str:
     """The same text as any store can keep it: halves of surrogate pairs joined, lone ones replaced,
     NUL left out."""
-    return text if is_clean(text) else _PIECE.sub(lambda match: _kept(match[0]), text)
+    return text if is_clean(text) else _PIECE.sub(lambda match: _usable(match[0]), text)
 
 
 def shortened_at(text: str) -> list[int]:
     """The offsets of characters that `clean_text` removes."""
     match = _PIECE.finditer(text)
-    return [one.end() - 1 for one in match if len(_kept(one[0])) < len(one[0])]
+    return [piece.end() - 1 for piece in match if len(_usable(piece[0])) < len(piece[0])]
 
 
-def _kept(piece: str) -> str:
+def _usable(piece: str) -> str:
     if piece == "\x00":
         return ""
     if len(piece) == 2:
@@ -117,9 +117,9 @@ def check_metadata(metadata: Mapping[str, object]) -> Metadata:
         several = value if isinstance(value, list | tuple) else (value,)
         if len(several) > MOST_VALUES:
             raise BadValue(f"`{called}` has {len(several):,} values; the limit is {MOST_VALUES:,}.")
-        for one in several:
-            check_scalar(called, one)
-            characters += len(one) if isinstance(one, str) else 0
+        for scalar in several:
+            check_scalar(called, scalar)
+            characters += len(scalar) if isinstance(scalar, str) else 0
         checked[name] = tuple(value) if isinstance(value, list) else value  # type: ignore[assignment]
     if characters > MOST_CHARACTERS:
         raise BadValue(
@@ -142,14 +142,14 @@ def clean_metadata(metadata: Mapping[str, object]) -> tuple[Metadata, tuple[str,
     cleaned: dict[str, MetaValue] = {}
     lost: list[str] = []
     room = MOST_CHARACTERS
-    for given, value in metadata.items():
-        name = clean_text(str(given))[:LONGEST_NAME]
-        kept, is_whole = _clean_value(value)
-        room -= _length(kept)
-        if kept is None or room < 0 or len(cleaned) == MOST_FIELDS:
+    for raw_name, value in metadata.items():
+        name = clean_text(str(raw_name))[:LONGEST_NAME]
+        usable, is_whole = _clean_value(value)
+        room -= _length(usable)
+        if usable is None or room < 0 or len(cleaned) == MOST_FIELDS:
             lost.append(name)
             continue
-        cleaned[name] = kept
+        cleaned[name] = usable
         if not is_whole:
             lost.append(name)
     return cleaned, tuple(lost)
@@ -158,12 +158,12 @@ def clean_metadata(metadata: Mapping[str, object]) -> tuple[Metadata, tuple[str,
 def _clean_value(value: object) -> tuple[MetaValue | None, bool]:
     """None: nothing of it can be kept. And whether all of it is."""
     if not isinstance(value, list | tuple):
-        kept = _clean_scalar(value)
+        scalar = _clean_scalar(value)
         is_whole = not isinstance(value, str) or len(value) <= LONGEST_TEXT
-        return kept, kept is not None and is_whole
-    scalars = [_clean_scalar(one) for one in islice(value, MOST_VALUES)]
+        return scalar, scalar is not None and is_whole
+    scalars = [_clean_scalar(item) for item in islice(value, MOST_VALUES)]
     cleaned = tuple(scalar for scalar in scalars if scalar is not None)
-    cut = any(isinstance(one, str) and len(one) > LONGEST_TEXT for one in value)
+    cut = any(isinstance(item, str) and len(item) > LONGEST_TEXT for item in value)
     return cleaned if cleaned or not value else None, len(cleaned) == len(value) and not cut
 
 
@@ -185,7 +185,7 @@ def _clean_scalar(value: object) -> MetaScalar | None:
 
 def _length(value: MetaValue | None) -> int:
     several: Iterable[object] = value if isinstance(value, tuple) else (value,)
-    return sum(len(one) for one in several if isinstance(one, str))
+    return sum(len(item) for item in several if isinstance(item, str))
 
 
 def _shown(value: object) -> str:

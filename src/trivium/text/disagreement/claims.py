@@ -78,12 +78,12 @@ def claims(
         if called := _CALLED.match(sentence):
             form = f"of {called['name']}"
         points = before if _POINTS.match(sentence) else form if LINE.match(sentence) else ""
-        known = f"{title}. {section}. {points}"
-        claim = _claim(sentence, language, *about, known)
-        read = claim.statement
-        before = sentence if read.names or read.first else before
-        named = claim.topic and (read.names or read.first or read.about)
-        enough = named or len(claim.topic) >= FEWEST_SHARED - bool(read.values)
+        context = f"{title}. {section}. {points}"
+        claim = _claim(sentence, language, *about, context)
+        parsed = claim.statement
+        before = sentence if parsed.names or parsed.first else before
+        named = claim.topic and (parsed.names or parsed.first or parsed.about)
+        enough = named or len(claim.topic) >= FEWEST_SHARED - bool(parsed.values)
         if enough and len(claim.numbers) <= _MOST_NUMBERS:
             stated.append(claim)
     return stated

@@ -33,108 +33,112 @@ SAME_TOPIC = 0.6
 NEARLY_THE_SAME = 0.75
 
 
-def disagreement(one: Claim, other: Claim, alike: Alike = never, *, certain: bool = False) -> str:
+def disagreement(claim: Claim, other: Claim, alike: Alike = never, *, certain: bool = False) -> str:
     """Why two claims may disagree, in a few words; empty: they don't. `alike`: whether two texts
     mean nearly the same. `certain`: only in what never changes, such as a birth."""
-    if one.statement.row and other.statement.row:
+    if claim.statement.row and other.statement.row:
         return ""  # two sheets of one form, two price lists
-    named = shared_names(one.statement, other.statement)
+    named = shared_names(claim.statement, other.statement)
     if (
-        one.title != other.title
+        claim.title != other.title
     ):  # a line of two forms, such as "Speed 30 ft.", is about their titles
-        labels = one.statement.label, other.statement.label
+        labels = claim.statement.label, other.statement.label
         named = tuple(name for name in named if not all(is_one(name, label) for label in labels))
     if certain:
-        return differing(one.statement, other.statement, certain=True) if named else ""
+        return differing(claim.statement, other.statement, certain=True) if named else ""
     if named:
-        return _of_one_name(one, other, len(named), alike)
-    return _of_one_topic(one, other) or _of_one_sentence(one, other)
+        return _of_one_name(claim, other, len(named), alike)
+    return _of_one_topic(claim, other) or _of_one_sentence(claim, other)
 
 
-def _of_one_sentence(one: Claim, other: Claim) -> str:
+def _of_one_sentence(claim: Claim, other: Claim) -> str:
     """Neither names anything, and all words of the shorter are in the longer but for a value."""
-    if one.statement.names or other.statement.names or one.negated != other.negated:
+    if claim.statement.names or other.statement.names or claim.negated != other.negated:
         return ""
-    shared, fewer = len(one.topic & other.topic), min(len(one.topic), len(other.topic))
-    if shared < max(FEWEST_SHARED - 1, fewer) or LINE.match(one.text) or LINE.match(other.text):
+    shared, fewer = len(claim.topic & other.topic), min(len(claim.topic), len(other.topic))
+    if shared < max(FEWEST_SHARED - 1, fewer) or LINE.match(claim.text) or LINE.match(other.text):
         return ""
-    return differing(one.statement, other.statement) if _same_subject(one, other) else ""
+    return differing(claim.statement, other.statement) if _same_subject(claim, other) else ""
 
 
-def _of_one_topic(one: Claim, other: Claim) -> str:
+def _of_one_topic(claim: Claim, other: Claim) -> str:
     """They name nothing in common, so most of their words must be the same."""
-    shared = one.topic & other.topic
-    share = len(shared) / len(one.topic | other.topic)
-    first, second = one.statement, other.statement
+    shared = claim.topic & other.topic
+    share = len(shared) / len(claim.topic | other.topic)
+    first, second = claim.statement, other.statement
     if first.only_names and second.only_names and share >= NEARLY_THE_SAME and len(shared) >= 2:
         return f"names differ: {first.may_name[0]} and {second.may_name[0]}"  # "The capital is …"
-    if first.names and second.names and (one.numbers or other.numbers or one.months):
+    if first.names and second.names and (claim.numbers or other.numbers or claim.months):
         return ""  # each names another subject
-    if len(shared) < FEWEST_SHARED or share < SAME_TOPIC or not _same_subject(one, other):
+    if len(shared) < FEWEST_SHARED or share < SAME_TOPIC or not _same_subject(claim, other):
         return ""
-    if one.negated != other.negated:
+    if claim.negated != other.negated:
         return "one says the opposite of the other" if share >= NEARLY_THE_SAME else ""
-    if one.numbers and other.numbers and not _some_equal(one.numbers, other.numbers):
-        if apart_in_time(first, second) and not _only_years(one, other):
+    if claim.numbers and other.numbers and not _some_equal(claim.numbers, other.numbers):
+        if apart_in_time(first, second) and not _only_years(claim, other):
             return ""
-        listed = (_listed(number.text for number in some.numbers) for some in (one, other))
+        listed = (_listed(number.text for number in some.numbers) for some in (claim, other))
         return f"numbers differ: {' and '.join(listed)}"
     for kind, mine, theirs, least in (
-        ("dates", one.months, other.months, SAME_TOPIC),
-        ("names", one.names, other.names, NEARLY_THE_SAME),
+        ("dates", claim.months, other.months, SAME_TOPIC),
+        ("names", claim.names, other.names, NEARLY_THE_SAME),
     ):
         if mine and theirs and not mine & theirs and share >= least:
             return f"{kind} differ: {_listed(mine)} and {_listed(theirs)}"
     return ""
 
 
-def _of_one_name(one: Claim, other: Claim, named: int, alike: Alike) -> str:
+def _of_one_name(claim: Claim, other: Claim, named: int, alike: Alike) -> str:
     """The names that both have are the subject, and count as words that they share."""
-    shared, every = len(one.topic & other.topic), len(one.topic | other.topic)
-    both = both_name_it(one.statement, other.statement)
-    if difference := differing(one.statement, other.statement, certain=True):
+    shared, every = len(claim.topic & other.topic), len(claim.topic | other.topic)
+    both = both_name_it(claim.statement, other.statement)
+    if difference := differing(claim.statement, other.statement, certain=True):
         return difference
     if not both and shared / every < SAME_TOPIC:
         return ""
-    fewer = min(len(one.topic), len(other.topic))
+    fewer = min(len(claim.topic), len(other.topic))
     same = (shared + named) / (every + named) >= NEARLY_THE_SAME or 1 < fewer == shared
-    same = same or (one.allows and (other.allows or other.negated) and fewer == shared)
-    if one.negated != other.negated and same and shared:
-        apart = are_apart(one.statement.conditions, other.statement.conditions)
+    same = same or (claim.allows and (other.allows or other.negated) and fewer == shared)
+    if claim.negated != other.negated and same and shared:
+        apart = are_apart(claim.statement.conditions, other.statement.conditions)
         return "" if apart else "one says the opposite of the other"
-    return differing(one.statement, other.statement, alike)
+    return differing(claim.statement, other.statement, alike)
 
 
 def _only_years(*those: Claim) -> bool:
     """Whether the numbers of one of them are years."""
-    return any({number.text for number in one.numbers} <= one.statement.times for one in those)
+    return any(
+        {number.text for number in claim.numbers} <= claim.statement.times for claim in those
+    )
 
 
 def _some_equal(some: Iterable[Quantity], others: Sequence[Quantity]) -> bool:
-    return any(one.same(other) or other.same(one) for one in some for other in others)
+    return any(
+        quantity.same(other) or other.same(quantity) for quantity in some for other in others
+    )
 
 
-def says(those: Iterable[Claim], one: Claim) -> bool:
+def says(those: Iterable[Claim], claim: Claim) -> bool:
     """Whether one of those claims says the same: about the same, with the same facts."""
-    facts = one.months, one.names, one.negated
+    facts = claim.months, claim.names, claim.negated
     return any(
         (other.months, other.names, other.negated) == facts
-        and all(_some_equal([number], other.numbers) for number in one.numbers)
-        and all(_some_equal([number], one.numbers) for number in other.numbers)
-        and len(one.topic & other.topic) / len(one.topic | other.topic) >= NEARLY_THE_SAME
+        and all(_some_equal([number], other.numbers) for number in claim.numbers)
+        and all(_some_equal([number], claim.numbers) for number in other.numbers)
+        and len(claim.topic & other.topic) / len(claim.topic | other.topic) >= NEARLY_THE_SAME
         for other in those
     )
 
 
-def are_of_a_series(one: tuple[str, str], other: tuple[str, str]) -> bool:
+def are_of_a_series(first: tuple[str, str], other: tuple[str, str]) -> bool:
     """Whether two documents (title and text) differ in digits and months alone: minutes, budgets,
     chapters; "Invoice 31 to …" and "Invoice 32 to …". Each is about its own time, so only what
     never changes can differ."""
-    mine, theirs = _undated(one[0]), _undated(other[0])
+    mine, theirs = _undated(first[0]), _undated(other[0])
     if not mine or mine != theirs:
         return False
-    numbers, others = (set(_numbers_of(title, text)) for title, text in (one, other))
-    return one[0] != other[0] or bool(numbers and others and not numbers & others)
+    numbers, others = (set(_numbers_of(title, text)) for title, text in (first, other))
+    return first[0] != other[0] or bool(numbers and others and not numbers & others)
 
 
 def _numbers_of(title: str, text: str) -> list[str]:
@@ -146,19 +150,23 @@ def _undated(title: str) -> list[str]:
     return [word for word in words(title) if word[0].isalpha() and word not in months(None)]
 
 
-def _same_subject(one: Claim, other: Claim) -> bool:
+def _same_subject(claim: Claim, other: Claim) -> bool:
     """Under the same title and heading; under a heading that is the other's title; or if the words
     that both sentences share name what only one of the two is about ("crown" in The Drowned Crown).
     Words that both titles have, such as "dragon", do not tell two dragons apart."""
-    if (one.title, one.section) == (other.title, other.section):
+    if (claim.title, claim.section) == (other.title, other.section):
         return True
-    if one.title and one.title in (other.title, other.section) and not one.section - one.title:
+    if (
+        claim.title
+        and claim.title in (other.title, other.section)
+        and not claim.section - claim.title
+    ):
         return True
-    if other.title and other.title == one.section:
+    if other.title and other.title == claim.section:
         return True
-    mine, theirs = one.title | one.section, other.title | other.section
-    named = {fold(word) for name in one.names & other.names for word in _WORD.findall(name)}
-    return bool(((one.topic & other.topic) | named) & (mine ^ theirs))
+    mine, theirs = claim.title | claim.section, other.title | other.section
+    named = {fold(word) for name in claim.names & other.names for word in _WORD.findall(name)}
+    return bool(((claim.topic & other.topic) | named) & (mine ^ theirs))
 
 
 def _listed(values: Iterable[str]) -> str:

@@ -128,9 +128,9 @@ def role_of(sentence: str, start: int, end: int, named: list[str], language: str
 
 def _stems(words: Iterable[str], apart: set[str], language: str) -> list[str]:
     plain = (stop_words(language or "en") - _ROLES_TOO) | apart
-    kept = dict.fromkeys(word for word in map(fold, words) if not word.isdigit())
+    folded = dict.fromkeys(word for word in map(fold, words) if not word.isdigit())
     names = called(language)
-    stems = stem([word for word in kept if word not in plain], language)
+    stems = stem([word for word in folded if word not in plain], language)
     return [names.get(word, word) for word in stems]
 
 

@@ -159,48 +159,48 @@ class Statement:
 
 def statement(sentence: str, language: str, about: str = "") -> Statement:
     """`about`: the title of its document or section, whose names count as named."""
-    shown = re.sub(r"[’']s\b", "", sentence)
-    written = dict.fromkeys(name.rstrip(".'’") for name in names(shown, language))
+    plain = re.sub(r"[’']s\b", "", sentence)
+    written = dict.fromkeys(name.rstrip(".'’") for name in names(plain, language))
     own = [_untitled(name, language) for name in written if _is_name(name, language)]
-    opening = re.match(r"[A-ZÀ-Þ][\w-]+", shown)
+    opening = re.match(r"[A-ZÀ-Þ][\w-]+", plain)
     if opening and opening[0] not in " ".join(own).split() and _is_no_word(opening[0], language):
         own.insert(0, opening[0])  # "Hest has a harbour"
     if language == "de":
-        own += [name for name in _GERMAN.findall(shown) if name not in own]
-    labels = _labels(shown, language)
+        own += [name for name in _GERMAN.findall(plain) if name not in own]
+    labels = _labels(plain, language)
     named = [*_names_in(own), *(f"{noun} {number}" for noun, number in labels.items())]
-    first = fold(next(iter(_WORD.findall(shown)), ""))
+    first = fold(next(iter(_WORD.findall(plain)), ""))
     in_longer = any(" " in name and first in name.split() for name in named)
     if (
-        _LABEL.match(shown)
+        _LABEL.match(plain)
         or in_longer
         or not first.isalpha()
         or first in stop_words(language or "en")
     ):
         first = ""  # "Total:", "The", "In", or a part of "Project Falcon"
-    values = [*_dated(shown, named, language)]
-    for start, end, days in intervals(shown, language):
-        role = role_of(shown, start, end, named, language)
-        values.append(Value("interval", shown[start:end], start, end, role, days=days))
+    values = [*_dated(plain, named, language)]
+    for start, end, days in intervals(plain, language):
+        role = role_of(plain, start, end, named, language)
+        values.append(Value("interval", plain[start:end], start, end, role, days=days))
     taken = [(value.start, value.end) for value in values]
-    values += _counted(shown, named, language, taken)
-    for name, at in _alone(shown, own):
-        role = role_of(shown, at, at + len(name), named, language)
+    values += _counted(plain, named, language, taken)
+    for name, at in _alone(plain, own):
+        role = role_of(plain, at, at + len(name), named, language)
         values.append(Value("name", name, at, at + len(name), role))
     years = [value.text for value in values if value.kind == "year"]
     return Statement(
-        shown,
+        plain,
         language,
         tuple(named),
         tuple(_names_in(names(_ADDED.sub(" ", about), language))),
         first,
         tuple(values),
         frozenset(years or _YEAR_ALONE.findall(about)),
-        _label(shown, language),
+        _label(plain, language),
         labels,
-        bool(_SPAN.search(_LIFE.sub("", shown))),
+        bool(_SPAN.search(_LIFE.sub("", plain))),
         bool(_HOLDS.search(sentence)),
-        {**conditions(about, language), **conditions(shown, language)},
+        {**conditions(about, language), **conditions(plain, language)},
     )
 
 
@@ -254,9 +254,9 @@ def _dated(sentence: str, named: list[str], language: str) -> Iterator[Value]:
         role = role_of(sentence, start, end, named, language)
         yield Value("year", match["year"], start, end, role)
     for match in _LIFE.finditer(sentence):
-        for what, short in (("born", "b"), ("died", "d")):
-            group = what if match[what] else short
-            yield Value("year", match[group], *match.span(group), Role((what,), ()))
+        for event, short in (("born", "b"), ("died", "d")):
+            group = event if match[event] else short
+            yield Value("year", match[group], *match.span(group), Role((event,), ()))
 
 
 def _counted(
@@ -319,9 +319,9 @@ def _untitled(name: str, language: str) -> str:
     return rest if rest and is_title else name
 
 
-def _is_initial(one: str, other: str) -> bool:
+def _is_initial(name: str, other: str) -> bool:
     """Whether two names may be one person's: Ines Calloway, I. Calloway."""
-    mine, theirs = folded_name(one).split(), folded_name(other).split()
+    mine, theirs = folded_name(name).split(), folded_name(other).split()
     same = len(mine) > 1 and len(theirs) > 1 and mine[-1] == theirs[-1]
     return same and mine[0][0] == theirs[0][0]
 
@@ -335,6 +335,6 @@ def _names_in(written: Iterable[str]) -> list[str]:
     return [name for name in map(folded_name, written) if 0 < len(name) <= _LONGEST_NAME]
 
 
-def is_one(one: str, other: str) -> bool:
-    mine, theirs = set(folded_name(one).split()), set(folded_name(other).split())
+def is_one(name: str, other: str) -> bool:
+    mine, theirs = set(folded_name(name).split()), set(folded_name(other).split())
     return bool(mine) and bool(theirs) and (mine <= theirs or theirs <= mine)

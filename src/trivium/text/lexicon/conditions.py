@@ -25,8 +25,8 @@ _APART = (
 )  # fmt: skip
 _KNOWN: dict[str, tuple[int, int]] = {
     word: (line, number)
-    for line, said in enumerate(_APART)
-    for number, same in enumerate(said.split())
+    for line, line_words in enumerate(_APART)
+    for number, same in enumerate(line_words.split())
     for word in same.split("+")
 }
 _OF_WEEK = len(_APART)
@@ -71,7 +71,7 @@ def conditions(text: str, language: str) -> Mapping[int, frozenset[int]]:
 
 
 def are_apart(
-    one: Mapping[int, frozenset[int]],
+    mine: Mapping[int, frozenset[int]],
     other: Mapping[int, frozenset[int]],
     *,
     week: bool = True,
@@ -79,16 +79,16 @@ def are_apart(
     """Whether the one holds in summer and the other in winter; `week`: or on other weekdays."""
     return any(
         not numbers & other[kind]
-        for kind, numbers in one.items()
+        for kind, numbers in mine.items()
         if kind in other and (week or kind != _OF_WEEK)
     )
 
 
 @cache
 def _days(language: str) -> Mapping[str, tuple[int, ...]]:
-    known = lexicon(language or "en").days
+    weekdays = lexicon(language or "en").days
     days: dict[str, tuple[int, ...]]
-    days = {name: (number,) for name, number in known.items() if len(name) > _SHORTEST}
+    days = {name: (number,) for name, number in weekdays.items() if len(name) > _SHORTEST}
     days |= {f"{name}s": numbers for name, numbers in days.items()}
     days |= dict.fromkeys(_WORKDAYS, (1, 2, 3, 4, 5))
     return days | dict.fromkeys(_WEEKEND, (6, 7))
@@ -108,7 +108,7 @@ def intervals(text: str, language: str) -> Iterator[tuple[int, int, int]]:
             unit = fold(match["unit"])
             each = _UNITS.get(unit) or _UNITS[unit.removesuffix("s")]
             count = fold(match["count"] or "")
-            known = {**numbers, **_NTH, "": 1}
-            days = each * int(count if count.isdecimal() else known.get(count, 0))
+            counts = {**numbers, **_NTH, "": 1}
+            days = each * int(count if count.isdecimal() else counts.get(count, 0))
         if days:
             yield match.start(), match.end(), days

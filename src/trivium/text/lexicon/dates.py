@@ -93,9 +93,9 @@ class Date:
     def fits(self, other: Date) -> bool:
         """Whether the other one says all that this one says."""
         return any(
-            all(not own or own == theirs for own, theirs in zip(mine, known, strict=True))
+            all(not own or own == theirs for own, theirs in zip(mine, theirs_read, strict=True))
             for mine in self.readings
-            for known in other.readings
+            for theirs_read in other.readings
         )
 
 
@@ -115,20 +115,20 @@ def months(language: str | None) -> Mapping[str, int]:
 def dates(text: str, language: str | None = "") -> list[Date]:
     """In order; None: of every language. A month by itself counts if it is capitalised: "in May",
     not "may"."""
-    return [*_found(_PATTERN, text, language)]
+    return [*_matching(_PATTERN, text, language)]
 
 
 def numeric(text: str) -> list[Date]:
     """Dates in figures alone: 2025-02-04, 4.2.2025, 2025-02."""
-    return [*_found(_NUMBERS, text, "")]
+    return [*_matching(_NUMBERS, text, "")]
 
 
-def _found(pattern: re.Pattern[str], text: str, language: str | None) -> Iterator[Date]:
-    known, at = months(language), 0
+def _matching(pattern: re.Pattern[str], text: str, language: str | None) -> Iterator[Date]:
+    month_numbers, at = months(language), 0
     while match := pattern.search(text, at):
         at = match.end()
         if name := match.groupdict().get("name"):
-            month = known.get(fold(name))
+            month = month_numbers.get(fold(name))
             readings = () if month is None else _in_words(match, month, language)
             at = at if readings else match.end("name")
         else:
@@ -161,14 +161,14 @@ def _in_figures(match: re.Match[str]) -> tuple[Reading, ...]:
     if match["year_first"]:
         month, day = match["month_alone"] or match["month"], match["day_last"]
         return ((int(match["year_first"]), int(month), int(day or 0)),)
-    year, one, two = (int(match[part]) for part in ("year_last", "one", "two"))
+    year, first, second = (int(match[part]) for part in ("year_last", "one", "two"))
     if len(match["year_last"]) == 2:
         year += 2000 if year < _LAST_CENTURY else 1900
-    read = [(year, two, one)]
-    if match["sign"] == "/" and one != two:
-        read.append((year, one, two))
-    fits = (1 <= month <= _MOST_MONTHS and 1 <= day <= _MOST_DAYS for _, month, day in read)
-    return tuple(compress(read, fits))
+    readings = [(year, second, first)]
+    if match["sign"] == "/" and first != second:
+        readings.append((year, first, second))
+    fits = (1 <= month <= _MOST_MONTHS and 1 <= day <= _MOST_DAYS for _, month, day in readings)
+    return tuple(compress(readings, fits))
 
 
 def times(text: str, language: str = "") -> list[str]:
@@ -205,5 +205,5 @@ def until(text: str, language: str = "") -> str:
 def unmatched(text: str, language: str, among: Sequence[tuple[str, str]]) -> list[str]:
     """The dates of a text that match none of the others' (text and language): another day, month
     or year."""
-    known = [date for other, code in among for date in dates(other, code)]
-    return [date.text for date in dates(text, language) if not any(map(date.fits, known))]
+    sourced = [date for other, code in among for date in dates(other, code)]
+    return [date.text for date in dates(text, language) if not any(map(date.fits, sourced))]

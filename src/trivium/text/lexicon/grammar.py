@@ -81,15 +81,15 @@ _DOER = re.compile(r"(\w{5,}?)(?:ors?|ers?|ed|ing|s|e)?")  # conducts and conduc
 _DERIVED = 2  # letters that make another word of a name: Colombia, Colombian
 
 
-def is_form(one: str, other: str, language: str) -> bool:
+def is_form(word: str, other: str, language: str) -> bool:
     """Whether two folded words are forms of one that stemmers don't know: of the same root in
     German, where a compound also says its last part (`abfing`, `fing`); or a name and its
     adjective."""
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((word, other), key=len)
     if len(short) > 5 and long.startswith(short) and len(long) - len(short) <= _DERIVED:
         return True
     form = _GERMAN_FORM if language == "de" else _DOER
-    roots = [match[1] for match in map(form.fullmatch, (one, other)) if match]
+    roots = [match[1] for match in map(form.fullmatch, (word, other)) if match]
     if len(roots) == 2 and roots[0] == roots[1]:
         return True
     return language == "de" and len(short) > 3 and long.endswith(short)

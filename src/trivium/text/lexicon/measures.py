@@ -13,14 +13,14 @@ def _listed(text: str) -> frozenset[str]:
 # What is measured, as tables name it, if the question uses a verb for it.
 MEASURES = {
     word: name
-    for name, said in (
+    for name, forms in (
         ("weight", "weigh weighs weighed"),
         ("price", "paid pay charge charges"),
         ("cost", "costs spend spent"),
         ("gewicht", "wiegt"),
         ("preis", "kostet kosten"),
     )
-    for word in said.split()
+    for word in forms.split()
 }
 HOW = {  # after "how" and "at what" only: a heavy crossbow isn't a weight
     "heavy": "weight", "fast": "speed", "slow": "speed", "expensive": "price", "dear": "price",

@@ -62,9 +62,9 @@ _KINDS = frozenset(
 
 @cache
 def _no_names(language: str) -> frozenset[str]:
-    known = lexicon(language)
-    days = {*known.days, *(f"{day}s" for day in known.days)}
-    return frozenset({*known.months, *days, *stop_words(language or "en")})
+    calendar = lexicon(language)
+    days = {*calendar.days, *(f"{day}s" for day in calendar.days)}
+    return frozenset({*calendar.months, *days, *stop_words(language or "en")})
 
 
 def names(text: str, language: str = "", *, placed: bool = True) -> list[str]:

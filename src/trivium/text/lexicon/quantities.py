@@ -127,7 +127,7 @@ def quantities(text: str, language: str = "") -> tuple[Quantity, ...]:
 
 def is_unit(word: str, language: str = "") -> bool:
     """Whether a word is a measure: `Liter`, `Kilowattstunde`."""
-    return any(one.unit is not None for one in quantities(f"2 {word}", language))
+    return any(quantity.unit is not None for quantity in quantities(f"2 {word}", language))
 
 
 def unmatched(
@@ -135,13 +135,13 @@ def unmatched(
 ) -> list[Quantity]:
     """The quantities of a text that none of the others (text and language) has. `skip`: ranges of
     the text, such as its dates. A number in words needs a source only with a unit or scale."""
-    known = [quantity for other, code in among for quantity in quantities(other, code)]
+    sourced = [quantity for other, code in among for quantity in quantities(other, code)]
     return [
         quantity
         for quantity in quantities(text, language)
         if not any(a <= quantity.start < b for a, b in skip)
         and (not quantity.worded or quantity.unit is not None or quantity.value > 100)
-        and not any(quantity.same(other) for other in known)
+        and not any(quantity.same(other) for other in sourced)
     ]
 
 
@@ -156,16 +156,16 @@ def figures(text: str, language: str = "") -> list[str]:
     return digits
 
 
-def shared(one: str, other: str, language: str = "") -> bool:
+def shared(text: str, other: str, language: str = "") -> bool:
     """Whether two texts have a quantity in common."""
     theirs = quantities(other, language)
-    return any(a.same(b) for a in quantities(one, language) for b in theirs)
+    return any(a.same(b) for a in quantities(text, language) for b in theirs)
 
 
-def differ(one: str, other: str, language: str = "") -> bool:
+def differ(text: str, other: str, language: str = "") -> bool:
     """Whether two texts have quantities and none in common. A bare figure may be one whose unit and
     scale stand elsewhere, as in a table."""
-    mine, theirs = quantities(one, language), quantities(other, language)
+    mine, theirs = quantities(text, language), quantities(other, language)
     return bool(mine and theirs) and not any(
         a.same(b)
         or b.same(a)
@@ -195,7 +195,7 @@ def _parts(match: re.Match[str]) -> list[tuple[int, str]]:
     raw = match[0]
     if match["gap"] or "," not in raw or _is_grouped(raw) or raw.count(",") == 1:
         return [(match.start(), raw)]
-    return [(match.start() + one.start(), one[0]) for one in re.finditer(r"[^,]+", raw)]
+    return [(match.start() + part.start(), part[0]) for part in re.finditer(r"[^,]+", raw)]
 
 
 def _is_grouped(raw: str) -> bool:
@@ -228,7 +228,7 @@ def _readings(raw: str, language: str, decimal: str) -> tuple[float, ...]:
 
 
 def _numbers(*texts: str) -> tuple[float, ...]:
-    return tuple(one for text in texts if isfinite(one := float(text)))
+    return tuple(number for text in texts if isfinite(number := float(text)))
 
 
 def _quantity(
@@ -319,8 +319,8 @@ def _unit(text: str, end: int, words: Lexicon) -> tuple[Unit | None, int]:
                     return named, at
     sign = _SYMBOL.match(text, end)
     if sign:
-        known = symbols()
-        unit = known.get(sign["symbol"]) or known.get(sign["symbol"].rstrip("."))
+        units = symbols()
+        unit = units.get(sign["symbol"]) or units.get(sign["symbol"].rstrip("."))
         if unit is not None:
             return unit, sign.end()
     mark = re.match(r"[\s\u00a0\u202f]?([€£¥₹$])", text[end : end + 2])
@@ -356,9 +356,9 @@ def _worded(text: str, words: Lexicon, percentage: bool) -> list[Quantity]:
     return worded
 
 
-def _shared_units(text: str, read: Sequence[Quantity]) -> list[Quantity]:
+def _shared_units(text: str, in_text: Sequence[Quantity]) -> list[Quantity]:
     """`3–5 %`, `from 3 to 5 million`: the first figure has the unit of the second."""
-    shared = list(read)
+    shared = list(in_text)
     for at in range(len(shared) - 2, -1, -1):
         quantity, other = shared[at], shared[at + 1]
         between = text[quantity.end : other.start]
@@ -376,15 +376,15 @@ def _table_scales(text: str) -> tuple[float, ...]:
     return tuple(sorted(scales))
 
 
-def _equal(one: float, other: float) -> bool:
-    return isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+def _equal(number: float, other: float) -> bool:
+    return isclose(number, other, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def _units_agree(quantity: Quantity, other: Quantity) -> bool:
     if quantity.unit is not None and other.unit is not None:
         return quantity.unit.dimension == other.unit.dimension
-    given = quantity.unit or other.unit
-    if given is None or given.dimension not in ("percent", "points"):
+    unit = quantity.unit or other.unit
+    if unit is None or unit.dimension not in ("percent", "points"):
         return True
     bare = quantity if quantity.unit is None else other
     return bare.percentage  # a column of percent; else 35 patients aren't 35 %

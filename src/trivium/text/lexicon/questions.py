@@ -347,8 +347,8 @@ def _kinds(language: str) -> tuple[tuple[Asks, re.Pattern[str]], ...]:
 def asks(text: str, language: str) -> Asks:
     """`language`: of the question; English if nobody could tell."""
     code = language or "en"
-    for known in dict.fromkeys((code, "en", "de")):
-        for kind, pattern in _kinds(known) if known in _PATTERNS else ():
+    for pattern_language in dict.fromkeys((code, "en", "de")):
+        for kind, pattern in _kinds(pattern_language) if pattern_language in _PATTERNS else ():
             if pattern.search(text.strip()):
                 return kind
     return Asks.OTHER
@@ -366,9 +366,9 @@ def asking() -> frozenset[str]:
     return frozenset(" ".join(_ASKING.values()).split())
 
 
-def measuring(asked: Sequence[str]) -> set[str]:
+def measuring(typed: Sequence[str]) -> set[str]:
     """Words that only ask for a measure: `hoch` of "Wie hoch ist die Kaution?"."""
-    return {word for how, word in pairwise(asked) if how == "wie" and word in _MEASURED}
+    return {word for how, word in pairwise(typed) if how == "wie" and word in _MEASURED}
 
 
 @cache

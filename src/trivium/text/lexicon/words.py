@@ -136,8 +136,8 @@ def symbols() -> Mapping[str, Unit]:
 def lexicon(language: str) -> Lexicon:
     """Of a language, with English below it; only English for one that isn't known."""
     data = _data()
-    known = data["languages"]
-    english, own = known[DEFAULT], known.get(language or DEFAULT, {})
+    languages = data["languages"]
+    english, own = languages[DEFAULT], languages.get(language or DEFAULT, {})
     units = {}
     for name, unit in {**english["units"], **own.get("units", {})}.items():
         units[name] = Unit(unit, *data["measures"][unit])
@@ -184,11 +184,14 @@ def _numbers(language: str) -> list[tuple[str, int]]:
         ten = fold(word)
         counted.append((ten, 30 + 10 * at))
     for ten, tens in [pair for pair in counted if pair[1] >= 20]:
-        for one, number in ones:
+        for unit_word, number in ones:
             if language == "en":
-                counted.append((f"{ten}-{one}", tens + number))
+                counted.append((f"{ten}-{unit_word}", tens + number))
             elif language == "de":
                 counted.append(
-                    (f"{one.removesuffix('s') if number == 1 else one}und{ten}", tens + number)
+                    (
+                        f"{unit_word.removesuffix('s') if number == 1 else unit_word}und{ten}",
+                        tens + number,
+                    )
                 )
     return [(word, number) for word, number in counted if word != "-"]

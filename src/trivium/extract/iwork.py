@@ -1,61 +1,92 @@
-"""Reads documents of Pages and Keynote: the texts in their packed parts, in the file's order.
+"""Reads documents of Pages, Keynote and Numbers: unpacks their parts, which are Snappy streams.
 
-The parts are Snappy streams of protocol buffers; texts are in one kind of message. The cells of
-Numbers are spread over several: numbers-parser reads those. Knows nothing of styles.
+What is in the parts is `iwork_objects`' business, what is before 2013 `iwork_xml`'s. Tables of
+Numbers go to numbers-parser, which knows how numbers are shown; what it can't read is read here.
 """
 
 from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator
+import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from trivium.core.errors import FileDamaged, FormatUnknown
+from trivium.core.errors import FileDamaged, FileTooLarge, FormatUnknown
 from trivium.core.types import Extraction, Kind, Place
 from trivium.extract.composer import Composer, describe
+from trivium.extract.iwork_objects import Objects, objects_of, varint
 from trivium.extract.iwork_xml import OLD_PARTS, OldDocument
 from trivium.extract.ole import locked
 from trivium.extract.package import MAX_XML, Package, member_names
 from trivium.extract.xlsx import write_sheet
 from trivium.ports import Blob, reads
 
-_STORAGE = frozenset({2001, 2005})  # a text with its styles
-_TEXT = 3  # the field of it
-_SLIDE = re.compile(r"Index/Slide-?(\d*)(?:-\d+)?\.iwa")
-# A line's end, a column's, a page's and a section's; an anchor of something inside.
-_BREAKS = re.compile(r"[\n\r\x04\x05\x06\x0b\x0c\u2028\u2029]+")
+_DOCUMENT = frozenset({"Index/Document.iwa"})
+# What its maker drew, and what the program keeps for itself.
+_SILENT = (
+    "Index/MasterSlide",
+    "Index/TemplateSlide",
+    "Index/ViewState",
+    "Index/DocumentStylesheet",
+)
 _UNLOCK = "Save a copy without a password in its own program."
-_ANCHOR = "\ufffc"
+_FOLDER = re.compile(r"([^/]+\.(?:pages|key|numbers))/Index\.zip", re.IGNORECASE)
 
 
 def _is_iwork(blob: Blob) -> bool:
     names = member_names(blob)
     is_named = blob.suffix in (".pages", ".key", ".numbers")
     is_old = is_named and bool(names.intersection(OLD_PARTS))
-    return "Index/Document.iwa" in names or is_old
+    return "Index/Document.iwa" in names or is_old or any(map(_FOLDER.fullmatch, names))
 
 
-@reads("iwork/4", _is_iwork)
+@reads("iwork/5", _is_iwork)
 def read_iwork(blob: Blob) -> Extraction:
-    """Takes zip archives with the parts of an iWork document: packed since 2013, XML before."""
+    """Takes zip archives with the parts of an iWork document: packed since 2013, XML before, or the
+    folder that a Mac shows as a document."""
+    return _read(blob)
+
+
+def _read(blob: Blob) -> Extraction:
     package = Package(blob)
     for name in OLD_PARTS:
         root = package.xml(name) if name in package.names else None
         if root is not None:
             return _old(blob, root, name)
+    for name in package.names:
+        if match := _FOLDER.fullmatch(name):
+            own = blob.name if blob.suffix in (".pages", ".key", ".numbers") else match[1]
+            return _read(replace(blob, name=own, data=package.read(name) or b""))
+    objects = _objects(package, blob.name)
     if blob.suffix == ".numbers":
-        return _spreadsheet(blob)
-    slides = sorted((_number(name), name) for name in package.names if _SLIDE.match(name))
+        return _spreadsheet(blob, objects)
     out = Composer(blob.name)
-    for number, (_, name) in enumerate(slides, start=1):
-        _add(out, package, blob, name, Place(pages=(number,)))
+    slides = objects.slides()
+    for number, slide in enumerate(slides, start=1):
+        objects.slide(out, slide, Place(pages=(number,)))
     if not slides:
-        _add(out, package, blob, "Index/Document.iwa", Place())
+        objects.pages(out, _DOCUMENT)
     program = "keynote" if slides else "pages"
     return out.finish(blob, media_type=f"application/vnd.apple.{program}")
+
+
+def _objects(package: Package, name: str) -> Objects:
+    found: dict[int, tuple[int, bytes, str]] = {}
+    size = 0
+    for part in sorted(package.names):
+        if part.endswith(".iwa") and not part.startswith(_SILENT):
+            try:
+                data = _unpacked(package.read(part) or b"")
+                found.update(objects_of(data, part))
+            except (IndexError, ValueError) as reason:
+                raise FileDamaged(f"{name} is damaged: {part} can't be unpacked.") from reason
+            size += len(data)
+            if size > MAX_XML:
+                raise FileTooLarge(f"{name} unpacks to more than {MAX_XML:,} bytes.")
+    return Objects(found)
 
 
 def _old(blob: Blob, root: Element, name: str) -> Extraction:
@@ -72,24 +103,7 @@ def _old(blob: Blob, root: Element, name: str) -> Extraction:
     )
 
 
-def _add(out: Composer, package: Package, blob: Blob, name: str, place: Place) -> None:
-    data = package.read(name) or b""
-    try:
-        texts = list(_texts(_unpacked(data)))
-    except (IndexError, ValueError) as reason:
-        raise FileDamaged(f"{blob.name} is damaged: {name} can't be unpacked.") from reason
-    is_first = bool(place.pages)
-    for text in texts:
-        for paragraph in _BREAKS.split(text.replace(_ANCHOR, " ")):
-            words = paragraph.strip()
-            if words and is_first:
-                out.heading(2, words, place)
-                is_first = False
-            elif words:
-                out.add("paragraph", words, place=place)
-
-
-def _spreadsheet(blob: Blob) -> Extraction:
+def _spreadsheet(blob: Blob, objects: Objects) -> Extraction:
     """Every table of a Numbers document as a sheet."""
     try:
         from numbers_parser import Document
@@ -99,42 +113,41 @@ def _spreadsheet(blob: Blob) -> Extraction:
             fix="Run `pip install numbers-parser`, or export it in Numbers as Excel or CSV.",
             on_page="Export it in Numbers as Excel or CSV.",
         ) from None
-    out = Composer(blob.name)
-    with tempfile.TemporaryDirectory() as folder:
+    tables: list[tuple[str, list[list[str]]]]
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(action="ignore"):
         path = Path(folder, "document.numbers")
         path.write_bytes(blob.data)
         try:
-            named_tables: list[tuple[str, Any]] = [
-                (sheet.name if len(sheet.tables) == 1 else f"{sheet.name}: {table.name}", table)
+            tables = [
+                (
+                    sheet.name if len(sheet.tables) == 1 else f"{sheet.name}: {table.name}",
+                    [[_shown(cell) for cell in row] for row in table.iter_rows()],
+                )
                 for sheet in Document(path).sheets
                 for table in sheet.tables
             ]
         except Exception as reason:  # it meets damage with whatever its arithmetic raises
             if "password" in str(reason).lower() or "encrypt" in str(reason).lower():
                 raise locked(blob.name, _UNLOCK) from reason
-            raise FormatUnknown(
-                f"{blob.name} is a Numbers spreadsheet that numbers-parser can't read: it is"
-                " damaged, or of a Numbers before 2014.",
-                fix="Open it in Numbers and save it, or export it as Excel or CSV.",
-            ) from reason
-    for name, table in named_tables:
-        rows = ([_shown(cell) for cell in row] for row in table.iter_rows())
-        write_sheet(out, blob.name, name, enumerate(rows, 1), alone=len(named_tables) == 1)
+            tables = list(objects.sheets())  # of Numbers before 2014, say
+            if not tables:
+                raise FormatUnknown(
+                    f"{blob.name} is a Numbers spreadsheet that can't be read: it is damaged.",
+                    fix="Open it in Numbers and save it, or export it as Excel or CSV.",
+                ) from reason
+    out = Composer(blob.name)
+    for name, rows in tables:
+        write_sheet(out, blob.name, name, enumerate(rows, 1), alone=len(tables) == 1)
     return out.finish(
         blob,
         media_type="application/vnd.apple.numbers",
-        metadata={"sheets": len(named_tables)},
+        metadata={"sheets": len(tables)},
         kind=Kind.TABLE,
     )
 
 
 def _shown(cell: Any) -> str:
     return "" if cell.value is None else str(cell.formatted_value)
-
-
-def _number(name: str) -> int:
-    match = _SLIDE.match(name)
-    return int(match[1] or 0) if match else 0
 
 
 def _unpacked(data: bytes) -> bytes:
@@ -149,7 +162,7 @@ def _unpacked(data: bytes) -> bytes:
 
 
 def _snappy(block: bytes, out: bytearray) -> None:
-    size, at = _varint(block, 0)
+    size, at = varint(block, 0)
     if len(out) + size > MAX_XML:
         raise ValueError("too large")
     start = len(out)
@@ -176,57 +189,3 @@ def _snappy(block: bytes, out: bytearray) -> None:
             raise ValueError("a reference out of range")
         for _ in range(length):
             out.append(out[-distance])
-
-
-def _texts(part: bytes) -> Iterator[str]:
-    """The texts of every message that holds one."""
-    at = 0
-    while at < len(part):
-        length, at = _varint(part, at)
-        head = part[at : at + length]
-        at += length
-        for field, value in _fields(head):
-            if field != 2 or not isinstance(value, bytes):
-                continue
-            described = {
-                number: number_value
-                for number, number_value in _fields(value)
-                if isinstance(number_value, int)
-            }
-            size = described.get(3, 0)
-            if described.get(1) in _STORAGE:
-                for number, text in _fields(part[at : at + size]):
-                    if number == _TEXT and isinstance(text, bytes):
-                        yield text.decode("utf-8", "replace")
-            at += size
-
-
-def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
-    at = 0
-    while at < len(message):
-        key, at = _varint(message, at)
-        kind = key & 7
-        if kind == 0:
-            value, at = _varint(message, at)
-            yield key >> 3, value
-        elif kind == 2:
-            length, at = _varint(message, at)
-            yield key >> 3, message[at : at + length]
-            at += length
-        elif kind in (1, 5):
-            at += 8 if kind == 1 else 4
-        else:
-            raise ValueError("no protocol buffer")
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-        shift += 7
-        if shift > 63:
-            raise ValueError("a number without end")

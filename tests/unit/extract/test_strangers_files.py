@@ -495,7 +495,7 @@ def test_a_table_of_pages_stands_where_its_anchor_is() -> None:
 
 def test_numbers_of_2013_is_read_without_its_library() -> None:
     """apache/tika, testNumbers2013.numbers: numbers-parser refuses it. On the first 60 of its own
-    test files 24,457 of 24,967 cells are as it reads them; the others' tables are in other order."""
+    test files 24,457 of 24,967 cells are as it reads them; the others' tables in other order."""
     part = iwork_part(
         (1, 1, field(1, names(2))),
         (2, 2, field(1, b"Checking") + field(2, names(40))),

@@ -117,26 +117,76 @@ def _unpacked(packed: str) -> Element | None:
         return None
 
 
-@reads("visio/1", lambda blob: "visio/document.xml" in member_names(blob))
+@reads("visio/2", lambda blob: "visio/document.xml" in member_names(blob))
 def read_visio(blob: Blob) -> Extraction:
-    """Takes zip archives with the pages of a Visio drawing."""
+    """Takes zip archives with the pages of a Visio drawing. A shape without words of its own shows
+    those of its master; pages behind others come last."""
     package = Package(blob)
-    pages = sorted((int(m[1]), name) for name in package.names if (m := _PAGE.fullmatch(name)))
     index = package.xml("visio/pages/pages.xml")
-    names = [] if index is None else [page.get("Name", "") for page in index.iter("Page")]
+    listed = [] if index is None else sorted(index.iter("Page"), key=_is_behind)
+    relations = package.relations("visio/pages/pages.xml")
+    pages = []
+    for page in listed:
+        relation = page.find("Rel")
+        target = "" if relation is None else relations.get(relation.get("r:id", ""), ("", ""))[1]
+        pages.append((page.get("Name", ""), target))
+    if not all(target for _, target in pages) or not pages:  # pages that the list doesn't place
+        numbered = sorted((int(m[1]), m[0]) for m in map(_PAGE.fullmatch, package.names) if m)
+        names = [page.get("Name", "") for page in listed]
+        names += [f"Page {number}" for number in range(len(names) + 1, len(numbered) + 1)]
+        pages = [(name, target) for name, (_, target) in zip(names, numbered, strict=False)]
+    masters = _masters(package)
     out = Composer(blob.name)
-    for number, (_, name) in enumerate(pages, start=1):
-        place = Place(pages=(number,))
-        root = package.xml(name)
+    for number, (name, target) in enumerate(pages, start=1):
+        root = package.xml(target)
         if len(pages) > 1:
-            out.heading(2, names[number - 1] if number <= len(names) else f"Page {number}")
-        for text in root.iter("Text") if root is not None else ():
-            out.add("paragraph", _words(text), place=place)
+            out.heading(2, name or f"Page {number}")
+        for shapes in root.findall("Shapes") if root is not None else ():
+            _shapes(out, shapes, Place(pages=(number,)), masters, {})
     return out.finish(
         blob,
         media_type="application/vnd.ms-visio.drawing.main+xml",
         metadata=describe({"pages": len(pages)}),
     )
+
+
+def _is_behind(page: Element) -> bool:
+    return page.get("Background") == "1"
+
+
+def _masters(package: Package) -> dict[str, dict[str, str]]:
+    """The words of every master by its number: its shapes by theirs, the first also as the empty
+    one, since a shape of a page names only the master."""
+    index = package.xml("visio/masters/masters.xml")
+    relations = package.relations("visio/masters/masters.xml")
+    found: dict[str, dict[str, str]] = {}
+    for master in index.iter("Master") if index is not None else ():
+        relation = master.find("Rel")
+        target = "" if relation is None else relations.get(relation.get("r:id", ""), ("", ""))[1]
+        root = package.xml(target) if target else None
+        shapes = [] if root is None else list(root.iter("Shape"))
+        texts = [(shape.get("ID", ""), shape.find("Text")) for shape in shapes]
+        words = {number: "" if text is None else _words(text) for number, text in texts}
+        found[master.get("ID", "")] = {**words, "": next(iter(words.values()), "")}
+    return found
+
+
+def _shapes(
+    out: Composer,
+    shapes: Element,
+    place: Place,
+    masters: dict[str, dict[str, str]],
+    master: dict[str, str],
+) -> None:
+    for shape in shapes.findall("Shape"):
+        own = masters.get(shape.get("Master", ""), {}) if "Master" in shape.attrib else master
+        text = shape.find("Text")
+        if text is not None:
+            out.add("paragraph", _words(text), place=place)
+        elif {"Master", "MasterShape"} & shape.attrib.keys():
+            out.add("paragraph", own.get(shape.get("MasterShape", ""), ""), place=place)
+        for inner in shape.findall("Shapes"):
+            _shapes(out, inner, place, masters, own)
 
 
 def _is_property_list(blob: Blob) -> bool:

@@ -10,7 +10,7 @@ import zipfile
 import pytest
 from tests.unit.extract.making_others import field, iwork_part, iwork_table, iwork_text, names
 
-from trivium.core.errors import FileEmpty
+from trivium.core.errors import FileDamaged, FileEmpty
 from trivium.core.types import Extraction
 from trivium.extract.detect import read
 from trivium.ports import Blob
@@ -504,3 +504,110 @@ def test_numbers_of_2013_is_read_without_its_library() -> None:
     got = extract("a.numbers", zipped({"Index/Document.iwa": part}))
     assert got.text == "Paid | -97.4\n2009-10-15 | yes"
     assert got.elements[0].place.sheet == "Checking"
+
+
+# --- books ---------------------------------------------------------------------------------------
+
+
+def book(head: bytes, *records: bytes) -> bytes:
+    every = (head, *records)
+    start = 78 + 8 * len(every)
+    data = b"book".ljust(60, b"\0") + b"BOOKMOBI" + bytes(8) + struct.pack(">H", len(every))
+    for at in range(len(every)):
+        data += struct.pack(">II", start + sum(map(len, every[:at])), at)
+    return data + b"".join(every)
+
+
+def book_head(
+    packing: int, *, version: int = 6, at: int = 0, count: int = 0, flows: int = 0
+) -> bytes:
+    head = bytearray(264)
+    struct.pack_into(">HxxIHH", head, 0, packing, 0, 1, 4096)
+    head[16:20] = b"MOBI"
+    struct.pack_into(">IIIII", head, 20, 248, 2, 65001, 0, version)
+    struct.pack_into(">II", head, 112, at, count)
+    struct.pack_into(">I", head, 192, flows)
+    return bytes(head)
+
+
+def test_a_book_of_kf8_is_its_parts_without_styles() -> None:
+    """bfabiszewski/libmobi, sample-obfuscated-fonts.mobi: no text was found, since it stands behind
+    the first document's end."""
+    text = (
+        b"<?xml version='1.0'?><html><head><title>T</title></head><body></body></html>"
+        b"<h1>The quay</h1><p>Built in 1934.</p><html><head/><body/></html><p>Rebuilt.</p>"
+    )
+    flows = struct.pack(">4sIIIIII", b"FDST", 12, 2, 0, len(text), len(text), len(text) + 20)
+    got = extract(
+        "a.azw3", book(book_head(1, version=8, flows=2), text + b"p { margin: 0 5pt } ", flows)
+    )
+    assert got.text == "The quay\n\nBuilt in 1934.\n\nRebuilt."
+
+
+def test_a_book_that_is_packed_by_huffmans_codes() -> None:
+    """bfabiszewski/libmobi, sample-unicode-huffdic.mobi: refused; now its text is the same as that
+    of sample-unicode-uncompressed.mobi. Here four words have codes of two bits; one is packed."""
+    words = [b"<p>tide</p>", b"<p>mud</p>", b"\x50", b"<html>"]
+    flags = [0x8000, 0x8000, 0, 0x8000]
+    # The code of a word is the largest one, 3, less its number.
+    table = [2 | 0x80 | 3 << 8 for _ in range(256)]
+    codes = b"HUFF" + struct.pack(">III", 24, 24, 24 + 1024) + bytes(8)
+    codes += struct.pack(">256I", *table) + bytes(256)
+    places, entries = [], b""
+    for word, flag in zip(words, flags, strict=True):
+        places.append(2 * len(words) + len(entries))
+        entries += struct.pack(">H", len(word) | flag) + word
+    lists = b"CDIC" + struct.pack(">III", 16, len(words), 2)
+    lists += struct.pack(">4H", *places) + entries
+    # 00: <html>; 11: tide; 10: mud; 01: the packed word, whose first bits are its own code.
+    data = bytes((0b00111011,))
+    with pytest.raises(FileDamaged):
+        extract("a.mobi", book(book_head(17480, at=2, count=2), bytes((0b01000000,)), codes, lists))
+    words_of_it = extract("a.mobi", book(book_head(17480, at=2, count=2), data, codes, lists))
+    assert words_of_it.text == "tide\n\nmud\n\ntide"
+
+
+# --- drawings ------------------------------------------------------------------------------------
+
+
+def test_a_shape_of_visio_shows_the_words_of_its_master() -> None:
+    """dave-howard/vsdx, test_master.vsdx and test_master_multiple_child_shapes.vsdx ("no text").
+    The order of pages is that of their list, not of their files' numbers."""
+    relations = (
+        "<Relationships>"
+        "<Relationship Id='r1' Target='page2.xml'/><Relationship Id='r2' Target='page1.xml'/>"
+        "<Relationship Id='m' Target='master1.xml'/></Relationships>"
+    )
+    namespace = "xmlns:r='http://schemas.openxmlformats.org/officeDocument/2006/relationships'"
+    got = extract(
+        "plan.vsdx",
+        zipped(
+            {
+                "visio/document.xml": "<VisioDocument/>",
+                "visio/pages/pages.xml": f"<Pages {namespace}>"
+                "<Page Name='Frame' Background='1'><Rel r:id='r2'/></Page>"
+                "<Page Name='Quays'><Rel r:id='r1'/></Page></Pages>",
+                "visio/pages/_rels/pages.xml.rels": relations,
+                "visio/masters/_rels/masters.xml.rels": relations,
+                "visio/masters/masters.xml": f"<Masters {namespace}>"
+                "<Master ID='2'><Rel r:id='m'/></Master></Masters>",
+                "visio/masters/master1.xml": "<MasterContents><Shapes><Shape ID='5'>"
+                "<Text>Crane</Text>"
+                "<Shapes><Shape ID='6'><Text>Hook</Text></Shape></Shapes></Shape></Shapes>"
+                "</MasterContents>",
+                "visio/pages/page1.xml": "<PageContents><Shapes><Shape><Text>Harbour office</Text>"
+                "</Shape></Shapes></PageContents>",
+                "visio/pages/page2.xml": "<PageContents><Shapes><Shape Master='2'><Shapes>"
+                "<Shape MasterShape='6'/></Shapes></Shape><Shape Master='2'><Text>Crane 2</Text>"
+                "</Shape><Shape/></Shapes></PageContents>",
+            }
+        ),
+    )
+    assert [(got.text[e.start : e.end], e.place.pages) for e in got.elements] == [
+        ("Quays", ()),
+        ("Crane", (1,)),
+        ("Hook", (1,)),
+        ("Crane 2", (1,)),
+        ("Frame", ()),
+        ("Harbour office", (2,)),
+    ]

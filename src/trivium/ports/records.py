@@ -39,7 +39,7 @@ class AccessTokens(Protocol):
 class Conversations(Protocol):
     """Saved questions and answers."""
 
-    def keep(self, conversation: str, kept: KeptTurn) -> None:
+    def keep(self, conversation: str, kept_turn: KeptTurn) -> None:
         """Add a turn; the first one starts the conversation. A turn is deleted with any document it
         was made from."""
 

@@ -133,7 +133,7 @@ class Queue(Protocol):
         backend can notice that. Workers check now and then anyway."""
 
     # a change of the model, which has no tasks
-    def begin_reembed(self, model: str, told: Mapping[str, str]) -> Job:
+    def begin_reembed(self, model: str, model_settings: Mapping[str, str]) -> Job:
         """The job that changes to this model: the unfinished one, or a new one."""
 
     def take_up(self, worker: str, job: JobId) -> None:

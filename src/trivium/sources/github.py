@@ -104,32 +104,32 @@ class GitHubSource:
             del state[name]
         of = len(self._repositories)
         for count, name in enumerate(self._repositories):
-            known = state.setdefault(name, {})
+            progress = state.setdefault(name, {})
             try:
                 repository = _Repository(name, (yield from self._about(name)))
             except SourceError as reason:
                 yield self._service.failed(name, reason, name, hides=f"{name}/")
                 continue
-            if known.get("private") not in (None, repository.private):
-                known = state[name] = {}  # others may see it now: report all of it again
-            known["private"] = repository.private
-            for part in self._parts(repository, known):
+            if progress.get("private") not in (None, repository.private):
+                progress = state[name] = {}  # others may see it now: report all of it again
+            progress["private"] = repository.private
+            for part in self._parts(repository, progress):
                 for change in part:
                     yield change if change else Checkpoint(json.dumps(state), count, of)
             yield Checkpoint(json.dumps(state), count + 1, of)
         yield Checkpoint(json.dumps(state), of, of)
 
     def _parts(
-        self, repository: _Repository, known: dict[str, Any]
+        self, repository: _Repository, progress: dict[str, Any]
     ) -> Iterator[Iterator[Change | None]]:
         for part in _LISTS:
-            listing = self._list(repository, part, known)
+            listing = self._list(repository, part, progress)
             yield self._alone(repository, part, listing, _BELOW[part])
         if self._discussions:
-            discussions = self._discussed(repository, known)
+            discussions = self._discussed(repository, progress)
             yield self._alone(repository, "discussions", discussions, "discussions")
         if self._files:
-            yield self._alone(repository, "files", self._tree(repository, known), "files")
+            yield self._alone(repository, "files", self._tree(repository, progress), "files")
 
     def _alone(
         self, repository: _Repository, part: str, changes: Iterator[Change | None], below: str
@@ -145,9 +145,9 @@ class GitHubSource:
             yield self._service.failed(above, reason, f"{part} of {repository.name}", hides)
 
     def _list(
-        self, repository: _Repository, part: str, known: dict[str, Any]
+        self, repository: _Repository, part: str, progress: dict[str, Any]
     ) -> Iterator[Change | None]:
-        for page in self._pages(repository.name, part, known.get(part)):
+        for page in self._pages(repository.name, part, progress.get(part)):
             if isinstance(page, Wait):
                 yield page
                 continue
@@ -159,7 +159,7 @@ class GitHubSource:
                     yield Failed(id_, "GitHub returned an incomplete item.", "source.nonsense")
                 if part == "issues" and fields.get("pull_request") and self._reviews:
                     yield from self._reviewed(repository, str(fields["number"]))
-                known[part] = max(known.get(part, ""), str(fields.get("updated_at") or ""))
+                progress[part] = max(progress.get(part, ""), str(fields.get("updated_at") or ""))
             yield None
 
     def _reviewed(self, repository: _Repository, number: str) -> Iterator[Change]:
@@ -173,8 +173,8 @@ class GitHubSource:
                 puts += repository.reviews(number, answer.json("GitHub"))
                 path = _next(answer.headers.get("link", ""))
         except SourceError as reason:
-            what = f"reviews of {repository.name}#{number}"
-            yield self._service.failed(above, reason, what, hides=f"{above}/")
+            reviews = f"reviews of {repository.name}#{number}"
+            yield self._service.failed(above, reason, reviews, hides=f"{above}/")
             return
         yield from puts
         yield Only(f"{above}/", frozenset(put.id for put in puts))
@@ -257,9 +257,9 @@ class GitHubSource:
             else:  # a whole page within one second
                 path = following
 
-    def _discussed(self, repository: _Repository, known: dict[str, Any]) -> Iterator[Change]:
+    def _discussed(self, repository: _Repository, progress: dict[str, Any]) -> Iterator[Change]:
         """The newest first, down to what was reported before."""
-        since, newest, after = known.get("discussions", ""), "", None
+        since, newest, after = progress.get("discussions", ""), "", None
         while True:
             fields = yield from self._query(repository, _DISCUSSIONS, {"after": after})
             nodes, page = fields["nodes"], fields["pageInfo"]
@@ -271,7 +271,7 @@ class GitHubSource:
             if not page["hasNextPage"] or (nodes and str(nodes[-1]["updatedAt"]) < since):
                 break
             after = page["endCursor"]
-        known["discussions"] = newest or since
+        progress["discussions"] = newest or since
 
     def _comments(self, repository: _Repository, node: Json) -> Generator[Wait, None, list[Json]]:
         """On a discussion, with their replies."""
@@ -340,15 +340,15 @@ class GitHubSource:
         starts = (re.split(r"[*?\[]", pattern)[0] for pattern in self._files)
         return any(start.startswith(folder) or folder.startswith(start) for start in starts)
 
-    def _tree(self, repository: _Repository, known: dict[str, Any]) -> Iterator[Change]:
+    def _tree(self, repository: _Repository, progress: dict[str, Any]) -> Iterator[Change]:
         listed = yield from self._listed(repository)
-        before = known.get("tree", {})
+        before = progress.get("tree", {})
         for path, sha in listed.items():
             if before.get(path) != sha:
                 yield self._file(repository, path, sha)
         prefix = f"{repository.name}/files/"
         yield Only(prefix, frozenset(prefix + path for path in listed))
-        known["tree"] = listed
+        progress["tree"] = listed
 
     def _file(self, repository: _Repository, path: str, sha: str) -> Put:
         ref = self._ref or repository.branch
@@ -394,7 +394,7 @@ class _Repository:
         above = str(fields.get("issue_url") or fields.get("pull_request_url") or "").split("/")[-1]
         kind = "pulls" if part == "reviews" else "issues"
         about = {"number": int(above) if above.isdecimal() else 0, "path": fields.get("path")}
-        return self._said(
+        return self._put(
             f"{self.name}/{kind}/{above}/comments/{fields['id']}", fields, f"#{above}", about
         )
 
@@ -411,7 +411,7 @@ class _Repository:
             "milestone": (fields.get("milestone") or {}).get("title"),
         }
         title = str(fields.get("title") or "")
-        return self._said(f"{self.name}/issues/{number}", fields, f"#{number} {title}", about)
+        return self._put(f"{self.name}/issues/{number}", fields, f"#{number} {title}", about)
 
     def reviews(self, number: str, payload: object) -> list[Put]:
         """Those with words."""
@@ -424,7 +424,7 @@ class _Repository:
                 about = {"number": int(number), "kind": "review", "review": state}
                 dated = {**review, "created_at": review.get("submitted_at")}
                 id_ = f"{self.name}/pulls/{number}/reviews/{review['id']}"
-                puts.append(self._said(id_, dated, f"#{number}", about))
+                puts.append(self._put(id_, dated, f"#{number}", about))
         return puts
 
     def discussion(self, fields: Json, comments: Sequence[Json]) -> Iterator[Change]:
@@ -439,15 +439,15 @@ class _Repository:
             "category": (fields.get("category") or {}).get("name"),
         }
         title = f"#{number} {fields.get('title') or ''}"
-        yield self._said(id_, fields, title, about)
+        yield self._put(id_, fields, title, about)
         ids = [f"{id_}/comments/{comment['databaseId']}" for comment in comments]
         for one_id, comment in zip(ids, comments, strict=True):
-            yield self._said(
+            yield self._put(
                 one_id, comment, f"#{number} {fields.get('title') or ''}", {"number": number}
             )
         yield Only(f"{id_}/", frozenset(ids))
 
-    def _said(self, id_: str, fields: Json, title: str, about: Json) -> Put:
+    def _put(self, id_: str, fields: Json, title: str, about: Json) -> Put:
         author = fields.get("user") or fields.get("author") or {}
         return text_put(
             id_,

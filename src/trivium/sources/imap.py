@@ -85,27 +85,29 @@ class ImapSource:
 
     def changes(self, cursor: str) -> Iterator[Change]:
         """The cursor: for each folder, its UIDVALIDITY and the reported UIDs, as ranges."""
-        known: dict[str, list[str]] = json.loads(cursor) if cursor else {}
+        reported_by_folder: dict[str, list[str]] = json.loads(cursor) if cursor else {}
         with self._opened() as server:
             folders = self._listed(server)
             names = {folder.name for folder in folders}
-            for name in [name for name in known if name not in names]:
+            for name in [name for name in reported_by_folder if name not in names]:
                 yield Only(f"{_Folder(name).part}/", frozenset())
-                del known[name]
+                del reported_by_folder[name]
             for count, folder in enumerate(folders):
                 try:
-                    for change in self._changed(server, folder, known):
-                        yield change or Checkpoint(json.dumps(known), count, len(folders))
+                    for change in self._changed(server, folder, reported_by_folder):
+                        yield change or Checkpoint(
+                            json.dumps(reported_by_folder), count, len(folders)
+                        )
                 except _NoFolder as reason:
                     yield _unread(folder, reason)
-            yield Checkpoint(json.dumps(known), len(folders), len(folders))
+            yield Checkpoint(json.dumps(reported_by_folder), len(folders), len(folders))
 
     def _changed(
-        self, server: imaplib.IMAP4, folder: _Folder, known: dict[str, list[str]]
+        self, server: imaplib.IMAP4, folder: _Folder, reported_by_folder: dict[str, list[str]]
     ) -> Iterator[Change | None]:
         """None: a good moment for a cursor."""
         validity, there = self._uids(server, folder)
-        before = known.get(folder.name)
+        before = reported_by_folder.get(folder.name)
         reported = _uids_of(before[1]) if before and before[0] == validity else set()
         if before and before[0] != validity:  # the server renumbered them
             yield Only(f"{folder.part}/", frozenset())
@@ -117,9 +119,9 @@ class ImapSource:
             page = fresh[start : start + _PAGE]
             yield from self._messages(server, folder, validity, page)
             reported |= set(page)
-            known[folder.name] = [validity, _ranges(reported)]
+            reported_by_folder[folder.name] = [validity, _ranges(reported)]
             yield None
-        known[folder.name] = [validity, _ranges(reported)]
+        reported_by_folder[folder.name] = [validity, _ranges(reported)]
 
     def ids(self) -> Iterator[str | Wait | Failed]:
         with self._opened() as server:
@@ -170,8 +172,8 @@ class ImapSource:
                 raise
             except imaplib.IMAP4.error as reason:
                 problem = f"{account.host} refuses {account.user}."
-                what = "the token" if account.token else "name and password"
-                raise SourceRefused(problem, fix=f"Check {what}.") from reason
+                credentials = "the token" if account.token else "name and password"
+                raise SourceRefused(problem, fix=f"Check {credentials}.") from reason
             yield server
         except (TimeoutError, imaplib.IMAP4.abort, ssl.SSLError, ConnectionError) as reason:
             raise SourceUnreachable(f"{account.host} closed the connection: {reason}.") from reason
@@ -339,8 +341,8 @@ def _sign_in(server: imaplib.IMAP4, account: Account) -> None:
     )
 
 
-def _can(server: imaplib.IMAP4, what: bytes) -> bool:
-    return what.decode() in server.capabilities
+def _can(server: imaplib.IMAP4, capability: bytes) -> bool:
+    return capability.decode() in server.capabilities
 
 
 def _answered(answer: tuple[str, list[Any]], folder: _Folder) -> list[Any]:

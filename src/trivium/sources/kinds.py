@@ -41,13 +41,13 @@ def entries() -> dict[str, EntryPoint]:
 
 def kind_of(name: str) -> SourceKind:
     """Raises SourceNotFound, BadSetting."""
-    known = entries()
-    if name not in known:
-        near = get_close_matches(name, known, n=1)
+    kinds = entries()
+    if name not in kinds:
+        near = get_close_matches(name, kinds, n=1)
         hint = f"Did you mean `{near[0]}`? " if near else ""
-        fix = f"{hint}Known: {', '.join(known)}."
+        fix = f"{hint}Known: {', '.join(kinds)}."
         raise SourceNotFound(f"Unknown kind of source {name!r}.", fix=fix)
-    entry = known[name]
+    entry = kinds[name]
     with loading(f"the source {name}", entry):
         kind = entry.load()
         if not isinstance(kind, SourceKind):
@@ -76,9 +76,9 @@ def usual_variable(kind: str, secret: str) -> str:
     return f"TRIVIUM_{kind}_{secret}".replace("-", "_").upper()
 
 
-def needed_secret(asked: SourceAsked, kind: str, name: str) -> str:
+def needed_secret(source: SourceAsked, kind: str, name: str) -> str:
     """A secret that a kind needs. Raises BadSetting."""
-    if secret := asked.secrets.get(name):
+    if secret := source.secrets.get(name):
         return secret
     raise BadSetting(
         f"{kind} needs the secret `{name}`.",
@@ -90,10 +90,10 @@ def needed_secret(asked: SourceAsked, kind: str, name: str) -> str:
 def check_sent(kind: SourceKind, options: Mapping[str, str], allowed: str) -> None:
     """Check the options of a source that someone sent over HTTP. `allowed`: `sync.addresses`.
     Raises BadSetting."""
-    known = {_plain(address) for address in (*kind.own, *allowed.split(","))}
+    allowed_addresses = {_plain(address) for address in (*kind.own, *allowed.split(","))}
     for option, address in kind.guarded.items():
         sent = options.get(address, "")
-        if option in kind.options and options.get(option) and _plain(sent) not in known:
+        if option in kind.options and options.get(option) and _plain(sent) not in allowed_addresses:
             raise BadSetting(
                 f"This server may not connect to {sent[:200]!r} for a source that was sent to it"
                 f" (`{option}`).",
@@ -108,15 +108,15 @@ def _plain(address: str) -> str:
     return address.strip().rstrip("/").lower()
 
 
-def make(kind: SourceKind, asked: SourceAsked) -> SyncSource:
+def make(kind: SourceKind, source: SourceAsked) -> SyncSource:
     """Raises BadSetting if an option is unknown or missing."""
-    for name in asked.options:
+    for name in source.options:
         if name not in kind.options:
-            known = ", ".join(kind.options) or "none"
-            raise BadSetting(f"{kind.name} has no option `{name}`.", fix=f"Choose from {known}.")
+            options = ", ".join(kind.options) or "none"
+            raise BadSetting(f"{kind.name} has no option `{name}`.", fix=f"Choose from {options}.")
     for name in kind.required:
-        if not asked.options.get(name):
+        if not source.options.get(name):
             raise BadSetting(
                 f"{kind.name} needs the option `{name}`: {kind.options[name]}.", fix="Give it."
             )
-    return kind.make(asked)
+    return kind.make(source)

@@ -67,7 +67,7 @@ class LinearSource:
                 id_, at = str(node.get("id")), str(node.get("updatedAt") or "")
                 if reported.get(id_) != at:
                     try:
-                        yield self._told(part, node)
+                        yield self._change(part, node)
                     except (KeyError, TypeError, AttributeError):
                         yield Failed(id_, "Linear returned an incomplete item.", "source.nonsense")
                     reported[id_] = at
@@ -82,7 +82,7 @@ class LinearSource:
             for node in self._nodes(part, ""):
                 if isinstance(node, Wait):
                     yield node
-                elif isinstance(change := self._told(part, node), Put):
+                elif isinstance(change := self._change(part, node), Put):
                     yield change.id
 
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
@@ -95,7 +95,7 @@ class LinearSource:
                 yield self._service.failed(id_, reason)
                 continue
             node = fields.get("found") if fields else None
-            yield self._told(part, node) if node else Gone(id_)
+            yield self._change(part, node) if node else Gone(id_)
 
     def _nodes(self, part: str, since: str) -> Iterator[Json | Wait]:
         wanted: dict[str, Any] = {}
@@ -141,7 +141,7 @@ class LinearSource:
                 return {}
             raise SourceNonsense(f"Linear answered: {message.rstrip('.')}.")
 
-    def _told(self, part: str, fields: Json) -> Change:
+    def _change(self, part: str, fields: Json) -> Change:
         return _issue(fields) if part == "issues" else _comment(fields)
 
 

@@ -37,25 +37,25 @@ class MboxSource:
     def changes(self, cursor: str) -> Iterator[Change]:
         """For each file, the cursor says how much of it was reported, and its stamp if that is
         all."""
-        known: dict[str, dict[str, object]] = json.loads(cursor) if cursor else {}
+        state: dict[str, dict[str, object]] = json.loads(cursor) if cursor else {}
         files = self._files()
-        for name in sorted(known.keys() - files.keys()):
+        for name in sorted(state.keys() - files.keys()):
             yield Only(f"{name}/", frozenset())
-            del known[name]
+            del state[name]
         for name, path in files.items():
             stamp = stamp_of(path)
-            if stamp is None or known.get(name, {}).get("stamp") == list(stamp):
+            if stamp is None or state.get(name, {}).get("stamp") == list(stamp):
                 continue
             with _opened(path) as file:
-                yield from self._file(name, file, known)
-                known[name]["stamp"] = list(stamp)
-            yield Checkpoint(json.dumps(known))
-        yield Checkpoint(json.dumps(known))
+                yield from self._file(name, file, state)
+                state[name]["stamp"] = list(stamp)
+            yield Checkpoint(json.dumps(state))
+        yield Checkpoint(json.dumps(state))
 
     def _file(
-        self, name: str, file: BinaryIO, known: dict[str, dict[str, object]]
+        self, name: str, file: BinaryIO, state: dict[str, dict[str, object]]
     ) -> Iterator[Change]:
-        before = known.get(name, {})
+        before = state.get(name, {})
         size = int(str(before.get("bytes", 0)))
         sum_ = hashlib.sha256()
         grew = bool(size) and _hashed(file, size, sum_) and sum_.hexdigest() == before.get("hash")
@@ -76,11 +76,11 @@ class MboxSource:
             # If a file was rewritten, the old cursor stays until all of it is reported again: only
             # then do we know what is gone.
             if count % PAGE == 0 and (grew or not before):
-                known[name] = {"bytes": size, "hash": sum_.hexdigest()}
-                yield Checkpoint(json.dumps(known))
+                state[name] = {"bytes": size, "hash": sum_.hexdigest()}
+                yield Checkpoint(json.dumps(state))
         if not grew:
             yield Only(f"{name}/", frozenset(ids))
-        known[name] = {"bytes": size, "hash": sum_.hexdigest()}
+        state[name] = {"bytes": size, "hash": sum_.hexdigest()}
 
     def ids(self) -> Iterator[str | Wait]:
         for name in self._files():

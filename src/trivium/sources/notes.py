@@ -50,7 +50,7 @@ class NotesSource:
     def changes(self, cursor: str) -> Iterator[Change]:
         before = json.loads(cursor)["files"] if cursor else {}
         now = {name: list(stamp) for name, stamp in sorted(self._files().items())}
-        yield from compared(before, now, lambda name: [self._told(name)], under="files")
+        yield from compared(before, now, lambda name: [self._change(name)], under="files")
 
     def ids(self) -> Iterator[str | Wait]:
         yield from sorted(self._files())
@@ -58,7 +58,7 @@ class NotesSource:
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
         there = self._files()
         for name in ids:
-            yield self._told(name) if name in there else Gone(name)
+            yield self._change(name) if name in there else Gone(name)
 
     def _files(self) -> dict[str, Stamp]:
         if not self.folder.is_dir():
@@ -71,7 +71,7 @@ class NotesSource:
                 files[path.relative_to(self.folder).as_posix()] = stamp
         return files
 
-    def _told(self, name: str) -> Change:
+    def _change(self, name: str) -> Change:
         path = self.folder / name
         where = PurePosixPath(name)
         about: dict[str, MetaValue] = {"path": name, "folder": str(where.parent).strip(".")}

@@ -23,8 +23,8 @@ from trivium.ports.sync import Deletions
 from trivium.sources.kinds import needed_secret
 from trivium.sources.notion_pages import (
     SEPARATE,
+    Directory,
     Json,
-    Known,
     below,
     fields,
     is_gone,
@@ -60,7 +60,7 @@ class NotionSource:
         """`comments`: those on pages as a whole; `on_blocks`: and on each of their blocks, for
         which Notion must be asked one by one."""
         self._service = service
-        self._known = Known()
+        self._directory = Directory()
         self._reads_comments = comments
         self._on_blocks = on_blocks
         self._is_nameless = False  # Notion doesn't say who people are
@@ -82,7 +82,7 @@ class NotionSource:
             before.get("speechless") and not self._is_speechless
         ):
             since, reported, newest = {}, {}, {}  # now that they are given: report all again
-        for listing in ("", *self._known.sources):
+        for listing in ("", *self._directory.sources):
             for page in self._listed(listing, since.get(listing, "")):
                 if isinstance(page, Failed):
                     newest.pop(listing, None)  # the next run lists it from the same time
@@ -117,7 +117,7 @@ class NotionSource:
     def ids(self) -> Iterator[str | Wait | Failed]:
         yield from self._learn()
         seen: dict[str, None] = {}
-        for listing in ("", *self._known.sources):
+        for listing in ("", *self._directory.sources):
             for page in self._listed(listing, ""):
                 if isinstance(page, Failed | Wait):
                     yield page
@@ -149,15 +149,15 @@ class NotionSource:
 
     def _learn(self) -> Iterator[Wait]:
         """Names of people and data sources. Without the right to see people, ids stay."""
-        known = self._known
-        if known.people or known.sources:
+        directory = self._directory
+        if directory.people or directory.sources:
             return
         try:
             for page in self._pages("GET", "users", {}):
                 if isinstance(page, Wait):
                     yield page
                 else:
-                    known.people[str(page.get("id"))] = str(page.get("name") or "")
+                    directory.people[str(page.get("id"))] = str(page.get("name") or "")
         except _NOT_GIVEN:
             self._is_nameless = True
         wanted = {"filter": {"property": "object", "value": "data_source"}}
@@ -165,7 +165,7 @@ class NotionSource:
             if isinstance(page, Wait):
                 yield page
             elif not is_gone(page) and "id" in page:
-                known.sources[str(page["id"])] = plain(page.get("title"))
+                directory.sources[str(page["id"])] = plain(page.get("title"))
 
     def _listed(self, listing: str, since: str) -> Iterator[Json | Wait | Failed]:
         """Pages edited since then, from the search (empty) or from a data source, the newest first:
@@ -184,8 +184,8 @@ class NotionSource:
         try:
             yield from self._rows(listing, since, sort)
         except SourceError as reason:
-            what = self._known.sources.get(listing) or "a data source"
-            failed = self._service.failed(f"{_LISTING}{listing}", reason, what)
+            listing_name = self._directory.sources.get(listing) or "a data source"
+            failed = self._service.failed(f"{_LISTING}{listing}", reason, listing_name)
             yield Failed(failed.id, failed.message, partial=True)
 
     def _rows(self, listing: str, since: str, sort: Json) -> Iterator[Json | Wait]:
@@ -218,7 +218,7 @@ class NotionSource:
     def _listing_again(self, listing: str) -> Iterator[Change]:
         """A data source that couldn't be listed: the next listing reads it anyway."""
         id_ = f"{_LISTING}{listing}"
-        if listing not in self._known.sources:
+        if listing not in self._directory.sources:
             yield Gone(id_)
             return
         try:
@@ -226,7 +226,7 @@ class NotionSource:
                 "POST", f"data_sources/{listing}/query", body={"page_size": 1}
             )
         except SourceError as reason:
-            yield self._service.failed(id_, reason, self._known.sources[listing])
+            yield self._service.failed(id_, reason, self._directory.sources[listing])
         else:
             yield Gone(id_)
 
@@ -262,18 +262,18 @@ class NotionSource:
             if "properties" not in page:  # Notion may list no more than an id
                 answer = yield from self._service.get(f"pages/{id_}")
                 page = answer.json("Notion")
-            self._known.titles[id_] = title_of(page)
+            self._directory.titles[id_] = title_of(page)
             page = yield from self._completed(page)
             not_read: Counter[str] = Counter()
             lines = yield from self._lines(id_, 0, [_MOST_BLOCKS], not_read)
             comments = yield from self._comments(id_)
         except SourceError as reason:
-            what = f"the page {title_of(page)}".strip()
-            yield self._service.failed(id_, reason, what)
+            page_name = f"the page {title_of(page)}".strip()
+            yield self._service.failed(id_, reason, page_name)
             return
-        parts = [lines_of_properties(page, self._known), *lines, *comments]
+        parts = [lines_of_properties(page, self._directory), *lines, *comments]
         yield self._put(page, "\n\n".join(part for part in parts if part), not_read)
-        refused = [what for what in not_read if what.startswith(_CONTENTS)]
+        refused = [missing for missing in not_read if missing.startswith(_CONTENTS)]
         if refused:  # may be given another time
             text = f"Notion doesn't give all of {title_of(page) or 'a page'}: {', '.join(refused)}."
             yield Failed(f"{id_}{_REST}", text)
@@ -295,7 +295,7 @@ class NotionSource:
                         items.append(item[kind])
                 whole[name] = {**prop, kind: items}
             for id_ in related(whole[name]):
-                if id_ not in self._known.titles:
+                if id_ not in self._directory.titles:
                     yield from self._learn_title(id_)
         return {**page, "properties": whole}
 
@@ -303,9 +303,9 @@ class NotionSource:
         """Of a related page, which the integration may not be allowed to read."""
         try:
             answer = yield from self._service.get(f"pages/{id_}")
-            self._known.titles[id_] = title_of(answer.json("Notion"))
+            self._directory.titles[id_] = title_of(answer.json("Notion"))
         except _NOT_GIVEN:
-            self._known.titles[id_] = ""
+            self._directory.titles[id_] = ""
 
     def _lines(
         self, block: str, depth: int, room: list[int], not_read: Counter[str]
@@ -323,8 +323,8 @@ class NotionSource:
                 continue  # the latter are pages of their own
             if kind == "unsupported":
                 details = child.get("unsupported")
-                what = details.get("block_type") if isinstance(details, dict) else ""
-                not_read[f"{what or 'unsupported'} block"] += 1
+                block_type = details.get("block_type") if isinstance(details, dict) else ""
+                not_read[f"{block_type or 'unsupported'} block"] += 1
                 continue
             if line := line_of(child):
                 lines.append("  " * depth + line if line.startswith("- ") else line)
@@ -349,7 +349,7 @@ class NotionSource:
                 elif text := plain(comment.get("rich_text")):
                     named = comment.get("display_name")
                     name = named.get("resolved_name") if isinstance(named, dict) else ""
-                    author = self._known.person(comment.get("created_by")) or name
+                    author = self._directory.person(comment.get("created_by")) or name
                     lines.append(f"{author}: {text}" if author else text)
         except Forbidden:
             self._is_speechless = True
@@ -358,25 +358,25 @@ class NotionSource:
         return lines
 
     def _put(self, page: Json, text: str, not_read: Counter[str]) -> Put:
-        id_, title, known = str(page["id"]), title_of(page), self._known
+        id_, title, directory = str(page["id"]), title_of(page), self._directory
         parent = page.get("parent") or {}
-        database = known.sources.get(str(parent.get("data_source_id", "")), "")
+        database = directory.sources.get(str(parent.get("data_source_id", "")), "")
         return text_put(
             id_,
             text,
             title=title or "Untitled",
             media_type=MEDIA_TYPE,
             headings=(database, title),
-            author=known.person(page.get("created_by")),
+            author=directory.person(page.get("created_by")),
             time=str(page.get("created_time") or ""),
             link=str(page.get("url") or ""),
             metadata={
-                **fields(page, known),
+                **fields(page, directory),
                 "notionPageId": [id_, id_.replace("-", "")],
                 "database": database,
                 "edited": page.get("last_edited_time"),
-                "edited_by": known.person(page.get("last_edited_by")),
-                "not_read": [f"{count} × {what}" for what, count in sorted(not_read.items())],
+                "edited_by": directory.person(page.get("last_edited_by")),
+                "not_read": [f"{count} × {missing}" for missing, count in sorted(not_read.items())],
             },
         )
 

@@ -19,7 +19,7 @@ _MEETING_PARTS = ("summary_block_id", "notes_block_id", "transcript_block_id")
 
 
 @dataclass(slots=True)
-class Known:
+class Directory:
     """Names behind ids."""
 
     people: dict[str, str] = field(default_factory=dict)
@@ -66,59 +66,61 @@ def related(prop: Json) -> list[str]:
     return []
 
 
-def values(prop: Json, known: Known) -> list[Any]:
+def values(prop: Json, directory: Directory) -> list[Any]:
     """A property as values, for filters and for the text; dates as their first day."""
     kind = str(prop.get("type", ""))
     value = prop.get(kind)
     if kind in ("formula", "rollup") and isinstance(value, dict):
-        return values(value, known)
+        return values(value, directory)
     if kind in _VALUES:
-        return _filled(_VALUES[kind](value, known))
+        return _filled(_VALUES[kind](value, directory))
     is_plain = isinstance(value, str | int | float)  # numbers, addresses, times, text of formulas
     return _filled([value]) if is_plain else []
 
 
-def _unique_id(value: Any, _: Known) -> list[str]:
+def _unique_id(value: Any, _: Directory) -> list[str]:
     parts = (value.get("prefix"), value.get("number")) if isinstance(value, dict) else ()
     return ["-".join(str(part) for part in parts if part is not None)]
 
 
-def _yes_or_no(value: Any, _: Known) -> list[str]:
+def _yes_or_no(value: Any, _: Directory) -> list[str]:
     return ["yes" if value else "no"] if isinstance(value, bool) else []
 
 
-def _part(*names: str) -> Callable[[Any, Known], list[Any]]:
+def _part(*names: str) -> Callable[[Any, Directory], list[Any]]:
     return lambda value, _: [value.get(name) for name in names] if isinstance(value, dict) else []
 
 
-_VALUES: Mapping[str, Callable[[Any, Known], Iterable[Any]]] = {
+_VALUES: Mapping[str, Callable[[Any, Directory], Iterable[Any]]] = {
     "title": lambda value, _: [plain(value)],
     "rich_text": lambda value, _: [plain(value)],
     "select": _part("name"),
     "status": _part("name"),
     "multi_select": lambda value, _: [option.get("name") for option in _dicts(value)],
-    "people": lambda value, known: [known.person(person) for person in _dicts(value)],
-    "created_by": lambda value, known: [known.person(value)],
-    "last_edited_by": lambda value, known: [known.person(value)],
+    "people": lambda value, directory: [directory.person(person) for person in _dicts(value)],
+    "created_by": lambda value, directory: [directory.person(value)],
+    "last_edited_by": lambda value, directory: [directory.person(value)],
     "date": _part("start"),
     "checkbox": _yes_or_no,
     "boolean": _yes_or_no,
     "files": lambda value, _: [file.get("name") for file in _dicts(value)],
     "unique_id": _unique_id,
-    "relation": lambda value, known: [
-        known.titles.get(str(page.get("id"))) for page in _dicts(value)
+    "relation": lambda value, directory: [
+        directory.titles.get(str(page.get("id"))) for page in _dicts(value)
     ],
-    "array": lambda value, known: [part for item in _dicts(value) for part in values(item, known)],
+    "array": lambda value, directory: [
+        part for item in _dicts(value) for part in values(item, directory)
+    ],
     "verification": _part("state"),
     "place": _part("name", "address"),
 }
 
 
-def fields(page: Json, known: Known) -> dict[str, object]:
+def fields(page: Json, directory: Directory) -> dict[str, object]:
     """Every property but the title, by the name that filters use."""
     made: dict[str, object] = {}
     for name, prop in properties(page).items():
-        if prop.get("type") != "title" and (shown := values(prop, known)):
+        if prop.get("type") != "title" and (shown := values(prop, directory)):
             kind = str(prop.get("type"))
             is_list = isinstance(prop.get(kind), list) and kind != "rich_text"
             is_list = is_list or (kind == "rollup" and prop[kind].get("type") == "array")
@@ -126,13 +128,13 @@ def fields(page: Json, known: Known) -> dict[str, object]:
     return made
 
 
-def lines_of_properties(page: Json, known: Known) -> str:
+def lines_of_properties(page: Json, directory: Directory) -> str:
     """One line each, as people see them above the page."""
     lines = []
     for name, prop in properties(page).items():
         if prop.get("type") == "title":
             continue
-        shown = ", ".join(str(value) for value in values(prop, known))
+        shown = ", ".join(str(value) for value in values(prop, directory))
         date = prop.get("date")
         if prop.get("type") == "date" and isinstance(date, dict) and date.get("end"):
             shown = f"{shown} – {date['end']}"

@@ -59,8 +59,8 @@ class ServiceReply:
             return json.loads(self.data)
         except (ValueError, RecursionError) as reason:
             is_page = is_whole_page(self.data)
-            what = f"{A_PAGE} instead of an answer" if is_page else "something other than JSON"
-            raise SourceNonsense(f"{service} sent {what}.") from reason
+            content = f"{A_PAGE} instead of an answer" if is_page else "something other than JSON"
+            raise SourceNonsense(f"{service} sent {content}.") from reason
 
     @property
     def said(self) -> str:
@@ -190,20 +190,20 @@ class Service:
             return Forbidden(f"{self.name} says that the token may not read this {why}.")
         if answer.status == 401:
             return SourceRefused(f"{self.name} doesn't accept the token {why}.")
-        what = f"{self.name} answered {answer.status}{answer.said}."
+        problem = f"{self.name} answered {answer.status}{answer.said}."
         if answer.status in (404, 410):
-            return SwitchedOff(what) if answer.status == 410 else NotThere(what)
-        return SourceUnreachable(what) if answer.status >= 500 else Refused(what)
+            return SwitchedOff(problem) if answer.status == 410 else NotThere(problem)
+        return SourceUnreachable(problem) if answer.status >= 500 else Refused(problem)
 
-    def failed(self, id_: str, reason: SourceError, what: str = "", hides: str = "") -> Failed:
+    def failed(self, id_: str, reason: SourceError, item: str = "", hides: str = "") -> Failed:
         """An item that the service couldn't give, while it gives others. Raises `reason` if the
         token was refused, or if the service failed several times in a row: that isn't the item's
-        fault. `what`: the item, as people know it."""
+        fault. `item`: as people know it."""
         is_refused = isinstance(reason, SourceRefused) and not isinstance(reason, Forbidden)
         is_away = isinstance(reason, SourceUnreachable) and self._given_up >= _MOST_GIVEN_UP
         if is_refused or is_away:
             raise reason
-        problem = f"Couldn't read {what}: {reason.message}" if what else reason.message
+        problem = f"Couldn't read {item}: {reason.message}" if item else reason.message
         return Failed(id_, problem, hides=hides)
 
     def file(
@@ -300,8 +300,8 @@ class Service:
                 received = {name.lower(): value for name, value in response.headers.items()}
                 return ServiceReply(response.status_code, received, bytes(data))
         except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as reason:
-            what = str(reason) or type(reason).__name__
-            raise SourceUnreachable(f"Couldn't connect to {self.name} ({what}).") from reason
+            cause = str(reason) or type(reason).__name__
+            raise SourceUnreachable(f"Couldn't connect to {self.name} ({cause}).") from reason
 
     def _opened(self) -> httpx2.Client:
         import ssl

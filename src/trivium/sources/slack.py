@@ -108,20 +108,20 @@ class SlackSource:
 
     def changes(self, cursor: str) -> Iterator[Change]:
         state: dict[str, Any] = json.loads(cursor) if cursor else {"channels": {}}
-        known: dict[str, Any] = state["channels"]
+        channel_states: dict[str, Any] = state["channels"]
         names = yield from self._names()
         channels = yield from self._channels(names)
-        for id_ in [id_ for id_ in known if id_ not in channels]:
+        for id_ in [id_ for id_ in channel_states if id_ not in channels]:
             yield Only(f"{id_}/", frozenset())
-            del known[id_]
+            del channel_states[id_]
         order = sorted(channels, key=lambda id_: (id_ in state.get("done", ()), id_))
         done = set(state.get("done", ()))
         for id_ in order:
             if id_ in done:
                 continue
             channel = channels[id_]
-            if known.get(id_, {}).get("private", channel.private) != channel.private:
-                known[id_] = {}  # other people may see all of it now: report it again
+            if channel_states.get(id_, {}).get("private", channel.private) != channel.private:
+                channel_states[id_] = {}  # other people may see all of it now: report it again
             try:
                 yield from self._channel(channel, names, state, done, len(channels))
             except _Closed as reason:
@@ -149,7 +149,7 @@ class SlackSource:
             title = channels[channel].title
             try:
                 if rest:
-                    puts = yield from self._one(channels[channel], rest, names)
+                    puts = yield from self._single(channels[channel], rest, names)
                     yield next((put for put in puts if put.id == id_), None) or Gone(id_)
                 else:  # a channel that couldn't be read: the next run tries it anyway
                     yield from self._ask("conversations.history", channel=channel, limit=1)
@@ -238,8 +238,8 @@ class SlackSource:
     ) -> Iterator[Change]:
         """Newest first, as Slack lists it, down to the lookback; the first time to the end. A later
         run notices what is deleted meanwhile, so a cursor needn't hold all ids."""
-        known: dict[str, Any] = state["channels"]
-        before = known.get(channel.id) or {}
+        channel_states: dict[str, Any] = state["channels"]
+        before = channel_states.get(channel.id) or {}
         at = before.get("at")  # where an interrupted run got to
         top = at["top"] if at else None
         down = at["down"] if at else None
@@ -272,7 +272,7 @@ class SlackSource:
                 break
             self._is_slow = len(messages) <= _SLOW_PAGE < _PAGE
             place = {"top": top, "down": down, "oldest": oldest, "seen": seen, "bare": bare}
-            known[channel.id] = {
+            channel_states[channel.id] = {
                 "at": place,
                 "latest": latest,
                 "threads": heads,
@@ -290,8 +290,8 @@ class SlackSource:
                 bare=frozenset(bare),
             )
             yield there
-            heads = _kept(heads, channel.id, there)
-        known[channel.id] = {
+            heads = _remaining(heads, channel.id, there)
+        channel_states[channel.id] = {
             "latest": max(top or "", latest or ""),
             "threads": heads,
             "private": channel.private,
@@ -308,7 +308,7 @@ class SlackSource:
     ) -> Iterator[Change]:
         """The next pages older than the lookback, up to the end of the last channel. Starts with
         the second run: the first has just read everything."""
-        known: dict[str, Any] = state["channels"]
+        channel_states: dict[str, Any] = state["channels"]
         at = state.get("sweep")
         if at is None:
             state["sweep"] = ["", ""]
@@ -317,14 +317,16 @@ class SlackSource:
             yield Only("", frozenset(channels))
         for _ in range(_SWEEP):
             readable = (
-                channel for channel in sorted(channels) if known.get(channel, {}).get("latest")
+                channel
+                for channel in sorted(channels)
+                if channel_states.get(channel, {}).get("latest")
             )
             id_ = next((id_ for id_ in readable if id_ >= at[0]), None)
             if id_ is None:
                 at = ["", ""]
                 break
             down = yield from self._old_page(
-                channels[id_], names, known[id_], at[1] if id_ == at[0] else ""
+                channels[id_], names, channel_states[id_], at[1] if id_ == at[0] else ""
             )
             at = [id_, down] if down else [f"{id_}\0", ""]
             state["sweep"] = at
@@ -332,10 +334,10 @@ class SlackSource:
         state["sweep"] = at
 
     def _old_page(
-        self, channel: Channel, names: Names, known: dict[str, Any], down: str
+        self, channel: Channel, names: Names, channel_state: dict[str, Any], down: str
     ) -> Generator[Change, None, str]:
         """Where the next page begins; empty: there is none."""
-        edge = down or self._oldest(known["latest"]) or ""
+        edge = down or self._oldest(channel_state["latest"]) or ""
         try:
             fields = yield from self._ask(
                 "conversations.history", channel=channel.id, latest=edge, oldest="0",
@@ -351,7 +353,7 @@ class SlackSource:
         ids = {item_id(channel.id, str(head.get("ts", ""))): head for head in heads}
         for message in heads:
             yield from self._message(channel, message, names)
-            yield from self._thread(channel, message, names, known["threads"])
+            yield from self._thread(channel, message, names, channel_state["threads"])
         bottom = str(messages[-1].get("ts", "")) if fields.get("has_more") and messages else ""
         there = Only(
             f"{channel.id}/",
@@ -361,7 +363,7 @@ class SlackSource:
             bare=frozenset(id_ for id_, head in ids.items() if _is_bare(head)),
         )
         yield there
-        known["threads"] = _kept(known["threads"], channel.id, there)
+        channel_state["threads"] = _remaining(channel_state["threads"], channel.id, there)
         return bottom
 
     def _message(self, channel: Channel, message: Message, names: Names) -> Iterator[Change]:
@@ -396,8 +398,8 @@ class SlackSource:
             puts = yield from self._replies(channel, stamp, names)
         except (NotThere, Refused) as reason:  # the next run tries again: the head stays as it was
             above = item_id(channel.id, stamp)
-            what = f"the replies to a message in {channel.title}"
-            yield self._service.failed(f"{above}/replies", reason, what, hides=f"{above}/")
+            replies = f"the replies to a message in {channel.title}"
+            yield self._service.failed(f"{above}/replies", reason, replies, hides=f"{above}/")
             return
         yield from puts
         ids = frozenset(put.id for put in puts)  # with the files of its replies
@@ -445,9 +447,9 @@ class SlackSource:
                 try:
                     fields = yield from self._ask("files.info", file=file["id"])
                 except (_Closed, SourceError) as reason:
-                    what = f"the file {file.get('name') or file['id']}"
+                    file_name = f"the file {file.get('name') or file['id']}"
                     error = reason if isinstance(reason, SourceError) else Forbidden(str(reason))
-                    puts.append(self._service.failed(id_, error, what))
+                    puts.append(self._service.failed(id_, error, file_name))
                     continue
                 file = {**file, **fields.get("file", {})}
             url = file.get("url_private_download") or file.get("url_private")
@@ -472,7 +474,7 @@ class SlackSource:
             size=size,
         )
 
-    def _one(
+    def _single(
         self, channel: Channel, rest: Sequence[str], names: Names
     ) -> Generator[Wait, None, list[Put | Failed]]:
         """The message that an id begins with, and everything below it."""
@@ -549,7 +551,7 @@ def _behind(channel: str, stamp: str) -> str:
     return f"{item_id(channel, stamp)}0"
 
 
-def _kept(heads: _Heads, channel: str, there: Only) -> _Heads:
+def _remaining(heads: _Heads, channel: str, there: Only) -> _Heads:
     """Without threads that are gone."""
     return {ts: replies for ts, replies in heads.items() if not there.drops(item_id(channel, ts))}
 

@@ -53,7 +53,7 @@ class SlackExportSource:
                 if folder in done:
                     continue
                 ids, whole = set(), True
-                for change in self._told(archive, folder, channel, names):
+                for change in self._changes_of(archive, folder, channel, names):
                     yield change
                     ids.add(change.id)
                     whole = whole and isinstance(change, Put)
@@ -82,9 +82,9 @@ class SlackExportSource:
             names = archive.names()
             for folder, channel in archive.channels(names).items():
                 if only is None or channel.id in only:
-                    yield from self._told(archive, folder, channel, names)
+                    yield from self._changes_of(archive, folder, channel, names)
 
-    def _told(
+    def _changes_of(
         self, archive: _Archive, folder: str, channel: Channel, names: Names
     ) -> Iterator[Put | Failed]:
         names.openers.clear()  # day by day, so a thread's first message comes before its replies

@@ -39,13 +39,13 @@ def text_put(
     about: Metadata = describe(
         {"authors": [author], "date": time, "link": link, **(metadata or {})}
     )
-    what: ElementKind = "message" if kind is Kind.MESSAGES else "paragraph"
+    element_kind: ElementKind = "message" if kind is Kind.MESSAGES else "paragraph"
     elements = []
     edges = [0, *(match.end() for match in _BLANK.finditer(body)), len(body)]
     for number, (start, stop) in enumerate(pairwise(edges), start=1):
         end = start + len(body[start:stop].rstrip())
         if start < end:
-            elements.append(Element(what, start, end, above, paragraph=number, place=place))
+            elements.append(Element(element_kind, start, end, above, paragraph=number, place=place))
     read = Extraction(
         body,
         tuple(elements),

@@ -40,7 +40,7 @@ class TriliumSource:
         before: dict[str, str] = json.loads(cursor) if cursor else {}
         notes = yield from self._notes()
         changed = {id_: _changed(note) for id_, note in notes.items()}
-        yield from compared(before, changed, lambda id_: self._told(id_, notes[id_]))
+        yield from compared(before, changed, lambda id_: self._changes_of(id_, notes[id_]))
 
     def ids(self) -> Iterator[str | Wait]:
         yield from (yield from self._notes())
@@ -49,7 +49,7 @@ class TriliumSource:
         notes = yield from self._notes()
         for id_ in ids:
             if id_ in notes:
-                yield from self._told(id_, notes[id_])
+                yield from self._changes_of(id_, notes[id_])
             else:
                 yield Gone(id_)
 
@@ -77,7 +77,7 @@ class TriliumSource:
             and "disableSearch" not in _labels(note)
         }
 
-    def _told(self, id_: str, note: Json) -> Iterator[Change]:
+    def _changes_of(self, id_: str, note: Json) -> Iterator[Change]:
         kind, title = str(note["type"]), str(note.get("title") or id_)
         labels = _labels(note)
         about = {name: values for name, values in labels.items() if name.isidentifier()}

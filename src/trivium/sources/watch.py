@@ -32,14 +32,14 @@ class FolderWatch:
     def stirs(self) -> Iterator[Stir]:
         """Once or twice a second. A folder is reported as back once it is already watched, so that
         nothing is missed between the next look and later changes."""
-        known: dict[Path, tuple[int, int]] = {}
+        marks: dict[Path, tuple[int, int]] = {}
         while not self._stop.is_set():
             there = {f: mark for f in self._folders if (mark := _mark(f)) is not None}
-            gone = tuple(f for f, mark in known.items() if there.get(f) != mark)
-            back = tuple(f for f, mark in there.items() if known.get(f) != mark)
+            gone = tuple(f for f, mark in marks.items() if there.get(f) != mark)
+            back = tuple(f for f, mark in there.items() if marks.get(f) != mark)
             if gone:
                 yield Stir(gone=gone)
-            known = there
+            marks = there
             if there:
                 yield from self._watch(there, back)
             else:

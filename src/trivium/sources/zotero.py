@@ -87,7 +87,7 @@ class ZoteroSource:
         entries = yield from self._reading.entries()
         states = {key: self._state(entry) for key, entry in sorted(entries.items())}
         mark = {"mark": self._reading.mark()}
-        tell = lambda key: self._told(entries[key])  # noqa: E731
+        tell = lambda key: self._changes_of(entries[key])  # noqa: E731
         yield from compared(reported, states, tell, under="told", last=mark, below=True)
 
     def ids(self) -> Iterator[str | Wait]:
@@ -108,7 +108,7 @@ class ZoteroSource:
         state = ["one", entry.data, entry.children, [mark[1] if mark else "" for mark in marks]]
         return sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()[:16]
 
-    def _told(self, entry: Entry) -> Iterator[Change]:
+    def _changes_of(self, entry: Entry) -> Iterator[Change]:
         puts = self._puts(entry)
         yield from puts
         ids = frozenset(put.id for put in puts)

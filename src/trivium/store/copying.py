@@ -129,9 +129,9 @@ def _begin(rows: Connection, target: Engine, source: LibraryPlace, place: Librar
 
 def _copy_last(rows: Connection, copy: Connection) -> None:
     for table in LAST:
-        kept = settings.c.name.not_in(_OWN) if table is settings else None
-        query = select(table) if kept is None else select(table).where(kept)
-        copy.execute(table.delete() if kept is None else table.delete().where(kept))
+        condition = settings.c.name.not_in(_OWN) if table is settings else None
+        query = select(table) if condition is None else select(table).where(condition)
+        copy.execute(table.delete() if condition is None else table.delete().where(condition))
         for row in rows.execute(query).mappings():
             copy.execute(insert(table).values(**row))
     if copy.dialect.name == "postgresql":  # whose next turn would else have the number of the first
@@ -170,9 +170,9 @@ def _copy_beside(here: Backend, there: Backend) -> None:
     for name in here.shelf.names():
         with here.shelf.reading(name) as source_folder, there.shelf.writing(name) as folder:
             for path in (path for path in source_folder.rglob("*") if path.is_file()):
-                kept = folder / path.relative_to(source_folder)
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                kept.write_bytes(path.read_bytes())
+                copied = folder / path.relative_to(source_folder)
+                copied.parent.mkdir(parents=True, exist_ok=True)
+                copied.write_bytes(path.read_bytes())
 
 
 def _verify(rows: Connection, target: Engine, on_progress: Progress) -> None:

@@ -78,9 +78,9 @@ class Objects:
         import obstore
 
         # Links download it instead of showing it: it may be a web page.
-        kept = {"Content-Disposition": "attachment"}
+        attributes = {"Content-Disposition": "attachment"}
         try:
-            self._asked(lambda: obstore.put(self._store, path, data, attributes=kept))
+            self._with_errors(lambda: obstore.put(self._store, path, data, attributes=attributes))
         except FileNotFoundError as reason:
             raise self._no_bucket() from reason
 
@@ -90,7 +90,7 @@ class Objects:
         from obstore.exceptions import AlreadyExistsError
 
         try:
-            self._asked(
+            self._with_errors(
                 lambda: obstore.put(self._store, path, data, mode="create", use_multipart=False)
             )
         except AlreadyExistsError:
@@ -100,17 +100,19 @@ class Objects:
     def get(self, path: str) -> bytes | None:
         import obstore
 
-        return self._held(lambda: bytes(obstore.get(self._store, path).bytes()))
+        return self._unless_missing(lambda: bytes(obstore.get(self._store, path).bytes()))
 
     def part(self, path: str, start: int, end: int) -> bytes | None:
         import obstore
 
-        return self._held(lambda: bytes(obstore.get_range(self._store, path, start=start, end=end)))
+        return self._unless_missing(
+            lambda: bytes(obstore.get_range(self._store, path, start=start, end=end))
+        )
 
     def head(self, path: str) -> StoredObject | None:
         import obstore
 
-        stored = self._held(lambda: obstore.head(self._store, path))
+        stored = self._unless_missing(lambda: obstore.head(self._store, path))
         if stored is None:
             return None
         age = (datetime.now(UTC) - stored["last_modified"]).total_seconds()
@@ -120,13 +122,15 @@ class Objects:
         """What is not there is no error."""
         import obstore
 
-        self._held(lambda: obstore.delete(self._store, path))
+        self._unless_missing(lambda: obstore.delete(self._store, path))
 
     def all(self, prefix: str | None = None) -> Iterator[StoredObject]:
         import obstore
 
         now = datetime.now(UTC)
-        for page in self._asked(lambda: list(obstore.list(self._store, prefix, chunk_size=1000))):
+        for page in self._with_errors(
+            lambda: list(obstore.list(self._store, prefix, chunk_size=1000))
+        ):
             for entry in page:
                 age = (now - entry["last_modified"]).total_seconds()
                 yield StoredObject(entry["path"], int(entry["size"]), age)
@@ -139,17 +143,17 @@ class Objects:
         store, lasting = self._store, timedelta(seconds=seconds)
         if not isinstance(store, S3Store | AzureStore | GCSStore):
             return None
-        return self._asked(lambda: obstore.sign(store, "GET", path, lasting))
+        return self._with_errors(lambda: obstore.sign(store, "GET", path, lasting))
 
-    def _held(self, ask: Callable[[], T]) -> T | None:
+    def _unless_missing(self, ask: Callable[[], T]) -> T | None:
         from obstore.exceptions import NotFoundError
 
         try:
-            return self._asked(ask)
+            return self._with_errors(ask)
         except (NotFoundError, FileNotFoundError):
             return None
 
-    def _asked(self, ask: Callable[[], T]) -> T:
+    def _with_errors(self, ask: Callable[[], T]) -> T:
         """The store's answer; its refusals become our errors. If something is missing, or exists
         already, raises FileNotFoundError or AlreadyExistsError."""
         from obstore.exceptions import (
@@ -306,8 +310,8 @@ class ObjectSpool:
         self._objects.delete(_waiting(name))
 
     def sweep(self, needed: Collection[str], older: float) -> int:
-        kept = set(needed)
-        gone = [name for name, stored in self._all() if name not in kept and stored.age > older]
+        wanted = set(needed)
+        gone = [name for name, stored in self._all() if name not in wanted and stored.age > older]
         for name in gone:
             self._objects.delete(_waiting(name))
         return len(gone)

@@ -59,7 +59,7 @@ def open_backend(where: LibraryPlace, options: BackendOptions) -> Backend:
         return _open_postgres(where, options)
     from trivium.store.embedded.backend import PATIENCE, open_embedded
 
-    return open_embedded(where, **_given(options, PATIENCE))
+    return open_embedded(where, **_arguments(options, PATIENCE))
 
 
 def _open_postgres(where: DatabaseAddress, options: BackendOptions) -> Backend:
@@ -67,10 +67,10 @@ def _open_postgres(where: DatabaseAddress, options: BackendOptions) -> Backend:
         from trivium.store.postgres.backend import PATIENCE, open_postgres
     from trivium.store.postgres.address import parse
 
-    return open_postgres(parse(where), **_given(options, PATIENCE))
+    return open_postgres(parse(where), **_arguments(options, PATIENCE))
 
 
-def _given(options: BackendOptions, patience: float) -> dict[str, Any]:
+def _arguments(options: BackendOptions, patience: float) -> dict[str, Any]:
     """What every engine is opened with."""
     return {
         "create": options.create,

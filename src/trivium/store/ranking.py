@@ -68,8 +68,8 @@ Counts: TypeAlias = "NDArray[Any]"  # whole numbers
 
 def kept_length(lengths: Counts) -> NDArray[np.int64]:
     """The lengths as scores reckon with them."""
-    kept: NDArray[np.int64] = _LENGTHS[_places(lengths)]
-    return kept
+    rounded: NDArray[np.int64] = _LENGTHS[_places(lengths)]
+    return rounded
 
 
 def _places(lengths: Counts) -> NDArray[np.uint8]:
@@ -112,16 +112,16 @@ class KnownBy(NamedTuple):
     counts: NDArray[np.float64]  # beside what occurrences count: from 0 to K1 + 1
 
 
-def beyond_text(known: KnownBy, text: Holders, saturation: Saturation) -> KnownBy:
+def beyond_text(known_by: KnownBy, text: Holders, saturation: Saturation) -> KnownBy:
     """Those to which their text doesn't give as much. A chunk gets the most, so no score changes,
     and of frequent words little is left: most documents that are known by them hold them too."""
-    if not len(text.ids) or not len(known.ids):
-        return known
-    at, met = _looked_up(text.ids, known.ids)
-    given = np.zeros(len(known.ids))
-    given[met] = saturation.of(known.ids[met], text.counts.take(at[met])) * (1 - _ROUNDED)
-    more = known.counts > given
-    return KnownBy(known.ids[more], known.counts[more])
+    if not len(text.ids) or not len(known_by.ids):
+        return known_by
+    at, met = _looked_up(text.ids, known_by.ids)
+    of_text = np.zeros(len(known_by.ids))
+    of_text[met] = saturation.of(known_by.ids[met], text.counts.take(at[met])) * (1 - _ROUNDED)
+    more = known_by.counts > of_text
+    return KnownBy(known_by.ids[more], known_by.counts[more])
 
 
 class QueryWord:
@@ -130,16 +130,16 @@ class QueryWord:
     __slots__ = ("entries", "holders", "known", "most", "weight")
 
     def __init__(
-        self, weight: float, holders: Sequence[Holders], known: Sequence[KnownBy] = ()
+        self, weight: float, holders: Sequence[Holders], known_by: Sequence[KnownBy] = ()
     ) -> None:
         self.weight = weight
         self.holders = [holder for holder in holders if len(holder.ids)]
-        self.known = [held for held in known if len(held.ids)]
+        self.known = [holder for holder in known_by if len(holder.ids)]
         self.entries = sum([len(holder.ids) for holder in self.holders])
-        self.entries += sum([len(held.ids) for held in self.known])
+        self.entries += sum([len(holder.ids) for holder in self.known])
         # More than any chunk can get.
         most = (K1 + 1) * max([holder.factor for holder in self.holders], default=0.0)
-        self.most = weight * max([most, *(float(held.counts.max()) for held in self.known)])
+        self.most = weight * max([most, *(float(holder.counts.max()) for holder in self.known)])
 
 
 def best(
@@ -190,13 +190,13 @@ class _Ranking:
     def _first(self) -> Ids:
         """At least the k best, once everything was read. They are in the first lists if more can't
         be had from the later ones alone."""
-        left, given = sum([part.most for part in self._parts]), 0.0
+        left, so_far = sum([part.most for part in self._parts]), 0.0
         lists = read = tried = 0
         for number, part in enumerate(self._parts[:-1], start=1):
-            left, given = left - part.most, given + part.most
+            left, so_far = left - part.most, so_far + part.most
             lists = lists + len(part.holders) + len(part.known)
             read += part.entries
-            if read < max(2 * self._k, 4 * tried) or given < left:
+            if read < max(2 * self._k, 4 * tried) or so_far < left:
                 continue
             tried = read
             few = self._strongest(*self._scored(number), lists)
@@ -217,10 +217,10 @@ class _Ranking:
                 else np.repeat(factors, [len(some) for some, _ in lists])
             )
         if part.known:
-            known = [self._those(holders) for holders in part.known]
-            lists += known
-            ids = np.concatenate([ids, *(some for some, _ in known)])
-            gain = np.concatenate([gain, *(counts * part.weight for _, counts in known)])
+            known_by = [self._those(holders) for holders in part.known]
+            lists += known_by
+            ids = np.concatenate([ids, *(some for some, _ in known_by)])
+            gain = np.concatenate([gain, *(counts * part.weight for _, counts in known_by)])
         if len(lists) == 1:
             np.add.at(self._scores, ids, gain)
         else:
@@ -242,8 +242,8 @@ class _Ranking:
             if self._open is None:
                 self._open = np.zeros(len(self._fits), dtype=bool)
                 self._open[few] = True
-            kept = np.flatnonzero(self._open.take(ids))
-            ids, counts = ids.take(kept), counts.take(kept)
+            open_ones = np.flatnonzero(self._open.take(ids))
+            ids, counts = ids.take(open_ones), counts.take(open_ones)
         return ids, counts
 
     def _leave_out(self, later: Sequence[QueryWord], left: float) -> None:

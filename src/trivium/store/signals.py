@@ -102,8 +102,10 @@ class PlannedSignals:
             typed, postings.vocabulary, postings.languages, postings.rarity, common, postings.plans
         )
         for figure in figures:
-            asked = tuple(Spelling(run, 1.0) for run in runs(figure, postings.languages))
-            plan.append(PlannedWord(" ".join(figure.words), postings.rarity(figure.words), asked))
+            spellings = tuple(Spelling(run, 1.0) for run in runs(figure, postings.languages))
+            plan.append(
+                PlannedWord(" ".join(figure.words), postings.rarity(figure.words), spellings)
+            )
         return postings.trigram(plan, words, k)
 
     def rarities(self, words: Sequence[str], where: Where) -> list[float]:
@@ -139,11 +141,11 @@ def _spelled(query: Query) -> tuple[tuple[str, ...], tuple[Figure, ...]]:
     figures = query.figures
     if not figures:
         return query.words, ()
-    kept = [
+    clauses = [
         tuple(part for part in clause if not isinstance(part, Figure) or part.is_code)
         for clause in query.clauses
     ]
-    return replace(query, clauses=tuple(kept)).words, figures
+    return replace(query, clauses=tuple(clauses)).words, figures
 
 
 def _likeliest(words: Sequence[str], vocabulary: WordList) -> list[str]:

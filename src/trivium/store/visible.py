@@ -67,7 +67,7 @@ class Visible:
     seen: Allowed  # all that the caller may see, whatever is asked for
     known: KnownDocuments
     plans: dict[str, PlannedWord] = field(default_factory=dict)
-    _held: dict[tuple[str, str], int] = field(default_factory=dict)
+    _counted: dict[tuple[str, str], int] = field(default_factory=dict)
     _is_there: dict[str, bool] = field(default_factory=dict)
     _known_chunks: dict[tuple[str, Run, bool], KnownBy] = field(default_factory=dict)
     _known_size: int = 0  # of all of them
@@ -107,7 +107,7 @@ class Visible:
             )
         )
 
-    def _known(
+    def _documents_known_by(
         self, field: str, run: Run, *, alike: bool = False
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The visible documents that are known by a run, and how much that counts: less if most
@@ -117,27 +117,31 @@ class Visible:
             return documents, np.empty(0)
         there = self.known.active_chunks.count[documents] > 0
         there[there] = self.seen.chunks.take(self.known.first_chunks(documents[there]))
-        known = self.known.side_by_side(field, run, (documents[there], fields[there]))
-        share = known_share(len(known[0]), self._documents)
-        return known[0], weights(known[1], alike=alike) * share
+        known_by = self.known.side_by_side(field, run, (documents[there], fields[there]))
+        share = known_share(len(known_by[0]), self._documents)
+        return known_by[0], weights(known_by[1], alike=alike) * share
 
     def _known_by(self, field: str, run: Run, factor: float = 1.0) -> KnownBy:
         """The chunks to which this gives more than their text does."""
         alike = factor < 1
-        kept = self._known_chunks.get((field, run, alike))
-        if kept is None:
-            documents, counts = self._known(field, run, alike=alike)
-            kept = _BY_NONE
+        remembered = self._known_chunks.get((field, run, alike))
+        if remembered is None:
+            documents, counts = self._documents_known_by(field, run, alike=alike)
+            remembered = _BY_NONE
             if len(documents) and counts.any():
                 documents, counts = documents[counts > 0], counts[counts > 0]
                 text = Holders(1.0, *self.occurrences.of(field, run))
-                kept = KnownBy(*self.known.chunks(documents, counts))
-                kept = beyond_text(kept, text, self._saturation)
+                remembered = KnownBy(*self.known.chunks(documents, counts))
+                remembered = beyond_text(remembered, text, self._saturation)
             if self._known_size > _REMEMBERED:
                 self._known_chunks, self._known_size = {}, 0
-            self._known_chunks[field, run, alike] = kept
-            self._known_size += len(kept.ids)
-        return kept if factor == 1 or kept is _BY_NONE else KnownBy(kept.ids, kept.counts * factor)
+            self._known_chunks[field, run, alike] = remembered
+            self._known_size += len(remembered.ids)
+        return (
+            remembered
+            if factor == 1 or remembered is _BY_NONE
+            else KnownBy(remembered.ids, remembered.counts * factor)
+        )
 
     def keyword(self, plan: KeywordPlan, allowed: Allowed, k: int) -> list[Hit]:
         runs = [(run, clause.weight) for clause in plan.clauses for run in clause.runs]
@@ -186,39 +190,41 @@ class Visible:
         if most == 1 and len(run) == 1 and allowed is self.seen:
             return int(run[0] in self.words)  # mostly known; the list itself may be long
         ids = below(self._with_known("spellings", run), len(allowed.chunks))
-        held, looked_at = 0, 0
-        while held < most and looked_at < len(ids):
+        counted, looked_at = 0, 0
+        while counted < most and looked_at < len(ids):
             some = ids[looked_at : _COUNTED + 4 * looked_at]  # mostly the first ones suffice
-            held += int(np.count_nonzero(allowed.chunks.take(some)))
+            counted += int(np.count_nonzero(allowed.chunks.take(some)))
             looked_at += len(some)
-        return min(most, held)
+        return min(most, counted)
 
     def _visible(self, words: Sequence[str]) -> list[str]:
         unknown = [word for word in words if word not in self._is_there]
         if unknown:
             there = self.occurrences.held(unknown, self.seen)
             self.known.expect("spellings", rest := [word for word in unknown if word not in there])
-            there |= {word for word in rest if len(self._known("spellings", (word,))[0])}
+            there |= {
+                word for word in rest if len(self._documents_known_by("spellings", (word,))[0])
+            }
             self._is_there |= {word: word in there for word in unknown}
         return [word for word in words if self._is_there[word]]
 
     def _holding(self, field: str, word: str) -> int:
         key = (field, word)
-        if key not in self._held:
+        if key not in self._counted:
             ids, _ = self.occurrences.of(field, (word,))
-            more = self.known.first_chunks(self._known(field, (word,))[0])
+            more = self.known.first_chunks(self._documents_known_by(field, (word,))[0])
             if len(more) and len(ids):
                 at = np.searchsorted(ids, more)
                 at[at == len(ids)] = 0
                 more = more[ids.take(at) != more]
-            self._held[key] = int(np.count_nonzero(_within(self.seen, ids))) + len(more)
-        return self._held[key]
+            self._counted[key] = int(np.count_nonzero(_within(self.seen, ids))) + len(more)
+        return self._counted[key]
 
     def _with_known(self, field: str, run: Run) -> Ids:
         """The chunks that hold a run, and the first of each document that is known by it; rising.
         Not all of them: the text of a long document would make its author a common word."""
         ids, _ = self.occurrences.of(field, run)
-        documents, _ = self._known(field, run)
+        documents, _ = self._documents_known_by(field, run)
         if not len(documents):
             return ids
         return np.union1d(ids, self.known.first_chunks(documents)).astype(np.int32)
@@ -230,18 +236,18 @@ class Visible:
         its document is known by it. Only the text excludes a passage."""
         fits = allowed.chunks
         for runs in required:
-            held = self._holders(runs, allowed)
+            holding = self._holders(runs, allowed)
             for run in runs:
-                held[below(self._known_by("stems", run).ids, len(held))] = True
-            fits = fits & held
+                holding[below(self._known_by("stems", run).ids, len(holding))] = True
+            fits = fits & holding
         return fits & ~self._holders(excluded, allowed) if excluded else fits
 
     def _holders(self, runs: Sequence[Run], allowed: Allowed) -> NDArray[np.bool_]:
         """By chunk id: whether it holds one of these runs of stems."""
-        held = np.zeros(len(allowed.chunks), dtype=bool)
+        holding = np.zeros(len(allowed.chunks), dtype=bool)
         for run in runs:
-            held[below(self.occurrences.of("stems", run)[0], len(held))] = True
-        return held
+            holding[below(self.occurrences.of("stems", run)[0], len(holding))] = True
+        return holding
 
 
 class Seen(Protocol[_Snapshot]):

@@ -111,9 +111,9 @@ class Generation:
                 self._mapped.madvise(MADV_DONTNEED)
 
     def _filter(self, allowed: NDArray[np.bool_]) -> Filter:
-        for known in self._filters:
-            if known.given is allowed and known.rows == len(self.ids):
-                return known
+        for earlier in self._filters:
+            if earlier.given is allowed and earlier.rows == len(self.ids):
+                return earlier
         made = Filter(allowed, len(self.ids))
         self._filters = (made, *self._filters[: FILTERS - 1])
         return made
@@ -186,10 +186,10 @@ class Generation:
     def cut(self) -> None:
         """Remove what a killed writer left after the last whole row, and outdated files."""
         file, stored = self.folder / "ids.i64", self.stored()
-        known = max(0, min(self.count, stored) - 1)  # `grow` has checked those
-        ids = np.fromfile(file, np.int64, stored - known, offset=8 * known)
+        certain = max(0, min(self.count, stored) - 1)  # `grow` has checked those
+        ids = np.fromfile(file, np.int64, stored - certain, offset=8 * certain)
         falls = np.flatnonzero(np.diff(ids) <= 0)  # a power cut can leave zeros
-        count = known + int(falls[0]) + 1 if len(falls) else stored
+        count = certain + int(falls[0]) + 1 if len(falls) else stored
         if count < file.stat().st_size // 8:  # rows are lost, so their codes are wrong
             for path in (*self.folder.glob("codes-*"), *self.folder.glob("lists-*")):
                 path.unlink()

@@ -151,7 +151,7 @@ class Indexes:
         """Rebuild every damaged index beside the old one, then put it in its place."""
         for part in (WORDS, VECTORS):
             if part in self.damaged or self._mark(part).exists():
-                log.warning("%s Rebuilding it from the database.", self._told(part))
+                log.warning("%s Rebuilding it from the database.", self._damage_note(part))
                 if part == WORDS:
                     self._renew_words()
                 else:
@@ -161,7 +161,7 @@ class Indexes:
                 self._mark(part).unlink(missing_ok=True)
                 log.warning("Rebuilt the index of %s. No document was lost.", part)
 
-    def _told(self, part: str) -> str:
+    def _damage_note(self, part: str) -> str:
         damage = self.damaged.get(part)
         return damage.message if damage else f"The index of {part} is damaged."
 
@@ -331,8 +331,8 @@ class Indexes:
         """The vectors of the model in use; a different one if that changed."""
         with self._opening:
             serving = self._feed.serving()
-            known = self.vectors is not None and self._model == serving.model
-            if known or VECTORS in self.damaged or not serving.dimensions:
+            is_open = self.vectors is not None and self._model == serving.model
+            if is_open or VECTORS in self.damaged or not serving.dimensions:
                 return
             if self.vectors is not None:
                 self.vectors.stop_writing()

@@ -51,12 +51,12 @@ _NUMBERS = 8
 class Filter:
     """Which rows a search may find, with cached counts, positions and bits."""
 
-    def __init__(self, given: NDArray[np.bool_], count: int) -> None:
-        """Rows past the end of `given` can't be found. `count`: rows in the index."""
-        self.given, self.rows = given, count
-        self.mask = given[:count]
+    def __init__(self, allowed: NDArray[np.bool_], count: int) -> None:
+        """Rows past the end of `allowed` can't be found. `count`: rows in the index."""
+        self.given, self.rows = allowed, count
+        self.mask = allowed[:count]
         self.passing = int(np.count_nonzero(self.mask))
-        self._known: dict[int, tuple[NDArray[np.uint8], NDArray[np.int64]]] = {}
+        self._bits_by_count: dict[int, tuple[NDArray[np.uint8], NDArray[np.int64]]] = {}
 
     @cached_property
     def positions(self) -> NDArray[np.int64]:
@@ -68,11 +68,11 @@ class Filter:
 
     def in_lists(self, lists: Lists) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """The bits of the rows in these lists, and how many rows of each list pass."""
-        if lists.count not in self._known:
+        if lists.count not in self._bits_by_count:
             mask = self.mask[: lists.count]
             passing = np.bincount(lists.list_of[np.flatnonzero(mask)], minlength=lists.number)
-            self._known[lists.count] = np.packbits(mask, bitorder="little"), passing
-        return self._known[lists.count]
+            self._bits_by_count[lists.count] = np.packbits(mask, bitorder="little"), passing
+        return self._bits_by_count[lists.count]
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,7 +179,7 @@ def _put_in_order(old: sqlite3.Connection, connection: sqlite3.Connection) -> Sa
     connection.execute("DELETE FROM documents WHERE interpretation = 0")
     past = connection.execute(f"DELETE FROM interpretations WHERE id IN ({_BROKEN_PAST})").rowcount
     whole = {row[0] for row in connection.execute(_WHOLE)}
-    lost = tuple(document for document in _known(old, connection) if document.id not in whole)
+    lost = tuple(document for document in _mentioned(old, connection) if document.id not in whole)
     connection.execute("CREATE TEMP TABLE whole AS " + _WHOLE)
     for table in ("interpretations", "chunks", "shingles", "known_words"):
         connection.execute(f"DELETE FROM {table} WHERE document NOT IN (SELECT id FROM whole)")
@@ -208,25 +208,27 @@ def _put_in_order(old: sqlite3.Connection, connection: sqlite3.Connection) -> Sa
     return Salvaged(len(whole), lost, past)
 
 
-def _known(old: sqlite3.Connection, connection: sqlite3.Connection) -> Iterator[LostDocument]:
+def _mentioned(old: sqlite3.Connection, connection: sqlite3.Connection) -> Iterator[LostDocument]:
     """Every document that something readable mentions."""
-    known: dict[int, dict[str, Any]] = {}
+    fields_by_id: dict[int, dict[str, Any]] = {}
     with _named_rows(connection), _named_rows(old):
         for table in ("chunks", "interpretations"):
             for row in connection.execute(f"SELECT DISTINCT document FROM {table}"):
-                known[row["document"]] = {}
+                fields_by_id[row["document"]] = {}
         for row in connection.execute("SELECT * FROM interpretations WHERE state = 'active'"):
             names = ("original", "audience", "metadata")
-            known[row["document"]] = {name: row[name] for name in names}
+            fields_by_id[row["document"]] = {name: row[name] for name in names}
         # An index may have rows that its table has lost.
         index = "SELECT rowid AS id, collection, uri FROM documents INDEXED BY"
         with suppress(sqlite3.DatabaseError):
             for row in old.execute(f"{index} documents_by_source").fetchall():
-                known.setdefault(row["id"], {}).update(uri=row["uri"], collection=row["collection"])
+                fields_by_id.setdefault(row["id"], {}).update(
+                    uri=row["uri"], collection=row["collection"]
+                )
         for row in connection.execute("SELECT * FROM documents").fetchall():
             labels = ("uri", "collection", "category", "audience", "sender", "original", "metadata")
-            known.setdefault(row["id"], {}).update({name: row[name] for name in labels})
-    for id_, fields in sorted(known.items()):
+            fields_by_id.setdefault(row["id"], {}).update({name: row[name] for name in labels})
+    for id_, fields in sorted(fields_by_id.items()):
         try:
             fields["metadata"] = metadata_of(json.loads(fields.get("metadata", "{}")))
         except ValueError:

@@ -88,16 +88,18 @@ class _Numbers(dict[str, int]):
 def gather(chunks: Sequence[IndexedChunk]) -> Segment:
     """The words of chunks whose ids rise."""
     first = itertools.count()
-    known = {language: _Numbers(first) for language in {chunk.language for chunk in chunks}}
-    tokens = [list(map(known[chunk.language].__getitem__, words(chunk.text))) for chunk in chunks]
+    numbers_of = {language: _Numbers(first) for language in {chunk.language for chunk in chunks}}
+    tokens = [
+        list(map(numbers_of[chunk.language].__getitem__, words(chunk.text))) for chunk in chunks
+    ]
     lengths = np.array([len(met) for met in tokens], dtype=np.int32)
     ids = np.array([chunk.id for chunk in chunks], dtype=np.int32)
     every = np.fromiter(itertools.chain.from_iterable(tokens), np.int64, int(lengths.sum()))
     owners = np.repeat(ids, lengths)
     starts = np.cumsum(lengths, dtype=np.int64) - lengths
     places = np.arange(len(every)) - np.repeat(starts, lengths)
-    named = {field: [""] * sum(map(len, known.values())) for field in FIELDS}
-    for language, numbers in known.items():
+    named = {field: [""] * sum(map(len, numbers_of.values())) for field in FIELDS}
+    for language, numbers in numbers_of.items():
         spelled = list(numbers)
         for field, forms in zip(FIELDS, (spelled, stem(spelled, language)), strict=True):
             for number, form in zip(numbers.values(), forms, strict=True):

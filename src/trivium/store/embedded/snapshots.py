@@ -55,7 +55,7 @@ class Snapshots:
         self._passing = FilterCache(feed)
         self._turn = threading.Lock()
         self._last: Snapshot | None = None
-        self._known = KnownWords(feed.engine, rows_of)
+        self._known_words = KnownWords(feed.engine, rows_of)
         self._learned: tuple[Vocabulary | None, int] = (None, 0)  # which one, and its last term
 
     def latest(self) -> Snapshot:
@@ -84,7 +84,7 @@ class Snapshots:
                 if self._feed.sequence() == active_chunks.sequence:
                     self._learn_terms()
                     self._last = Snapshot(
-                        active_chunks, indexes, KnownDocuments(self._known, active_chunks)
+                        active_chunks, indexes, KnownDocuments(self._known_words, active_chunks)
                     )
                     return self._last
 
@@ -92,7 +92,7 @@ class Snapshots:
         """The words by which documents are known belong to the vocabulary too."""
         vocabulary = self._indexes.vocabulary
         last = self._learned[1] if self._learned[0] is vocabulary else 0
-        newer = self._known.newer(last)
+        newer = self._known_words.newer(last)
         vocabulary.add(word for _, word in newer)
         self._learned = (vocabulary, newer[-1][0] if newer else last)
 
@@ -107,12 +107,12 @@ class Snapshots:
         self._last = None
 
     def allowed(self, snapshot: Snapshot, where: Where) -> Allowed:
-        known = snapshot.allowed.get(where)
-        if known is None:
+        allowed = snapshot.allowed.get(where)
+        if allowed is None:
             with self._turn:
-                known = self._passing.allowed(where, snapshot.active_chunks)
-                _keep(snapshot.allowed, where, known, len(known.chunks))
-        return known
+                allowed = self._passing.allowed(where, snapshot.active_chunks)
+                _keep(snapshot.allowed, where, allowed, len(allowed.chunks))
+        return allowed
 
     def visible(self, snapshot: Snapshot, access: Where) -> Visible:
         """The words that a caller may see."""
@@ -132,8 +132,8 @@ class Snapshots:
             ids = np.empty(0, dtype=np.int64) if vectors is None else vectors.ids
             chunks = self.allowed(snapshot, where).chunks
             passing = np.zeros(len(ids), dtype=bool)
-            known = ids[: np.searchsorted(ids, len(chunks))]  # they rise
-            passing[: len(known)] = chunks[known]
+            findable = ids[: np.searchsorted(ids, len(chunks))]  # they rise
+            passing[: len(findable)] = chunks[findable]
             positions = None if passing.all() else passing
             with self._turn:
                 _keep(snapshot.positions, where, positions, len(passing))
@@ -165,7 +165,7 @@ def _keep(masks: dict[Where, _Kept], where: Where, mask: _Kept, each: int) -> No
     """Add what a filter lets pass, in place of the one that was added first if there are many. The
     owner's stays: most searches have no filter."""
     if len(masks) * each >= _MASKS:
-        first = next((known for known in masks if known != OWNER), None)
+        first = next((earlier for earlier in masks if earlier != OWNER), None)
         if first is not None:
             del masks[first]
     masks[where] = mask

@@ -140,8 +140,8 @@ class VectorIndex:
         with self._growing:
             while True:
                 name = self._current()
-                known = (name or _NONE) == self.generation.folder.name
-                generation = self.generation if known else self._named(name)
+                is_current = (name or _NONE) == self.generation.folder.name
+                generation = self.generation if is_current else self._named(name)
                 with suppress(FileNotFoundError):  # the generation was replaced just now
                     generation.grow()
                 if self._current() == name:

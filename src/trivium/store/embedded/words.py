@@ -137,14 +137,15 @@ class WordIndex:
 
     def _follow(self, listed: _Listed) -> None:
         assert self._folder is not None
-        known = self._open
+        segments_open = self._open
         there = {
-            name: known.get(name) or segments.read(self._folder / name) for name in listed.files
+            name: segments_open.get(name) or segments.read(self._folder / name)
+            for name in listed.files
         }
         if listed.anew != self._listed.anew:
             self.vocabulary = Vocabulary()
         for name, segment in there.items():
-            if name not in known or listed.anew != self._listed.anew:
+            if name not in segments_open or listed.anew != self._listed.anew:
                 self.vocabulary.add(segment.columns["spellings"].words)
         self._open, self._listed = there, listed
         self._view = WordView(tuple(there.values()), listed.gone)
@@ -237,7 +238,7 @@ class WordView:
     def __init__(self, files: tuple[Segment, ...], gone: tuple[tuple[ChunkId, int], ...]) -> None:
         self.files = files
         self._gone = gone
-        self._known: dict[tuple[str, Run], tuple[Ids, Counts]] = {}
+        self._remembered: dict[tuple[str, Run], tuple[Ids, Counts]] = {}
         self._size = 0  # entries of these
 
     @property
@@ -270,12 +271,12 @@ class WordView:
 
     def of(self, field: str, run: Run) -> tuple[Ids, Counts]:
         """The chunks that hold a run, rising, and how often each does. Removed ones too."""
-        known = self._known.get((field, run))
-        if known is not None:
-            return known
+        remembered = self._remembered.get((field, run))
+        if remembered is not None:
+            return remembered
         parts = []
         for file in self.files:
-            part = _held(file.columns[field], run)
+            part = _holders(file.columns[field], run)
             if part is not None:
                 parts.append(part)
         if not parts:
@@ -283,12 +284,12 @@ class WordView:
         if len(parts) == 1 and len(run) == 1:  # of one file, as of most words
             return parts[0]
         ids, counts = zip(*parts, strict=True)
-        known = np.concatenate(ids), np.concatenate(counts)
+        remembered = np.concatenate(ids), np.concatenate(counts)
         if self._size > _REMEMBERED:
-            self._known, self._size = {}, 0
-        self._known[field, run] = known
-        self._size += len(known[0])
-        return known
+            self._remembered, self._size = {}, 0
+        self._remembered[field, run] = remembered
+        self._size += len(remembered[0])
+        return remembered
 
     def held(self, words: Sequence[str], seen: Allowed) -> set[str]:
         """The words that occur in a visible chunk."""
@@ -315,7 +316,7 @@ def _is_seen(ids: Ids, seen: NDArray[np.bool_]) -> bool:
     return bool(seen.take(below(ids, len(seen))).any())
 
 
-def _held(column: Column, run: Run) -> tuple[Ids, Counts] | None:
+def _holders(column: Column, run: Run) -> tuple[Ids, Counts] | None:
     if len(run) == 1:
         row = column.rows.get(run[0])
         return None if row is None else _listed(column, row)

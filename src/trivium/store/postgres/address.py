@@ -69,9 +69,9 @@ def parse(place: DatabaseAddress) -> Address:
     if place.is_ambiguous:
         raise _unreadable("")
     base, _, query = place.url.partition("?")
-    given = parse_qsl(query, keep_blank_values=True)
-    ours = {name: value for name, value in given if name in ("schema", "replicas")}
-    theirs = [(name, value) for name, value in given if name not in ours]
+    pairs = parse_qsl(query, keep_blank_values=True)
+    ours = {name: value for name, value in pairs if name in ("schema", "replicas")}
+    theirs = [(name, value) for name, value in pairs if name not in ours]
     try:
         read = conninfo_to_dict(f"{base}?{urlencode(theirs, quote_via=quote)}" if theirs else base)
     except psycopg.ProgrammingError as reason:

@@ -332,6 +332,6 @@ def _of_postgres(error: BaseException | None, url: URL, *, lost: bool) -> StoreE
     of_node = _NODE_AWAY.search(reason) is not None
     gone = lost or of_node or state[:2] in ("08", "57")
     if gone or (not state and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)):
-        what = "a node of the database" if of_node else "the database"
-        return DatabaseAway(f"Couldn't reach {what}: {reason}.")
+        server = "a node of the database" if of_node else "the database"
+        return DatabaseAway(f"Couldn't reach {server}: {reason}.")
     return None

@@ -51,7 +51,7 @@ class RowLeases:
         self._wait = wait
         self._life = life
         self._place = f"{socket.gethostname()}:{os.getpid()}"
-        self._held: set[str] = set()
+        self._owners: set[str] = set()
         self._turn = threading.Lock()
         self._closed = threading.Event()
         self._beating: threading.Thread | None = None
@@ -76,13 +76,13 @@ class RowLeases:
                 raise LibraryBusy(f"Another process has been {doing} for {seconds:.0f} s.")
             self._closed.wait(min(_LOOK, max(0.0, until - monotonic())))
         with self._turn:
-            self._held.add(owner)
+            self._owners.add(owner)
             self._beat()
         try:
             yield
         finally:
             with self._turn:
-                self._held.discard(owner)
+                self._owners.discard(owner)
             with suppress(StoreError):  # the server is away: the lease expires by itself
                 self._release(owner)
 
@@ -120,7 +120,7 @@ class RowLeases:
     def _renew(self) -> None:
         while not self._closed.wait(self._life / _BEATS):
             with self._turn:
-                owners = list(self._held)
+                owners = list(self._owners)
                 if not owners:
                     self._beating = None
                     return

@@ -63,7 +63,7 @@ class Remembered:
     def __init__(self, engine: Engine, feed: Feed) -> None:
         self._engine = engine
         self._feed = feed
-        self._known: OrderedDict[tuple[str, Run], _Known] = OrderedDict()
+        self._entries: OrderedDict[tuple[str, Run], _Known] = OrderedDict()
         self._lengths: tuple[int, Counts] = (0, np.zeros(1, dtype=np.int32))
         self._size = 0
         self._changing = threading.Lock()
@@ -73,28 +73,28 @@ class Remembered:
         self, field: str, run: Run, sequence: int, *, read_texts: bool = True
     ) -> tuple[Ids, Counts]:
         """`read_texts`: where it takes less time, look for several words in the texts."""
-        known = self._known.get((field, run))
-        if known is None or known.upto < sequence:
+        remembered = self._entries.get((field, run))
+        if remembered is None or remembered.upto < sequence:
             if len(run) == 1:
                 self.expect(field, run, sequence)
             else:
                 occurrences = self._phrase(field, run, sequence, read_texts=read_texts)
                 self._keep((field, run), _Known(sequence, *occurrences))
-            known = self._known.get((field, run), _UNKNOWN)
+            remembered = self._entries.get((field, run), _UNKNOWN)
         else:
             with self._changing:  # the least recently used one is forgotten first
-                if (field, run) in self._known:
-                    self._known.move_to_end((field, run))
-        return known.ids, known.counts
+                if (field, run) in self._entries:
+                    self._entries.move_to_end((field, run))
+        return remembered.ids, remembered.counts
 
     def expect(self, field: str, wanted: Sequence[str], sequence: int) -> None:
         """Read what will be needed, in one round trip."""
         after = {}
         distinct = dict.fromkeys(wanted)
         for word in distinct:
-            known = self._known.get((field, (word,)), _UNKNOWN)
-            if known.upto < sequence or (field, (word,)) not in self._known:
-                after[word] = known.upto
+            remembered = self._entries.get((field, (word,)), _UNKNOWN)
+            if remembered.upto < sequence or (field, (word,)) not in self._entries:
+                after[word] = remembered.upto
         self.hits += len(distinct) - len(after)
         self.misses += len(after)
         if not after:
@@ -105,7 +105,7 @@ class Remembered:
         if joined:
             rows |= self._newer(field, dict.fromkeys(joined, 0))
         for word, known_upto in after.items():
-            before = _UNKNOWN if word in joined else self._known.get((field, (word,)), _UNKNOWN)
+            before = _UNKNOWN if word in joined else self._entries.get((field, (word,)), _UNKNOWN)
             if word not in joined and before.upto != known_upto:
                 continue  # another thread was faster
             newer = rows.get(word, [])
@@ -186,14 +186,14 @@ class Remembered:
         # Raw bytes: as text they would be twice as long.
         return rows_of(self._engine, statement, values)
 
-    def _keep(self, key: tuple[str, Run], known: _Known) -> None:
+    def _keep(self, key: tuple[str, Run], entry: _Known) -> None:
         with self._changing:
-            before = self._known.pop(key, None)
-            self._size += len(known.ids) - (len(before.ids) if before else 0)
-            self._known[key] = known
+            before = self._entries.pop(key, None)
+            self._size += len(entry.ids) - (len(before.ids) if before else 0)
+            self._entries[key] = entry
             most = most_remembered(len(self._lengths[1]), memory())
-            while self._size > most and len(self._known) > 1:
-                self._size -= len(self._known.popitem(last=False)[1].ids)
+            while self._size > most and len(self._entries) > 1:
+                self._size -= len(self._entries.popitem(last=False)[1].ids)
 
 
 def most_remembered(chunks: int, memory: int) -> int:

@@ -85,32 +85,32 @@ class ReplicatedSignals:
         self._ask_primary()
 
     def search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
-        return self._asked(lambda signals: signals.search(signal, probe, where, k))
+        return self._from_replica(lambda signals: signals.search(signal, probe, where, k))
 
     def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
-        return self._asked(lambda signals: signals.spellings(words, where))
+        return self._from_replica(lambda signals: signals.spellings(words, where))
 
     def completions(self, beginning: str, where: Where, most: int) -> tuple[Spelled, ...]:
-        return self._asked(lambda signals: signals.completions(beginning, where, most))
+        return self._from_replica(lambda signals: signals.completions(beginning, where, most))
 
     def rarities(self, words: Sequence[str], where: Where) -> Sequence[float]:
-        return self._asked(lambda signals: signals.rarities(words, where))
+        return self._from_replica(lambda signals: signals.rarities(words, where))
 
     def vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, Vector]:
-        return self._asked(lambda signals: signals.vectors(ids, where))
+        return self._from_replica(lambda signals: signals.vectors(ids, where))
 
     def token_vectors(
         self, ids: Sequence[ChunkId], where: Where, model: str
     ) -> Mapping[ChunkId, TokenVectors]:
-        return self._asked(lambda signals: signals.token_vectors(ids, where, model))
+        return self._from_replica(lambda signals: signals.token_vectors(ids, where, model))
 
     def changed_vectors(self, ids: Sequence[ChunkId]) -> list[ChunkId]:
         return self._primary.signals.changed_vectors(ids)
 
     def sample(self, most: int, where: Where) -> tuple[int, list[ChunkId]]:
-        return self._asked(lambda signals: signals.sample(most, where))
+        return self._from_replica(lambda signals: signals.sample(most, where))
 
-    def _asked(self, call: Callable[[PostgresSignals], T]) -> T:
+    def _from_replica(self, call: Callable[[PostgresSignals], T]) -> T:
         place = self._chosen
         if place is self._primary:
             return call(place.signals)

@@ -197,13 +197,13 @@ def check_format(connection: Connection) -> tuple[int, int]:
     may have changed them since this process started."""
     values = {row.name: row.value for row in connection.execute(text(_FORMATS))}
     formats = (int(values.get("schema", 0)), int(values.get(_OWN, 0)))
-    known = (SCHEMA, len(_STEPS))
+    supported = (SCHEMA, len(_STEPS))
     readable = tuple(map(int, values.get(_READABLE, "").split("."))) if _READABLE in values else ()
-    for number, (there, most) in enumerate(zip(formats, known, strict=True)):
+    for number, (there, most) in enumerate(zip(formats, supported, strict=True)):
         if there > most and not (readable and readable[number] <= most):
             raise LibraryTooNew(
                 f"This library's tables have format {formats[0]}.{formats[1]}; this version of"
-                f" Trivium reads up to {known[0]}.{known[1]}."
+                f" Trivium reads up to {supported[0]}.{supported[1]}."
             )
     return formats
 

@@ -57,7 +57,7 @@ class Snapshots:
         self._vocabulary = Vocabulary()
         self._generation = 0  # of the words and occurrences that are cached
         self._last_word = 0  # the highest known number
-        self._known = KnownWords(engine, rows_of)
+        self._known_words = KnownWords(engine, rows_of)
         self._last_term = 0  # of those by which documents are known
 
     def latest(self) -> Snapshot:
@@ -91,8 +91,8 @@ class Snapshots:
             occurrences = RowOccurrences(
                 self._remembered, active_chunks.sequence, len(active_chunks.owner)
             )
-            known = KnownDocuments(self._known, active_chunks)
-            self._last = Snapshot(active_chunks, serving, self._vocabulary, occurrences, known)
+            documents = KnownDocuments(self._known_words, active_chunks)
+            self._last = Snapshot(active_chunks, serving, self._vocabulary, occurrences, documents)
             return self._last
 
     def _sequence(self) -> int:
@@ -110,12 +110,12 @@ class Snapshots:
         self.forgotten += 1
 
     def allowed(self, snapshot: Snapshot, where: Where) -> Allowed:
-        known = snapshot.allowed.get(where)
-        if known is None:
-            known = self._passing.allowed(where, snapshot.active_chunks)
+        allowed = snapshot.allowed.get(where)
+        if allowed is None:
+            allowed = self._passing.allowed(where, snapshot.active_chunks)
             with self._keeping:
-                _keep(snapshot.allowed, where, known)
-        return known
+                _keep(snapshot.allowed, where, allowed)
+        return allowed
 
     def visible(self, snapshot: Snapshot, access: Where) -> Visible:
         """The words that a caller may see."""
@@ -151,17 +151,17 @@ class Snapshots:
         if rows:
             self._vocabulary.add(word for _, word in rows)
             self._last_word = rows[-1][0]
-        terms = self._known.newer(self._last_term)
+        terms = self._known_words.newer(self._last_term)
         if terms:
             self._vocabulary.add(word for _, word in terms)
             self._last_term = terms[-1][0]
 
 
-def _keep(kept: dict[Where, Allowed], where: Where, allowed: Allowed) -> None:
+def _keep(masks: dict[Where, Allowed], where: Where, allowed: Allowed) -> None:
     """In place of those that were added first, if there are many. The owner's stays: most searches
     have no filter."""
-    kept[where] = allowed
+    masks[where] = allowed
     most = max(2, _MASKS // max(1, len(allowed.chunks)))
-    for known in list(kept)[: max(0, len(kept) - most)]:
-        if known not in (OWNER, where):
-            del kept[known]
+    for earlier in list(masks)[: max(0, len(masks) - most)]:
+        if earlier not in (OWNER, where):
+            del masks[earlier]

@@ -182,9 +182,9 @@ class PostgresUpkeep:
         for name in shelf.names():
             with shelf.reading(name) as source:
                 for path in (path for path in source.rglob("*") if path.is_file()):
-                    kept = folder / name / path.relative_to(source)
-                    kept.parent.mkdir(parents=True, exist_ok=True)
-                    kept.write_bytes(path.read_bytes())
+                    copied = folder / name / path.relative_to(source)
+                    copied.parent.mkdir(parents=True, exist_ok=True)
+                    copied.write_bytes(path.read_bytes())
 
     def _vacuum(self) -> None:
         """Removes deleted rows. Small tables are written to new files, so that nothing of the rows

@@ -151,9 +151,9 @@ class VectorTables:
     def drop_others(self) -> None:
         with self._engine.begin() as connection:
             _alone(connection)
-            kept = [setting(connection, "model") or "", setting(connection, NEXT_MODEL) or ""]
+            needed = [setting(connection, "model") or "", setting(connection, NEXT_MODEL) or ""]
             query = text("DELETE FROM vector_tables WHERE NOT model = ANY(:kept) RETURNING number")
-            for (number,) in connection.execute(query, {"kept": kept}).all():
+            for (number,) in connection.execute(query, {"kept": needed}).all():
                 connection.execute(text(f"DROP TABLE IF EXISTS vectors_{number}"))
 
     # --- searching
@@ -174,19 +174,19 @@ class VectorTables:
             ef = _LARGE_EF_SEARCH if large else max(_LEAST_EF_SEARCH, graph // _STEP)
             of = _proposals_of_shards if shards else self._proposals
             propose = of(cursor, table, query, len(vector), ef)
-            kept = int(k * total / count) + 16
-            depth = max(kept, graph // _PROPOSED if large else 0)
+            proposals = int(k * total / count) + 16
+            depth = max(proposals, graph // _PROPOSED if large else 0)
             # If all chunks that pass are far from the query, the graph proposes only others. Then
             # comparing all that pass costs less than looking deeper.
             while count > max(EXACT, _DEARER * depth):
                 hits = sorted(
                     (-score, chunk)
-                    for chunk, score in propose(depth, kept)
+                    for chunk, score in propose(depth, proposals)
                     if chunk < len(passing) and passing[chunk]
                 )
                 if len(hits) >= k:
                     return [Hit(chunk, -score) for score, chunk in hits[:k]]
-                kept, depth = kept * _DEEPER, depth * _DEEPER
+                proposals, depth = proposals * _DEEPER, depth * _DEEPER
             compared = (
                 f"SELECT chunk, {_score(len(vector))} FROM {table}"
                 " WHERE chunk = ANY(CAST(%(ids)s AS bigint[]))"
@@ -214,9 +214,9 @@ class VectorTables:
             cursor.execute(f"SET hnsw.ef_search = {ef}")
             self._ef[cursor.connection] = ef
 
-        def propose(depth: int, kept: int) -> list[Any]:
-            asked = {"q": query, "depth": depth, "kept": kept}
-            return list(cursor.execute(proposed, asked).fetchall())
+        def propose(depth: int, proposals: int) -> list[Any]:
+            parameters = {"q": query, "depth": depth, "kept": proposals}
+            return list(cursor.execute(proposed, parameters).fetchall())
 
         return propose
 

@@ -66,10 +66,10 @@ class Gathered:
 
 def gather(chunks: Sequence[tuple[str, str]]) -> Gathered:
     """From texts and their languages. Done before any lock is taken: it is most of the work."""
-    known: dict[tuple[str, str], int] = {}
+    number_of: dict[tuple[str, str], int] = {}
     terms: list[NDArray[np.int64]] = []
     for text_, language in chunks:
-        numbers = [known.setdefault((word, language), len(known)) for word in words(text_)]
+        numbers = [number_of.setdefault((word, language), len(number_of)) for word in words(text_)]
         terms.append(np.array(numbers, dtype=np.int64))
     lengths = np.array([len(term) for term in terms], dtype=np.int64)
     all_terms = np.concatenate([*terms, np.empty(0, dtype=np.int64)])
@@ -80,9 +80,9 @@ def gather(chunks: Sequence[tuple[str, str]]) -> Gathered:
     first = np.ones(len(order), dtype=bool)  # an entry is a word in a chunk
     first[1:] = (np.diff(all_terms) != 0) | (np.diff(owners) != 0)
     starts = np.flatnonzero(first)
-    bounds = np.searchsorted(all_terms[starts], np.arange(len(known) + 1))
+    bounds = np.searchsorted(all_terms[starts], np.arange(len(number_of) + 1))
     return Gathered(
-        list(known),
+        list(number_of),
         bounds,
         owners[starts],
         np.diff(np.append(starts, len(order))),
@@ -146,11 +146,11 @@ class WordRows:
             connection.execute(text("SET LOCAL statement_timeout = 0"))
             connection.execute(text("DELETE FROM postings"))
             connection.execute(text("DELETE FROM words"))
-            known: dict[tuple[str, str], int] = {}
+            number_of: dict[tuple[str, str], int] = {}
             for some in _together(chunks, _AT_ONCE):
                 gathered = gather([(chunk.text, chunk.language) for chunk in some])
                 ids = np.array([chunk.id for chunk in some], dtype=np.int64)
-                numbers = _numbered(connection, gathered.words, known)
+                numbers = _numbered(connection, gathered.words, number_of)
                 # Since 0: a reader that has some of it in its cache reads all of it again.
                 _write(connection, gathered, numbers, ids, (0, sequence, _LAST))
             take(connection, "sequence", 1)
@@ -170,15 +170,15 @@ class WordRows:
 
 
 def _numbered(
-    connection: Connection, wanted: list[tuple[str, str]], known: dict[tuple[str, str], int]
+    connection: Connection, wanted: list[tuple[str, str]], number_of: dict[tuple[str, str], int]
 ) -> list[int]:
-    """The numbers of words; new ones are inserted. Adds to `known` what was there before: an insert
-    may still be rolled back."""
-    numbers = {key: known[key] for key in wanted if key in known}
+    """The numbers of words; new ones are inserted. Adds to `number_of` what was there before: an
+    insert may still be rolled back."""
+    numbers = {key: number_of[key] for key in wanted if key in number_of}
     unknown = [key for key in wanted if key not in numbers]
     if unknown:
         there = _there(connection, unknown)
-        known |= there
+        number_of |= there
         numbers |= there
     new = [key for key in unknown if key not in numbers]
     if new:
@@ -228,7 +228,7 @@ def _there(connection: Connection, wanted: list[tuple[str, str]]) -> dict[tuple[
             " CAST(:languages AS text[])) AS k(word, language)"
             " JOIN words w ON w.word = k.word AND w.language = k.language"
         ),
-        {"words": [word for word, _ in wanted], "languages": [said for _, said in wanted]},
+        {"words": [word for word, _ in wanted], "languages": [language for _, language in wanted]},
     )
     return {(row.word, row.language): row.id for row in rows}
 

@@ -57,13 +57,13 @@ class DirectDocuments(SqlDocuments):
             sequence = int(self._read(self._engine, SEQUENCE, ())[0][0])
         except (sqlite3.Error, LookupError):
             return super().counts(label, where)
-        of, known = self._counted.get((label, where), (None, {}))
+        of, counts = self._counted.get((label, where), (None, {}))
         if of != sequence:
-            known = super().counts(label, where)
+            counts = super().counts(label, where)
             if len(self._counted) >= _STATEMENTS:
                 self._counted.clear()
-            self._counted[label, where] = (sequence, known)
-        return dict(known)
+            self._counted[label, where] = (sequence, counts)
+        return dict(counts)
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
         if not 0 < len(ids) <= _MOST or looks_at_passages(where.condition):

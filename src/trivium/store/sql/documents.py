@@ -343,7 +343,7 @@ def _near(connection: Connection, ids: Sequence[DocumentId], where: Where) -> se
     few documents of a key, by the order of its index, so that a text costs much the same however
     many share a sentence with it: 500 of them take 50 ms among 100,000. Takes the first few that
     the caller may see, or hidden ones could take their places."""
-    known, counted = shingles.alias("known"), shingles.alias("counted")
+    others, counted = shingles.alias("known"), shingles.alias("counted")
     visible_ones: ColumnElement[bool] = true()
     if where.access != OWNER:
         visible_ones = counted.c.document.in_(select(documents.c.id).where(visible(where.access)))
@@ -361,10 +361,10 @@ def _near(connection: Connection, ids: Sequence[DocumentId], where: Where) -> se
             .scalar_subquery()
         )
         query = (
-            select(known.c.document)
-            .join(own, known.c.hash == own.c.hash)
-            .where(known.c.document <= func.coalesce(last, _LAST))
-            .group_by(own.c.document, known.c.document)
+            select(others.c.document)
+            .join(own, others.c.hash == own.c.hash)
+            .where(others.c.document <= func.coalesce(last, _LAST))
+            .group_by(own.c.document, others.c.document)
             .having(func.count() >= func.max(own.c.held) * ENOUGH_KEYS)
         )
         near |= set(connection.scalars(query))
@@ -436,16 +436,16 @@ def all_names(document: Document) -> list[str]:
 
 def named(connection: Connection, keys: Iterable[tuple[str, str]]) -> list[Document]:
     """The documents known by these collections and uris, by id."""
-    return _asked(connection, _BY_NAME, "uris", keys)
+    return _documents_by(connection, _BY_NAME, "uris", keys)
 
 
 def seen_with(connection: Connection, keys: Iterable[tuple[str, str]]) -> list[Document]:
     """The documents of these collections that were last seen with these bytes, by id."""
-    return _asked(connection, _BY_BYTES, "hashes", keys)
+    return _documents_by(connection, _BY_BYTES, "hashes", keys)
 
 
-def _asked(
-    connection: Connection, query: Executable, what: str, keys: Iterable[tuple[str, str]]
+def _documents_by(
+    connection: Connection, query: Executable, parameter: str, keys: Iterable[tuple[str, str]]
 ) -> list[Document]:
     """Collection by collection: for a list of pairs SQLite reads every document there is (30 ms of
     60,000, with each batch)."""
@@ -455,16 +455,16 @@ def _asked(
     by_id: dict[DocumentId, Document] = {}
     for collection, mine in wanted.items():
         for some in slices(mine):
-            rows = connection.execute(query, {"collection": collection, what: some}).mappings()
+            rows = connection.execute(query, {"collection": collection, parameter: some}).mappings()
             by_id |= {row["id"]: document_of(row) for row in rows}
     return [by_id[i] for i in sorted(by_id)]
 
 
-def locked(connection: Connection, found: Iterable[Document]) -> list[Document]:
+def locked(connection: Connection, wanted: Iterable[Document]) -> list[Document]:
     """The same documents as they are now, which nobody else changes until the transaction ends."""
-    ids = sorted({document.id for document in found})
+    ids = sorted({document.id for document in wanted})
     if connection.dialect.name == "sqlite":  # one writes at a time
-        return list(found)
+        return list(wanted)
     rows: list[Document] = []
     for some in slices(ids):
         query = select(documents).where(_is_there, documents.c.id.in_(some))

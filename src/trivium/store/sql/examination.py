@@ -49,9 +49,9 @@ class Examination:
             ok = health[name] == wanted
             message = f"{health[name]:,} of {wanted:,} passages are in the index."
             yield Finding(name, ok, message, "" if ok else anew)
-        known = bool(health["vocabulary"]) or not health["chunks"]
+        complete = bool(health["vocabulary"]) or not health["chunks"]
         message = f"{health['vocabulary']:,} spellings in the vocabulary."
-        yield Finding("vocabulary", known, message, "" if known else anew)
+        yield Finding("vocabulary", complete, message, "" if complete else anew)
         lacking = health["chunks"] - embedded
         yield Finding(
             "embedded",

@@ -188,10 +188,10 @@ class Feed:
             for some in slices(ids):
                 query = select(chunks.c.id, chunks.c.embedding).where(chunks.c.id.in_(some))
                 hashes = {row.id: row.embedding for row in connection.execute(query)}
-                known = select(embeddings).where(
+                query_of_model = select(embeddings).where(
                     embeddings.c.model == model, embeddings.c.hash.in_(set(hashes.values()))
                 )
-                rows = connection.execute(known).mappings()
+                rows = connection.execute(query_of_model).mappings()
                 vectors = {r["hash"]: r["vector"] for r in rows if is_sound(embeddings, r)}
                 by_chunk |= {i: vectors[hash_] for i, hash_ in hashes.items() if hash_ in vectors}
         return by_chunk
@@ -304,7 +304,7 @@ class FilterCache:
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
-        self._known: OrderedDict[Where, tuple[int, NDArray[np.bool_]]] = OrderedDict()
+        self._masks: OrderedDict[Where, tuple[int, NDArray[np.bool_]]] = OrderedDict()
         self._changing = Lock()
 
     def allowed(self, where: Where, active_chunks: ActiveChunks) -> Allowed:
@@ -326,7 +326,7 @@ class FilterCache:
         return Allowed(chunks, np.unique(active_chunks.owner[chunks]).astype(np.int64), total)
 
     def _documents(self, where: Where, active_chunks: ActiveChunks) -> NDArray[np.bool_]:
-        since, passes = self._known.get(where, (0, np.zeros(1, dtype=bool)))
+        since, passes = self._masks.get(where, (0, np.zeros(1, dtype=bool)))
         if since < active_chunks.sequence:
             passes = _grown(passes, len(active_chunks.first))
             if since:  # of a new filter nothing is known that could have changed
@@ -335,11 +335,11 @@ class FilterCache:
                 passes[_within(changes.removed, passes)] = False
             passes[_within(self._feed.passing(where, since), passes)] = True
         with self._changing:
-            if self._known.get(where, (0, passes))[0] <= active_chunks.sequence:
-                self._known[where] = (max(since, active_chunks.sequence), passes)
-            self._known.move_to_end(where)
-            while len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
+            if self._masks.get(where, (0, passes))[0] <= active_chunks.sequence:
+                self._masks[where] = (max(since, active_chunks.sequence), passes)
+            self._masks.move_to_end(where)
+            while len(self._masks) > _REMEMBERED:
+                self._masks.popitem(last=False)
         return passes
 
 

@@ -214,25 +214,27 @@ class KnownDocuments:
     def __init__(self, reader: KnownLookup, active_chunks: ActiveChunks) -> None:
         self._reader = reader
         self.active_chunks = active_chunks
-        self._kept: dict[tuple[str, str], KnownBy] = {}
+        self._holders: dict[tuple[str, str], KnownBy] = {}
         self._size = 0
 
     def expect(self, field: str, words: Sequence[str]) -> None:
         """Read what will be asked for, all at once."""
-        missing = [word for word in dict.fromkeys(words) if (field, word) not in self._kept]
+        missing = [word for word in dict.fromkeys(words) if (field, word) not in self._holders]
         if not missing:
             return
         if self._size > _REMEMBERED:
-            self._kept, self._size = {}, 0
-        for word, (known, fields) in self._reader.of(field, missing).items():
+            self._holders, self._size = {}, 0
+        for word, (holders, fields) in self._reader.of(field, missing).items():
             # Newer ones are for the next moment.
-            within = int(np.searchsorted(known, len(self.active_chunks.first))) if len(known) else 0
-            self._kept[field, word] = (known[:within], fields[:within]) if within else _NONE
+            within = (
+                int(np.searchsorted(holders, len(self.active_chunks.first))) if len(holders) else 0
+            )
+            self._holders[field, word] = (holders[:within], fields[:within]) if within else _NONE
             self._size += within
 
     def of(self, field: str, run: Run) -> KnownBy:
         """The documents that have all these words in one field, in any order, and which fields."""
-        postings = [self._kept.get((field, word)) or self._read(field, word) for word in run]
+        postings = [self._holders.get((field, word)) or self._read(field, word) for word in run]
         documents, fields = postings[0]
         for others, theirs in postings[1:]:
             at = np.searchsorted(others, documents)
@@ -245,12 +247,12 @@ class KnownDocuments:
     def _read(self, field: str, word: str) -> KnownBy:
         self.expect(field, [word])
         # Another thread may have made room meanwhile.
-        return self._kept.get((field, word)) or self._reader.of(field, [word])[word]
+        return self._holders.get((field, word)) or self._reader.of(field, [word])[word]
 
-    def side_by_side(self, field: str, run: Run, known: KnownBy) -> KnownBy:
+    def side_by_side(self, field: str, run: Run, known_by: KnownBy) -> KnownBy:
         """Those of these documents in which the words follow each other. Looks at the documents, at
         5 µs each, so in very many of them any order counts."""
-        ids, fields = known
+        ids, fields = known_by
         if len(run) > 1 and 0 < len(ids) <= _LOOKED_AT:
             by_document = self._reader.side_by_side(field, run, ids.tolist())
             fields = np.array([by_document.get(i, 0) for i in ids.tolist()], np.int64)

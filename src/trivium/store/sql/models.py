@@ -104,13 +104,15 @@ def keep_all(connection: Connection, batch: Sequence[Processed], model: str) -> 
     keep_rows(connection, token_vectors, model, tokens)
 
 
-def keep_rows(connection: Connection, table: Table, model: str, held: Mapping[str, bytes]) -> None:
+def keep_rows(
+    connection: Connection, table: Table, model: str, vectors: Mapping[str, bytes]
+) -> None:
     """Add missing vectors. Several processes may add the same ones: each in the same order, so that
     none waits in a circle."""
-    have = present(connection, table, model, list(held))
+    have = present(connection, table, model, list(vectors))
     rows = [
-        {"model": model, "hash": hash_, _HELD[table]: held[hash_]}
-        for hash_ in sorted(held.keys() - have)
+        {"model": model, "hash": hash_, _HELD[table]: vectors[hash_]}
+        for hash_ in sorted(vectors.keys() - have)
     ]
     summed = [{**row, CHECKSUM: checksum(table, row)} for row in rows]
     insert_all(connection, table, summed, absent=True)
@@ -277,9 +279,9 @@ class SqlModels:
     def manifest(self) -> Manifest:
         return _manifest(self._engine)
 
-    def describe(self, model: str, told: Mapping[str, str]) -> None:
+    def describe(self, model: str, settings: Mapping[str, str]) -> None:
         """Store how to load the vectors' model. Writes only if it is missing."""
-        described = _described(model, told)
+        described = _described(model, settings)
         with self._engine.begin() as connection:
             if setting(connection, MODEL_SETTINGS) != described:
                 set_setting(connection, MODEL_SETTINGS, described)
@@ -359,10 +361,10 @@ class SqlModels:
 
     # --- vectors beside those that serve
 
-    def begin(self, model: str, told: Mapping[str, str]) -> None:
+    def begin(self, model: str, settings: Mapping[str, str]) -> None:
         with self._engine.begin() as connection:
             set_setting(connection, NEXT_MODEL, model)
-            set_setting(connection, NEXT_SETTINGS, _described(model, told))
+            set_setting(connection, NEXT_SETTINGS, _described(model, settings))
         drop_unneeded(self._engine)
 
     def count_unembedded(self, model: str) -> int:
@@ -453,7 +455,7 @@ def _forget_next(connection: Connection) -> None:
     connection.execute(delete(settings).where(settings.c.name.in_(next_)))
 
 
-def _told(described: str | None, model: str) -> dict[str, str]:
+def _settings_of(described: str | None, model: str) -> dict[str, str]:
     """How to load this model, if that is stored."""
     fields = json.loads(described) if described else {}
     return dict(fields["settings"]) if fields.get("model") == model else {}
@@ -467,9 +469,9 @@ def _manifest(engine: Engine) -> Manifest:
         schema=int(values.get("schema", 0)),
         model=model,
         dimensions=int(values.get("dimensions", 0)),
-        settings=_told(values.get(MODEL_SETTINGS), model),
+        settings=_settings_of(values.get(MODEL_SETTINGS), model),
         next_model=next_,
-        next_settings=_told(values.get(NEXT_SETTINGS), next_),
+        next_settings=_settings_of(values.get(NEXT_SETTINGS), next_),
     )
 
 

@@ -148,8 +148,8 @@ class SqlAlerts:
     def keep(self, alert: Alert) -> None:
         same = alerts.c.id == alert.id
         with self._engine.begin() as connection:
-            known = connection.execute(update(alerts).where(same).values(asdict(alert))).rowcount
-            if not known:
+            updated = connection.execute(update(alerts).where(same).values(asdict(alert))).rowcount
+            if not updated:
                 connection.execute(insert(alerts).values(asdict(alert)))
 
     def all(self) -> list[Alert]:
@@ -181,19 +181,19 @@ class SqlConversations:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def keep(self, conversation: str, kept: KeptTurn) -> None:
-        audiences = None if kept.audiences is None else sorted(kept.audiences)
+    def keep(self, conversation: str, kept_turn: KeptTurn) -> None:
+        audiences = None if kept_turn.audiences is None else sorted(kept_turn.audiences)
         row = {
             "conversation": conversation,
-            "question": kept.turn.question,
-            "answer": kept.turn.answer,
+            "question": kept_turn.turn.question,
+            "answer": kept_turn.turn.answer,
             "audiences": audiences,
             "at": now(),
         }
         with self._engine.begin() as connection:
             added = connection.execute(insert(turns), row).inserted_primary_key
             id_ = added[0] if added else None
-            rows = [{"turn": id_, "document": document} for document in sorted(kept.documents)]
+            rows = [{"turn": id_, "document": document} for document in sorted(kept_turn.documents)]
             insert_all(connection, turn_documents, rows)
 
     def turns(self, conversation: str, where: Where) -> list[KeptTurn]:

@@ -91,10 +91,10 @@ class SqlQueue:
         worker: str = "",
     ) -> JobId:
         with self._engine.begin() as connection:
-            known = offered is not None
+            whole = offered is not None
             job = _new_job(
                 connection, kind=kind, what=what, options=dict(options), priority=int(priority),
-                lasting=known, complete=known, worker=worker, sender=str(options.get("by", "")),
+                lasting=whole, complete=whole, worker=worker, sender=str(options.get("by", "")),
             )  # fmt: skip
             ids = take(connection, "task", len(offered or ()))
             rows = zip(ids, offered or (), strict=True)
@@ -140,8 +140,8 @@ class SqlQueue:
         it takes a lease before a task."""
         of_tasks = select(tasks.c.worker).where(tasks.c.state == TaskState.WORKING)
         of_jobs = select(jobs.c.worker).where(jobs.c.state.in_(UNFINISHED), ~jobs.c.lasting)
-        known = set(connection.scalars(union(of_tasks, of_jobs)))
-        return {w for w in known if not w or not self._leases.is_held(worker_lease(w))}
+        workers = set(connection.scalars(union(of_tasks, of_jobs)))
+        return {w for w in workers if not w or not self._leases.is_held(worker_lease(w))}
 
     def claim(self, worker: str, limit: int, before: tuple[int, JobId] | None = None) -> list[Task]:
         """The next tasks, of one job or several: by priority, then in turn by sender, and of each
@@ -242,21 +242,21 @@ class SqlQueue:
 
     # --- a change of the model: it has no tasks, what it is made of are passages
 
-    def begin_reembed(self, model: str, told: Mapping[str, str]) -> Job:
+    def begin_reembed(self, model: str, model_settings: Mapping[str, str]) -> Job:
         """The job that changes to this model: the unfinished one, or a new one. A change to another
-        model has been cancelled. `told`: how to load the model."""
+        model has been cancelled. `model_settings`: how to load the model."""
         mine = (jobs.c.kind == REEMBED) & jobs.c.state.in_(UNFINISHED)
-        what = f"embed again with {model}"
+        purpose = f"embed again with {model}"
         with self._engine.begin() as connection:
-            others = update(jobs).where(mine, jobs.c.what != what)
+            others = update(jobs).where(mine, jobs.c.what != purpose)
             connection.execute(others.values(state=JobState.CANCELLED, ended_at=now()))
             row = connection.execute(select(jobs).where(mine)).first()
             if row is not None:
                 return job_of(row)
-            settings = {"settings": dict(told)}
+            settings = {"settings": dict(model_settings)}
             number = _new_job(
-                connection, kind=REEMBED, what=what, options=settings, priority=int(Priority.BULK),
-                lasting=True, complete=False, worker="", sender="",
+                connection, kind=REEMBED, what=purpose, options=settings,
+                priority=int(Priority.BULK), lasting=True, complete=False, worker="", sender="",
             )  # fmt: skip
             trim(connection)
             return job_of(connection.execute(select(jobs).where(jobs.c.id == number)).one())

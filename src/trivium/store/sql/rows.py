@@ -93,9 +93,9 @@ def interpretation_of(row: RowMapping) -> Interpretation:
     return noun_of(Interpretation, row, active=row["state"] == "active", metadata=metadata)
 
 
-def noun_of(kind: Callable[..., T], row: RowMapping | Mapping[str, Any], **given: Any) -> T:
-    """A dataclass from the columns of its fields' names; `given` is what a row says otherwise."""
-    return kind(**{name: row[name] for name in _names(kind) if name in row} | given)
+def noun_of(kind: Callable[..., T], row: RowMapping | Mapping[str, Any], **overrides: Any) -> T:
+    """A dataclass from the columns of its fields' names; `overrides`: what a row says otherwise."""
+    return kind(**{name: row[name] for name in _names(kind) if name in row} | overrides)
 
 
 @cache
@@ -172,8 +172,8 @@ def _place_values(place: Place) -> dict[str, Any]:
     """Only known fields: most places are empty or a page."""
     if place == _NOWHERE:
         return {}
-    known = {name: value for name, value in asdict(place).items() if value}
-    return {**known, FOLDED_SHEET: comparable_text(place.sheet)} if place.sheet else known
+    filled = {name: value for name, value in asdict(place).items() if value}
+    return {**filled, FOLDED_SHEET: comparable_text(place.sheet)} if place.sheet else filled
 
 
 def place_of(stored: Mapping[str, Any]) -> Place:

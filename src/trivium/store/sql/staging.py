@@ -219,7 +219,7 @@ class _Plan:
 
     def __init__(self, connection: Connection, batch: Sequence[Processed]) -> None:
         self.new: list[tuple[Processed, Document, bool]] = []  # as it becomes; is it its first?
-        self._held: dict[DocumentId, Document] = {}
+        self._documents: dict[DocumentId, Document] = {}
         self._named: dict[tuple[str, str], DocumentId] = {}
         self._seen: dict[tuple[str, str], list[DocumentId]] = {}
         self._renamed: set[DocumentId] = set()
@@ -230,13 +230,13 @@ class _Plan:
         self._points: list[SyncPoint] = []
         self._unborn = 0  # new documents so far; until they are written they have ids below 0
         shared = [(p.collection, p.content_hash) for p in batch if is_shareable(p)]
-        known = [
+        existing = [
             *named(connection, [(p.collection, p.uri) for p in batch]),
             *seen_with(connection, shared),
         ]
-        for document in locked(connection, known):
+        for document in locked(connection, existing):
             self._hold(document)
-        self._stored = frozenset(self._held)
+        self._stored = frozenset(self._documents)
 
     def settle(self, processed: Processed) -> bool:
         """False: it would be the second interpretation of one document."""
@@ -256,7 +256,7 @@ class _Plan:
             return True
         elif before is None and (file := self._twin(processed, is_file_of)):
             self._rename(file, [processed.uri, *all_names(file)])
-            before = self._held[file.id]
+            before = self._documents[file.id]
             processed = inherited(processed, before)
         if before and before.id in self._changed:
             return False
@@ -283,8 +283,8 @@ class _Plan:
         """From here on new documents have the ids that they keep."""
         born = {-number: id_ for number, id_ in enumerate(ids, start=1)}
         for unborn, id_ in born.items():
-            self._held[id_] = replace(self._held.pop(unborn), id=id_)
-        self.new = [(p, self._held[born.get(d.id, d.id)], first) for p, d, first in self.new]
+            self._documents[id_] = replace(self._documents.pop(unborn), id=id_)
+        self.new = [(p, self._documents[born.get(d.id, d.id)], first) for p, d, first in self.new]
         self._ids = [born.get(id_, id_) for id_ in self._ids]
         self._ends = [(end, born.get(id_, id_), values) for end, id_, values in self._ends]
 
@@ -292,7 +292,7 @@ class _Plan:
         self._number(take("document", self._unborn))
         firsts = [document.id for _, document, is_first in self.new if is_first]
         for document_id in sorted(self._renamed & self._stored):
-            renamed = self._held[document_id]
+            renamed = self._documents[document_id]
             set_names(connection, renamed, all_names(renamed))
         interpretation_ids = take("interpretation", len(self.new))
         first_numbers = _first_numbers(connection, self.new)
@@ -304,7 +304,7 @@ class _Plan:
             if is_first:
                 new_documents.append(
                     values
-                    | name_values(all_names(self._held[document.id]))
+                    | name_values(all_names(self._documents[document.id]))
                     | {"id": document.id, "collection": document.collection}
                     | {"added_at": document.added_at, "interpretation": 0, "changed": 0}
                 )
@@ -329,7 +329,7 @@ class _Plan:
             next_chunk += len(processed.chunks)
         _insert_checked(connection, documents, new_documents)
         for document_id in firsts:
-            first = self._held[document_id]
+            first = self._documents[document_id]
             insert_names(connection, first.id, first.collection, first.names)
         _insert_checked(connection, interpretations, new_interpretations)
         _insert_checked(connection, chunks, new_chunks)
@@ -339,7 +339,7 @@ class _Plan:
 
     def _find(self, processed: Processed) -> Document | None:
         id_ = self._named.get((processed.collection, processed.uri))
-        return None if id_ is None else self._held[id_]
+        return None if id_ is None else self._documents[id_]
 
     def _twin(
         self, processed: Processed, is_same: Callable[[Document, Processed], bool]
@@ -347,8 +347,8 @@ class _Plan:
         if is_shareable(processed):
             same = self._seen.get((processed.collection, processed.content_hash), ())
             for id_ in sorted(same, key=lambda id_: (id_ < 0, abs(id_))):  # in order of birth
-                if is_same(self._held[id_], processed):
-                    return self._held[id_]
+                if is_same(self._documents[id_], processed):
+                    return self._documents[id_]
         return None
 
     def _rename(self, document: Document, uris: list[str]) -> None:
@@ -358,7 +358,7 @@ class _Plan:
         self._renamed.add(document.id)
 
     def _hold(self, document: Document) -> None:
-        self._held[document.id] = document
+        self._documents[document.id] = document
         self._named |= {(document.collection, uri): document.id for uri in all_names(document)}
         same = self._seen.setdefault((document.collection, document.seen_hash), [])
         if document.id not in same:

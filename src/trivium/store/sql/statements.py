@@ -116,11 +116,11 @@ def one_state(engine: Engine) -> Iterator[Connection]:
             yield connection.execution_options(isolation_level="REPEATABLE READ")
 
 
-def alone(connection: Connection, what: str) -> None:
+def alone(connection: Connection, task: str) -> None:
     """Nobody else does the same until this transaction ends. SQLite lets one write at a time
     anyway."""
     if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_key(what)})")
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_key(task)})")
 
 
 def wait_for_changes(connection: Connection) -> None:
@@ -129,8 +129,8 @@ def wait_for_changes(connection: Connection) -> None:
     connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock_shared({_key(_SEQUENCE)})")
 
 
-def _key(what: str) -> int:
-    return crc32(f"trivium {what}".encode())
+def _key(task: str) -> int:
+    return crc32(f"trivium {task}".encode())
 
 
 def setting(connection: Connection, name: str) -> str | None:
@@ -281,7 +281,7 @@ def _holds(condition: Compare | Exists) -> ColumnElement[bool]:
         case Exists(field):
             if field in _COLUMNS:
                 return _COLUMNS[field][0] != ""
-            return _held(field, fields.c.text != "")
+            return _has_field(field, fields.c.text != "")
         case Compare("source", "eq", value):
             return or_(
                 documents.c.uri.in_((str(value), f"{UPLOADED}{value}")),
@@ -294,12 +294,14 @@ def _holds(condition: Compare | Exists) -> ColumnElement[bool]:
         case Compare(field, op, value):
             number = as_number(value) if not isinstance(value, str) else None
             if number is not None:
-                return _held(field, _OPERATORS[op](fields.c.number, number))
-            equal = _held(field, _OPERATORS[op](fields.c.text, comparable_text(value)))
-            return or_(equal, _known(field, value)) if op == "eq" and field in FILTERS else equal
+                return _has_field(field, _OPERATORS[op](fields.c.number, number))
+            equal = _has_field(field, _OPERATORS[op](fields.c.text, comparable_text(value)))
+            return (
+                or_(equal, _is_known_by(field, value)) if op == "eq" and field in FILTERS else equal
+            )
 
 
-def _known(field: str, value: object) -> ColumnElement[bool]:
+def _is_known_by(field: str, value: object) -> ColumnElement[bool]:
     """The document is known by every word of the value, in such fields."""
     wanted, bits = asked_of(field, value)
     by_words = (
@@ -327,7 +329,7 @@ def _by_number(value: str) -> ColumnElement[bool]:
     return false()
 
 
-def _held(field: str, test: ColumnElement[bool]) -> ColumnElement[bool]:
+def _has_field(field: str, test: ColumnElement[bool]) -> ColumnElement[bool]:
     name = metadata_name(field)
     return documents.c.id.in_(select(fields.c.document).where(fields.c.name == name, test))
 

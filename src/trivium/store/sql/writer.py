@@ -152,26 +152,26 @@ class DocumentNames:
 
     def add_name(self, document: DocumentId, uri: str) -> Document:
         with self._engine.begin() as connection:
-            return _add(connection, _held(connection, document), uri)
+            return _add(connection, _locked_document(connection, document), uri)
 
     def rename(self, document: DocumentId, old: str, new: str) -> Document:
         with self._engine.begin() as connection:
-            known = _held(connection, document)
-            inside = within(connection, old, known.collection)
-            uris = all_names(known)
+            stored = _locked_document(connection, document)
+            inside = within(connection, old, stored.collection)
+            uris = all_names(stored)
             if old not in uris:
-                return _add(connection, known, new)
+                return _add(connection, stored, new)
             for inner in locked(connection, inside):
                 moved = (
                     new + u.removeprefix(old) if is_within(u, old) else u for u in all_names(inner)
                 )
                 set_names(connection, inner, list(moved))
-            if old == known.uri:
-                title = followed(known.title, old, new)
+            if old == stored.uri:
+                title = followed(stored.title, old, new)
                 _set_title(connection, document, title)
-            set_names(connection, known, [new if uri == old else uri for uri in uris])
+            set_names(connection, stored, [new if uri == old else uri for uri in uris])
             forget_documents(connection, (), [old])  # the old name is to be found nowhere
-            return _held(connection, document)
+            return _locked_document(connection, document)
 
     def unname(self, uri: str, collection: str) -> list[Document]:
         """Take the name away, and those within it. The documents that have no other still have
@@ -319,7 +319,7 @@ def insert_names(
         )
 
 
-def _held(connection: Connection, document: DocumentId) -> Document:
+def _locked_document(connection: Connection, document: DocumentId) -> Document:
     visible = there(connection, documents.c.id == document)
     rows = locked(connection, visible.values())
     if not rows:
@@ -332,7 +332,7 @@ def _add(connection: Connection, document: Document, uri: str) -> Document:
     if uri in uris:
         return document
     set_names(connection, document, [*uris, uri])
-    return _held(connection, document.id)
+    return _locked_document(connection, document.id)
 
 
 def _set_title(connection: Connection, document: DocumentId, title: str) -> None:

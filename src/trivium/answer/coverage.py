@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from trivium.answer.candidates import Candidate, name_of_file, with_antecedent
 from trivium.answer.confidence import Evidence
-from trivium.answer.expected import is_priced
+from trivium.answer.expected import is_priced, lasting_days
 from trivium.answer.likeness import Likeness
 from trivium.answer.passages import Passage
 from trivium.answer.question import VAGUE, Bag, Question, Term, bag
@@ -38,7 +38,10 @@ LEAST_LABELLED, LONGEST_LABELLED = 0.9, 12  # share of terms of a line with a la
 
 def is_labelled(question: Question, candidate: Candidate, evidence: Evidence) -> bool:
     """Whether a short line begins with a label that the question names, or is an item with a figure
-    for it: `Course: 1,200 metres`, `400 ml buttermilk`."""
+    for it: `Course: 1,200 metres`, `400 ml buttermilk`. Or a length of time follows from its days,
+    which no reader knows."""
+    if lasting_days(question, candidate.text, candidate.passage.language) is not None:
+        return evidence.said >= LEAST_LABELLED
     label, _, value = candidate.text.partition(": ")
     if not value and question.asks is Asks.AMOUNT and candidate.text[-1] not in ".!":
         label, value = candidate.text, candidate.value
@@ -202,6 +205,8 @@ def _is_of_head(line: str) -> bool:
 
 def _signature(passage: Passage) -> str:
     """Whom "we" means in a message: the lines that close it."""
+    if passage.is_chat:  # its last block is what somebody else says
+        return ""
     last = blocks(passage.citation.text)[-1:]
     lines = last[0] if last and len(last[0]) > 1 else ()
     return " ".join(line for line in lines if len(line) <= LONGEST_SIGNED and line[-1] not in ".!?")

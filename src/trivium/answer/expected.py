@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from trivium.answer.candidates import Candidate
 from trivium.answer.question import Question, Term, bag
 from trivium.text.lexicon import grammar
-from trivium.text.lexicon.dates import recurring, times, until
+from trivium.text.lexicon.dates import Span, recurring, relative, span, times, until
 from trivium.text.lexicon.grammar import DETERMINERS, function_words
 from trivium.text.lexicon.measures import CHANGED, COSTS, DIMENSIONS, FEES, HOW, NUMBERS, PRICE
 from trivium.text.lexicon.names import agent, contact, is_first_person, names, subject
@@ -24,6 +24,9 @@ from trivium.text.stems import stem
 _CODE = re.compile(  # figures that count nothing: § 3, no. 12, MV-77120-4, 7b, 8841 2207
     r"(?i)(?:§§?|\bno\.|\bnr\.|#)\s?[\w-]*\d[\w-]*|\b[a-z]+-\d[\w-]*|\b[a-z]{1,2}\d+\b"
     r"|(?<![$€£\d.,])\d+[a-f]\b|\b\d+-\d{3,}\b|\b\d{4,}(?: \d{3,})+\b"
+    # 14 Quarry Lane, Hauptstraße 14
+    r"|\b\d{1,4} (?-i:[A-Z][\w’'-]+ ){1,3}(?-i:Lane|Street|Road|Avenue|Drive|Close|Square|St|Rd)\b"
+    r"|(?:straße|strasse|str\.|gasse|weg|allee|platz)\s\d{1,4}\b"
 )
 _EVENTS = (Asks.WHEN, Asks.WHERE, Asks.WHO)
 _FACTS = (*_EVENTS, Asks.WHY, Asks.AMOUNT, Asks.NAME)
@@ -56,6 +59,10 @@ def answers(question: Question, candidate: Candidate) -> tuple[float, str]:
             lacks = "" in wanted or (numbered and not figures(text, language))
             return (0.0, "") if lacks else (1.0, next(filter(None, wanted), ""))
         case Asks.LIST:
+            if grammar.WHICH_NAMES.search(question.text) and not _new_names(
+                question, text, language
+            ):
+                return 0.0, ""
             several = (
                 grammar.SEVERAL.search(text) or candidate.sentence.after or figures(text, language)
             )
@@ -69,7 +76,9 @@ def _when(question: Question, text: str, language: str) -> str:
     """The days and times of a text that the question doesn't have."""
     if question.spans:
         return until(text, language)
-    moments = (*times(text, language), *recurring(text), *grammar.CLOCK.findall(text))
+    moments = [*times(text, language), *recurring(text), *grammar.CLOCK.findall(text)]
+    if not grammar.PAST.search(question.text):
+        moments += relative(text)
     dates = [moment for moment in moments if moment not in question.text]
     ordinal = grammar.ORDINAL.search(text) if "day" in question.text.lower() else None
     if ordinal and not dates:
@@ -156,6 +165,9 @@ def _amount(question: Question, candidate: Candidate) -> tuple[float, str]:
         text = text[: changed.start()]
     if question.counted and bag(text, language).says(Term(question.counted[0], 1.0)):
         return 0.0, ""  # it speaks of them and doesn't count them
+    lasts = lasting_days(question, text, language)
+    if lasts is not None:
+        return 1.0, lasts.text
     dates = {figure for moment in times(text, language) for figure in figures(moment, language)}
     plain = _CODE.sub(" ", text)
     amounts = [figure for figure in figures(plain, language) if figure not in asked_figures | dates]
@@ -169,8 +181,16 @@ def _amount(question: Question, candidate: Candidate) -> tuple[float, str]:
     return (0.85 if question.counted else 1.0), amounts[0]
 
 
+def lasting_days(question: Question, text: str, language: str) -> Span | None:
+    """The days from first to last in a text, for a question how long something lasts."""
+    if question.asks is not Asks.AMOUNT or question.measured not in ("long", "lang", "lange"):
+        return None
+    return span(text, language)
+
+
 def _is_multiple(text: str, term: Term, language: str) -> bool:
-    """Whether a text speaks only of several of what was asked for: a deposit of "three rents"."""
+    """Whether a text speaks only of several of what was asked for: a deposit of "three rents". Who
+    asks what the rooms cost speaks of several, too."""
     clauses = [words(part) for part in re.split(r"[.;:](?=\s)", text)]
     places = [
         (clause, at)
@@ -178,7 +198,15 @@ def _is_multiple(text: str, term: Term, language: str) -> bool:
         for at, word in enumerate(clause)
         if bag(word, language).says(term)
     ]
-    return bool(places) and all(at and figures(clause[at - 1], language) for clause, at in places)
+    return bool(places) and all(
+        at and figures(clause[at - 1], language) and not _is_the_same(clause[at], term)
+        for clause, at in places
+    )
+
+
+def _is_the_same(word: str, term: Term) -> bool:
+    """Whether a word is the question's own, in the plural."""
+    return word == term.word and word.endswith(("s", "n"))
 
 
 def is_priced(text: str, language: str) -> bool:

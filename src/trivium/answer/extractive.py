@@ -24,7 +24,7 @@ from trivium.answer.coverage import (
     says_more,
 )
 from trivium.answer.differing import disagree, other_side, speak_of_others
-from trivium.answer.expected import answers, has_none
+from trivium.answer.expected import answers, has_none, lasting_days
 from trivium.answer.likeness import Likeness, WordVectors
 from trivium.answer.passages import Passage
 from trivium.answer.question import Question, bag
@@ -39,7 +39,14 @@ from trivium.text.lexicon import grammar
 from trivium.text.lexicon.grammar import function_words
 from trivium.text.lexicon.negation import denies
 from trivium.text.lexicon.quantities import differ, figures
-from trivium.text.lexicon.questions import VERDICTS, Asks, is_asked, refers_back, verdict
+from trivium.text.lexicon.questions import (
+    VERDICTS,
+    Asks,
+    is_asked,
+    lasting,
+    refers_back,
+    verdict,
+)
 from trivium.text.normalise import words
 
 MOST_COMPARED = 40  # sentences by meaning, the best by words; 25 tokens each take .3 s on 2 cores
@@ -396,7 +403,7 @@ def _cells(
 
 def _quoted(question: Question, best: Sequence[Candidate]) -> list[Picked]:
     first = best[0]
-    picked = [_quote(question, first, _yes_or_no(question, first))]
+    picked = [_quote(question, first, _with_result(question, first))]
     for candidate in best[1:]:
         elsewhere = candidate.passage.citation.document != first.passage.citation.document
         alike = candidate.said >= 0.95 * first.said and _same_subject(first.text, candidate.text)
@@ -427,6 +434,15 @@ def _quote(question: Question, candidate: Candidate, text: str) -> Picked:
         value=candidate.value,
         lead=lead_of(candidate.passage, candidate.text),
     )
+
+
+def _with_result(question: Question, candidate: Candidate) -> str:
+    """The sentence, after what follows from it: a yes or a no, or how long a span of days is."""
+    lasts = lasting_days(question, candidate.text, candidate.passage.language)
+    if lasts is not None and lasts.text == candidate.value:
+        about = f"{question.text} {candidate.text}"
+        return f"{lasting(lasts.nights, about, question.language)}: {candidate.text}"
+    return _yes_or_no(question, candidate)
 
 
 def _yes_or_no(question: Question, candidate: Candidate) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from trivium.core.answers import Citation
 from trivium.core.counting import counted
@@ -36,6 +37,11 @@ class Passage:
     def number(self) -> int:
         return self.citation.number
 
+    @property
+    def is_chat(self) -> bool:
+        """Whether several people speak, so that no block of it is about one thing."""
+        return len({speaker.author for speaker in self.speakers} | _authors(self.citation.text)) > 1
+
     def speaker(self, text: str) -> Speaker | None:
         """Who wrote the message that has this text."""
         at = self.citation.text.find(text)
@@ -45,6 +51,12 @@ class Passage:
             return Speaker(start, message["who"], message["time"]) if message else None
         begun = [speaker for speaker in self.speakers if speaker.start <= at]
         return begun[-1] if at >= 0 and begun else None
+
+
+@lru_cache(maxsize=64)  # asked for every sentence
+def _authors(text: str) -> frozenset[str]:
+    matches = map(MESSAGE.match, text.splitlines())
+    return frozenset(match["who"] for match in matches if match)
 
 
 def summary(results: Iterable[Result]) -> str:

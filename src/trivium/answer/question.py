@@ -182,7 +182,12 @@ def read(
     how = measures.MEASURED.search(plain)
     measured = fold(how[1] or how[2]) if how else ""
     content = [w for w in content if w != measured or w in HOW]  # how large is the garrison
-    content = [HOW.get(w, w) if w == measured else measures.MEASURES.get(w, w) for w in content]
+    many = measures.COUNTED.search(plain)
+    counted = set(words(many[1])) if many else set()  # "how many charges" asks for no price
+    content = [
+        HOW.get(w, w) if w == measured else w if w in counted else measures.MEASURES.get(w, w)
+        for w in content
+    ]
     if kind is Asks.WHO:
         new = [measures.APPOINTED[w] for w in content if w in measures.APPOINTED]
         content = [

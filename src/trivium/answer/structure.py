@@ -14,6 +14,7 @@ from itertools import pairwise
 from trivium.answer.passages import MESSAGE, Passage
 from trivium.extract.headers import names_of
 from trivium.text import boundaries
+from trivium.text.lexicon.dates import dates
 from trivium.text.lexicon.grammar import function_words
 from trivium.text.lexicon.names import EMAIL, PHONE
 from trivium.text.lexicon.questions import is_asked
@@ -273,8 +274,10 @@ def sentences(passage: Passage) -> list[Sentence]:
         rows = sum(" | " in line for line in lines)
         if rows * 2 >= len(lines):
             continue
-        contact = "\n".join(lines) if _is_contact(lines) else ""
-        record = " ".join(lines) if not contact and _is_record(lines) else ""
+        contact = "\n".join(lines) if not passage.is_chat and _is_contact(lines) else ""
+        record = (
+            " ".join(lines) if not contact and not passage.is_chat and _is_record(lines) else ""
+        )
         led = ""
         whole = lines if contact or record else _unwrapped(lines)
         heading = _BULLET.sub("", whole[0]) if _heads_prose(whole) else ""
@@ -336,13 +339,19 @@ def _unwrapped(lines: Sequence[str]) -> Sequence[str]:
         return lines
     whole = [lines[0]]
     for before, line in pairwise(lines):
-        begins = " | " in line or any(sign.match(line) for sign in (_BULLET, _SAID, MESSAGE))
+        bullet = _BULLET.match(line) and not (_is_open(before) and _begins_with_day(line))
+        begins = " | " in line or bullet or any(sign.match(line) for sign in (_SAID, MESSAGE))
         is_full = len(before) + len(line.split(maxsplit=1)[0]) >= widest  # no word more fits in
         if not begins and (is_full or _runs_on(before, line)):
             whole[-1] += f" {line}"
         else:
             whole.append(line)
     return whole
+
+
+def _begins_with_day(line: str) -> bool:
+    """Whether a line goes on with a day: "14. Dezember" is no item of a list."""
+    return any(not date.start for date in dates(line, None))
 
 
 def _runs_on(before: str, line: str) -> bool:

@@ -577,3 +577,63 @@ def test_what_the_head_of_a_letter_and_labels_say(
 
 def test_who_is_not_in_the_head_of_a_letter_is_not_meant() -> None:
     assert pick("Wie hoch ist der Cholesterinwert von Anton Lehner?", [LETTER]) == []
+
+
+SLASHED = passage(  # "06/2026" looks like the beginning of a phone number
+    1,
+    "[12/06/2026, 19:02:11] Vera: we had soup at the harbour, 31 euros for both of us\n"
+    "[12/06/2026, 19:05:40] Anouk: lovely! your parcel came\n"
+    "[12/06/2026, 19:06:30] Vera: good, that's the kettle",
+    title="chat",
+)
+COTTAGE = passage(
+    2,
+    "Booking 8812\n\nWe have reserved the cottage for you from 28 May to 3 June 2026."
+    " The two bedrooms cost 96 euros a night.",
+    title="Booking",
+)
+COURSE = passage(3, "The pottery course runs from 2 to 6 March 2026.", title="Courses")
+BOND = passage(4, "The bond is repaid within ten days after the keys are back.", title="Terms")
+LOFT = passage(5, "Inventory of the loft at 14 Quarry Lane: the loft has a window.", title="Loft")
+FINN = passage(
+    6,
+    "Liebe Tante, vielen Dank! Der Schal passt wunderbar, und Johann hat am\n"
+    "14. Dezember sein erstes Konzert, er spielt dort Bratsche.",
+    title="Brief",
+    language="de",
+)
+CAN = passage(
+    7, "Die alte Kanne ist kaputt, die neue hat 12,90 gekostet.", title="Kanne", language="de"
+)
+BARGE = passage(8, "Members may suggest names for the barge until June.", title="Barge")
+GARAGE = passage(9, "Since May the lift is serviced by Halloran & Sons.", title="Lift")
+
+
+@pytest.mark.parametrize(
+    ("question", "source", "answer"),
+    [
+        ("How long is the cottage reserved?", COTTAGE, "6 nights: "),
+        ("How much do the bedrooms cost?", COTTAGE, "96 euros"),
+        ("How long does the pottery course run?", COURSE, "5 days: "),
+        ("When is the bond repaid?", BOND, "within ten days"),
+        ("Wann hat Johann sein Konzert?", FINN, "Johann hat am 14. Dezember"),
+        ("Was hat die neue Kanne gekostet?", CAN, "12,90"),
+        ("Which company services the lift?", GARAGE, "Halloran"),
+    ],
+)
+def test_lengths_deadlines_and_prices(question: str, source: Passage, answer: str) -> None:
+    (picked, *_) = pick(question, [source])
+    assert answer in picked.text
+
+
+@pytest.mark.parametrize(
+    ("question", "source"),
+    [
+        ("How much did the kettle cost?", SLASHED),  # the soup did
+        ("How big is the loft?", LOFT),  # 14 is where it is
+        ("Which names have been suggested for the barge?", BARGE),
+        ("When was the bond repaid?", BOND),
+    ],
+)
+def test_what_only_looks_like_an_answer(question: str, source: Passage) -> None:
+    assert pick(question, [source]) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -61,6 +62,24 @@ _RECURRING = re.compile(
     r"|vierteljährlich|jährlich)\b",
     re.I,
 )
+_NUMBER_OF = (
+    r"(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fourteen"
+    r"|eine[rnms]?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf|vierzehn)"
+    r" (?:(?:working|calendar|business|full|volle[nr]?) )?"
+    r"(?:(?:day|week|month|year|hour|minute)s?"
+    r"|(?:Werk|Arbeits)?Tag(?:en?)?|Wochen?|Monat(?:en?)?|Jahr(?:en?)?|Stunden?|Minuten?)"
+)
+_RELATIVE = re.compile(
+    rf"(?i)\b(?:within|no later than|innerhalb(?: von)?|binnen|spätestens(?: nach)?) {_NUMBER_OF}\b"
+    rf"|\b{_NUMBER_OF} (?:before|after|ahead|in advance|beforehand|afterwards|vor|nach|vorher"
+    r"|danach|im Voraus)\b"
+)
+_TO = re.compile(r"(?i),?\s?(?:to|until|till|through|bis(?: zum)?|[–-])\s?(?:the )?")
+_DAY_TO = re.compile(  # the first day, of the same month as the last
+    r"(?i)(?<![\w.,:/£$€])(?P<day>[12]?\d|3[01])(?:st|nd|rd|th|\.)?"
+    r"\s?(?:to|until|till|through|bis(?: zum)?|[–-])\s?(?:the )?$"
+)
+_MARCH, _COMMON_YEAR = 3, 2025
 _UNTIL = re.compile(
     r"(?i)\b(?:until|till|through|to|by|bis|zum|jusqu[’']au?|hasta(?: el)?|fino al?|até|tot):?\s+"
     r"(?:the\s|zum\s|einschließlich\s)?$"
@@ -200,6 +219,46 @@ def until(text: str, language: str = "") -> str:
     """The last day of a span, as written: "until 14 March"; empty if the text has none."""
     ends = [date.text for date in dates(text, language) if _UNTIL.search(text[: date.start])]
     return ends[-1] if ends else ""
+
+
+def relative(text: str) -> list[str]:
+    """Days counted from another one, as written: "within ten days", "three weeks before"."""
+    return [match[0] for match in _RELATIVE.finditer(text)]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    text: str  # as written
+    nights: int
+
+
+def span(text: str, language: str = "") -> Span | None:
+    """The first span of days that is written from its first to its last: "9 to 14 June"."""
+    known = dates(text, language)
+    for at, last in enumerate(known):
+        first = known[at - 1] if at else None
+        if first is not None and _TO.fullmatch(text, first.end, last.start):
+            begins, start = first.readings[0], first.start
+        elif bare := _DAY_TO.search(text, 0, last.start):
+            begins, start = (0, 0, int(bare["day"])), bare.start()
+        else:
+            continue
+        nights = _nights(begins, last.readings[0])
+        if nights > 0:
+            return Span(text[start : last.end], nights)
+    return None
+
+
+def _nights(first: Reading, last: Reading) -> int:
+    """0 if days aren't said, or if they are in the wrong order."""
+    year = last[0] or first[0]
+    try:
+        ends = datetime.date(year or _COMMON_YEAR, last[1], last[2])
+        begins = datetime.date(first[0] or ends.year, first[1] or ends.month, first[2])
+    except ValueError:
+        return 0
+    over_february = not year and begins.month < _MARCH <= ends.month
+    return 0 if over_february else (ends - begins).days
 
 
 def unmatched(text: str, language: str, among: Sequence[tuple[str, str]]) -> list[str]:

@@ -68,6 +68,8 @@ CLOCK = re.compile(  # with a dot: "arriving 9.47"
     r"(?i)\b(?:at|until|till|by|from|before|after|arriv\w+|leav\w+|depart\w+|um|ab|bis|gegen)"
     r" (?:[01]?\d|2[0-3])\.[0-5]\d\b(?![.,]?\d|\s?%)"
 )
+PAST = re.compile(r"(?i)\b(?:was|were|did|had|war|waren|wurden?|hatten?)\b")
+WHICH_NAMES = re.compile(r"(?i)\b(?:which|what) names\b|\bwelche Namen\b")
 DENIED = re.compile(r"\b(?:no|without|kein\w*|ohne)\s+([\w-]+)", re.I)
 PLACE = re.compile(
     r"\b(?:in|at|on|near|beside|behind|below|beneath|under|above|between|off|from|inside|outside|to"

@@ -18,7 +18,7 @@ MEASURES = {
         ("price", "paid pay charge charges"),
         ("cost", "costs spend spent"),
         ("gewicht", "wiegt"),
-        ("preis", "kostet kosten"),
+        ("preis", "kostet kosten gekostet"),
     )
     for word in forms.split()
 }
@@ -41,7 +41,8 @@ DIMENSIONS = {
 # Other words for the same thing, whatever the embedding model knows: names that tables use, and
 # what makes somebody the new chair, or whether something is allowed; by their stems.
 SAME = {
-    "cost": ("price",), "price": ("cost",), "kosten": ("preis",), "preis": ("kosten",),
+    "cost": ("price",), "price": ("cost",), "kosten": ("preis",),
+    "preis": ("kost", "kostet", "gekostet", "kosten"),
     "pound": ("lb", "lbs"), "pounds": ("lb", "lbs"), "ounce": ("oz",), "feet": ("ft", "footag"),
     "foot": ("ft",), "kilogram": ("kg",), "kilograms": ("kg",), "kilometre": ("km",),
     "allowed": ("permit", "forbidden", "prohibit", "ban"), "permitted": ("allow", "forbidden"),

@@ -38,7 +38,7 @@ _FIRST_PERSON = re.compile(
     r"|eu|nós|ik|wij|jag|vi|jeg))\b"
 )
 PHONE = re.compile(  # no date
-    r"(?<![\d.:-])(?!\d\d?[./-]\d\d?[./-]\d{2})(?:\+|\(0|0)\d[\d ()/.-]{4,}\d"
+    r"(?<![\d./:-])(?!\d\d?[./-]\d\d?[./-]\d{2})(?:\+|\(0|0)\d[\d ()/.-]{4,}\d"
     r"|\b\d{3}[ .-]\d{3}[ .-]\d{4}\b"
 )
 EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]*\w")

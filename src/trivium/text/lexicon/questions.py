@@ -56,7 +56,11 @@ _PATTERNS: dict[str, tuple[tuple[Asks, str], ...]] = {
     "en": (
         (Asks.NAME, r"\bwhat (?:is|was|are) the names? of\b|\bwhat (?:is|was) .{1,60} called\b"),
         (Asks.WHO, r"^(?:by |with |of |to |from |for )?(?:who|whom|whose)\b"),
-        (Asks.WHO, r"^which (?:person|people|employee|author|authors|colleague|member)s?\b"),
+        (
+            Asks.WHO,
+            r"^which (?:person|people|employee|author|colleague|member|firm|airline|insurer"
+            r"|supplier|bank)s?\b|^which compan(?:y|ies)\b",
+        ),
         (Asks.WHEN, r"^(?:since |until |by )?when\b"),
         (Asks.WHEN, rf"^(?:\w+ )?(?:which|what) {_DAY}\b"),
         (Asks.WHERE, r"^where\b|^(?:in|at) (?:which|what) (?:town|city|country|place|village)\b"),
@@ -72,7 +76,7 @@ _PATTERNS: dict[str, tuple[tuple[Asks, str], ...]] = {
             r"|\bwhat (?:is|was|are|were) the (?:difference|sum|total|number|amount)\b"
             r"|^what (?:is|was|were|are) .{1,70}\b(?:costs?|price|ratio|percentage|margin|fees"
             r"|salary|sales|revenues?|income|profit|expenses?|rate|per share|population)\b"
-            r"|^what (?:do|does|did) .{1,70}\bcost\b"
+            r"|^what (?:do|does|did|will) .{1,70}\b(?:cost|earn|weigh)\b"
             r"|^(?:at |to |from )?what (?:temperature|speed|age|height|depth|distance|price)\b",
         ),
         (Asks.MOST, rf"\b(?:{'|'.join(sorted(SUPERLATIVE))})\b"),
@@ -83,20 +87,26 @@ _PATTERNS: dict[str, tuple[tuple[Asks, str], ...]] = {
         (
             Asks.LIST,
             r"^(?:list|name|enumerate)\b|\b(?:what|which) (?:are|were)\b"
-            r"|^(?:which|what) (?!(?:is|was|does|did|has|had|will|would|can|could|this|his|its)\b)"
+            r"|^(?:which|what) "
+            r"(?!(?:is|was|do|does|did|has|had|will|would|can|could|this|his|its)\b)"
             rf"(?:\w+ ){{0,2}}{_PLURAL}|^what (?:should|must|do) (?:i|we|you|one)\b",
         ),
     ),
     "de": (
         (Asks.NAME, r"\bwie hei(?:ß|ss)t\b"),
-        (Asks.WHO, r"^(?:von |mit |an |für |bei )?(?:wer|wem|wen|wessen)\b"),
+        (
+            Asks.WHO,
+            r"^(?:von |mit |an |für |bei )?"
+            r"(?:wer|wem|wen|wessen|welche[rnms]? (?:firma|bank|person))\b",
+        ),
         (Asks.WHEN, rf"^(?:seit |bis |ab )?wann\b|^(?:\w+ )?welche[mnrs]? {_DAY}\b"),
         (Asks.WHERE, r"^(?:wo|wohin|woher)\b|^in welche[mnrs]? (?:stadt|land|ort|dorf)\b"),
         (Asks.WHY, r"^(?:warum|wieso|weshalb|weswegen|aus welchem grund)\b"),
         (
             Asks.AMOUNT,
             r"\bwie ?(?:viele?|lange?|alt|weit|schnell|schwer|hoch|groß|gross|tief|breit|oft|teuer"
-            r"|stark)\b|^was kostet\b|\bwelche[rn]? (?:anteil|prozentsatz|anzahl|betrag|menge)\b",
+            r"|stark)\b|^was (?:kostet|kosten|(?:hat|haben) .{1,70}\bgekostet)\b"
+            r"|\bwelche[rn]? (?:anteil|prozentsatz|anzahl|betrag|menge)\b",
         ),
         (Asks.MOST, rf"\b(?:{'|'.join(sorted(SUPERLATIVE))})\b"),
         (
@@ -316,6 +326,10 @@ _SAYINGS = {
     "da": ("Ja", "Nej", "Kilderne er uenige:", "En anden kilde siger:"),
     "no": ("Ja", "Nei", "Kildene er uenige:", "En annen kilde sier:"),
 }
+_LENGTHS = {
+    "en": (("night", "nights"), ("day", "days")),
+    "de": (("Nacht", "Nächte"), ("Tag", "Tage")),
+}
 VERDICTS = frozenset(word for yes, no, *_ in _SAYINGS.values() for word in (yes, no))
 
 
@@ -328,6 +342,20 @@ def differing(language: str) -> tuple[str, str]:
     """What leads to two sources that differ, and to the second of them."""
     _, _, both, other = _SAYINGS.get(language, _SAYINGS["en"])
     return both, other
+
+
+_LODGING = re.compile(
+    r"(?i)\b(?:hotel|inn|rooms?|nights?|overnight|stay(?:s|ed|ing)?|booked|booking|reserved|zimmer|nacht|nächte"
+    r"|übernacht\w*|pension|unterkunft|gebucht|ferienwohnung)\b"
+)
+
+
+def lasting(nights: int, about: str, language: str) -> str:
+    """How long a span of days is: in nights, if it is `about` a stay, otherwise in days."""
+    stays = bool(_LODGING.search(about))
+    count = nights if stays else nights + 1
+    one, several = _LENGTHS.get(language, _LENGTHS["en"])[0 if stays else 1]
+    return f"{count} {one if count == 1 else several}"
 
 
 # Folded. Not the English ones (how long, how high): what is fitted to English questions has them.

@@ -40,7 +40,7 @@ _EXTRA = {
 class BibtexExtractor:
     """Takes texts with entries as BibTeX writes them."""
 
-    version = "bibtex/4"
+    version = "bibtex/5"
 
     def accepts(self, blob: Blob) -> bool:
         if binary_kind(blob.data):

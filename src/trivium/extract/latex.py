@@ -28,7 +28,18 @@ _SIGNS = {
     "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "upsilon": "υ",
     "phi": "φ", "varphi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ",
     "Theta": "Θ", "Lambda": "Λ", "Xi": "Ξ", "Pi": "Π", "Sigma": "Σ", "Phi": "Φ", "Psi": "Ψ",
-    "Omega": "Ω", "quad": " ", "qquad": " ", "space": " ", "newline": " ", "par": "\n",
+    "Omega": "Ω", "in": "∈", "notin": "∉", "subset": "⊂", "subseteq": "⊆", "cup": "∪", "cap": "∩",
+    "wedge": "∧", "vee": "∨", "neg": "¬", "forall": "∀", "exists": "∃", "Rightarrow": "⇒",
+    "Leftarrow": "⇐", "leftrightarrow": "↔", "Leftrightarrow": "⇔", "mapsto": "↦", "equiv": "≡",
+    "propto": "∝", "prod": "∏", "cdots": "⋯", "vdots": "⋮", "langle": "⟨", "rangle": "⟩", "ll": "≪",
+    "gg": "≫", "mp": "∓", "oplus": "⊕", "otimes": "⊗", "emptyset": "∅", "setminus": "∖",
+    "star": "⋆", "ell": "ℓ", "hbar": "ℏ", "perp": "⊥", "mid": "|", "Vert": "‖", "geqslant": "≥",
+    "leqslant": "≤",
+    "iff": "⇔", "implies": "⇒", "sqrt": "√", "LaTeX": "LaTeX", "TeX": "TeX", "textasciicircum": "^",
+    "textbar": "|", "textless": "<", "textgreater": ">", "textunderscore": "_", "lim": "lim",
+    "log": "log", "ln": "ln", "exp": "exp", "sin": "sin", "cos": "cos", "tan": "tan", "max": "max",
+    "min": "min", "sup": "sup", "inf": "inf", "arg": "arg", "det": "det", "dim": "dim", "Pr": "Pr",
+    "quad": " ", "qquad": " ", "space": " ", "newline": " ", "par": "\n",
 }  # fmt: skip
 _OVER = str.maketrans("0123456789+-=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ")
 _UNDER = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
@@ -37,6 +48,7 @@ _ACCENT = re.compile(
     r"""\\([`'^~=."])\s*(?:\{\s*\\?([A-Za-z])\s*\}|\\?([A-Za-z]))"""
     r"""|\\([uvHdckbr])(?:\s*\{\s*\\?([A-Za-z])\s*\}|\s+\\?([A-Za-z]))"""
 )
+_FRACTION = re.compile(r"\\[dtc]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 _SCRIPT = re.compile(r"([\^_])(?:\{([^{}]{1,20})\}|(\w))")
 _COMMAND = re.compile(r"\\([A-Za-z]+)\*?(?:\{\}|\s+(?=[^\s{])|)")
 _ESCAPE = re.compile(r"\\([&%$#_{}\-/ ,;:!@])")
@@ -66,8 +78,14 @@ def _formula(math: str) -> str:
         small = inside.translate(_OVER if match[1] == "^" else _UNDER)
         return small if small != inside or not inside.isdigit() else inside
 
-    signs = _COMMAND.sub(lambda command: _SIGNS.get(command[1], ""), math)
+    fractions = _FRACTION.sub(lambda parts: f"{_term(parts[1])}/{_term(parts[2])}", math)
+    signs = _COMMAND.sub(lambda command: _SIGNS.get(command[1], ""), fractions)
     return _SCRIPT.sub(script, signs)
+
+
+def _term(words: str) -> str:
+    """A part of a fraction, in brackets if it is a sum."""
+    return f"({words.strip()})" if re.search(r"\w\s*[-+]\s*\\?\w", words) else words.strip()
 
 
 def _plain(sign: str) -> str:

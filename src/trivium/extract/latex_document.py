@@ -1,6 +1,6 @@
 """Reads LaTeX sources: sections, paragraphs, lists, tables, listings and captions, with formulas as
-they are typed. `latex` turns commands into characters. Knows nothing of macros that a text defines.
-"""
+they are typed. `latex` turns commands into characters, `latex_macros` writes out those that a text
+defines. Knows nothing of files that a text includes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 from trivium.core.types import Extraction
 from trivium.extract.composer import Composer, describe
 from trivium.extract.latex import readable
+from trivium.extract.latex_macros import expanded, group
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode
 from trivium.ports import Blob, reads
@@ -20,12 +21,12 @@ _TABLES = frozenset({"tabular", "tabular*", "tabularx", "longtable", "tabulary"}
 _FORMULAS = frozenset(
     {"equation", "align", "gather", "multline", "eqnarray", "displaymath", "math"}
 )
-_SILENT = frozenset({"tikzpicture", "thebibliography", "filecontents", "comment", "pgfpicture"})
+_SILENT = frozenset({"tikzpicture", "filecontents", "comment", "pgfpicture", "CCSXML"})
 # In order: an environment's ends, a heading, an item, a caption, a blank line.
 _PIECE = re.compile(
     r"\\(?P<end>begin|end)\s*\{(?P<name>[^{}]*)\}"
     rf"|\\(?P<level>{'|'.join(_LEVELS)})\*?\s*(?:\[[^\]]*\]\s*)?(?=\{{)"
-    r"|\\(?P<item>item|bibitem)\b\s*(?:\[(?P<label>[^\]]*)\])?"
+    r"|\\(?P<item>item)\b\s*(?:\[(?P<label>(?:[^\[\]{}]|\{[^{}]*\})*)\])?"
     r"|\\(?P<caption>caption)\*?\s*(?:\[[^\]]*\]\s*)?(?=\{)"
     r"|(?P<blank>\n[ \t]*\n\s*|\\par\b)"
 )
@@ -33,11 +34,18 @@ _PIECE = re.compile(
 _DROPPED = re.compile(
     r"\\(?:label|vspace|hspace|includegraphics|input|include|bibliographystyle|bibliography|index"
     r"|pagestyle|thispagestyle|setlength|addtolength|usepackage|newcommand|renewcommand|graphicspath"
-    r"|addbibresource|footnotemark|phantom|color|definecolor|hypersetup|setcounter|selectlanguage)"
+    r"|addbibresource|footnotemark|phantom|color|definecolor|hypersetup|setcounter|selectlanguage"
+    r"|rule|hypertarget|pdfbookmark|enlargethispage|fontsize|linewidth|columnwidth|addcontentsline"
+    r"|thanks|affil|email|orcid|newtheorem|numberwithin|captionsetup|counterwithin|newcolumntype"
+    r"|rowcolor|cellcolor|arrayrulecolor|renewcommand|vskip|markboth|renewenvironment|newenvironment)"
     r"\*?\s*(?:\[[^\]]*\]\s*)*(?:\{[^{}]*\}\s*)*"
     r"|\\(?:maketitle|tableofcontents|centering|noindent|newpage|clearpage|hline|toprule|midrule"
     r"|bottomrule|small|large|Large|bfseries|itshape|appendix|printbibliography|raggedright)\b\*?"
 )
+_BIBLIOGRAPHY_ITEM = re.compile(
+    r"\\bibitem\s*(?:\[(?:[^\[\]{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\])?\s*\{[^{}]*\}"
+)
+_VERBATIM = re.compile(r"\\(?:verb\*?|lstinline\s*(?:\[[^\]]*\])?)([^\sA-Za-z*{])(.*?)\1")
 _OPTIONS = re.compile(r"\s*\[[^\]]*\]")
 _WITH_ARGUMENT = frozenset({"minipage", "wrapfigure", "multicols", "adjustbox", "thebibliography"})
 _CITED = re.compile(r"\\(?:no)?cite[a-z]*\*?\s*(?:\[[^\]]*\]\s*)*\{([^{}]*)\}")
@@ -47,7 +55,16 @@ _NOTE = re.compile(r"\\footnote\s*\{")
 _LINE_BREAK = re.compile(r"\\\\(?:\[[^\]]*\])?")
 _CELL = re.compile(r"(?<!\\)&")
 _MATH_SIGN = re.compile(r"\\[\[\]()]")
-_SPANNED = re.compile(r"\\multi(?:column|row)\s*\{[^{}]*\}\s*\{[^{}]*\}\s*")
+_SPANNED = re.compile(
+    r"\\multi(?P<kind>column|row)\s*(?:\[[^\]]*\]\s*)?\{\s*(?P<count>-?\d*)[^{}]*\}\s*(?:\[[^\]]*\]\s*)?"
+    r"(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|\*)\s*(?:\[[^\]]*\]\s*)?(?=\{)"
+)
+_NESTED_TABLE = re.compile(
+    r"\\begin\s*\{(tabular[xy*]?)\}\s*(?:\[[^\]]*\]\s*)?(?:\{(?:[^{}]|\{[^{}]*\})*\})?"
+    r"((?:(?!\\begin).)*?)"
+    r"\\end\s*\{\1\}",
+    re.DOTALL,
+)
 
 
 def _is_latex(blob: Blob) -> bool:
@@ -55,23 +72,20 @@ def _is_latex(blob: Blob) -> bool:
     return named and not binary_kind(blob.data)
 
 
-@reads("latex/1", _is_latex)
+@reads("latex/2", _is_latex)
 def read_latex(blob: Blob) -> Extraction:
     """Takes texts named as LaTeX."""
-    source = decode(blob)
+    source = expanded(_uncommented_outside(decode(blob)))
     head, begin, body = source.partition(r"\begin{document}")
     head, body = (head, body) if begin else ("", source)
     out = Composer(blob.name)
     _Reader(out).read(body.partition(r"\end{document}")[0])
     fields = _uncommented(source)
-    authors = [_plain(a) for a in re.split(r"\\and\b|\\\\", _argument(fields, "author"))]
     return out.finish(
         blob,
         titles=(_plain(_argument(fields, "title")), out.first_heading),
         media_type="application/x-latex",
-        metadata=describe(
-            {"authors": [a for a in authors if a], "date": _plain(_argument(fields, "date"))}
-        ),
+        metadata=describe({"authors": _authors(fields), "date": _plain(_argument(fields, "date"))}),
     )
 
 
@@ -104,7 +118,7 @@ class _Reader:
             elif piece["end"]:
                 self._end(piece["name"])
             elif piece["level"] or piece["caption"]:
-                words, at = _group(source, at)
+                words, at = group(source, at)
                 self._flush()
                 if piece["level"]:
                     level = max(1, _LEVELS.index(piece["level"]) - self._above)
@@ -123,17 +137,18 @@ class _Reader:
             return at
         self._flush()
         if name in _TABLES or bare in _SILENT:
-            end = source.find(f"\\end{{{name}}}", at)
-            end = len(source) if end < 0 else end
+            end = _end_of(source, name, at)
             if name in _TABLES:
                 self._table(source[at:end], name)
             return min(len(source), end + len(name) + 6)
         options = _OPTIONS.match(source, at)
         at = options.end() if options else at
         if bare in _WITH_ARGUMENT and source[at : at + 1] == "{":
-            at = _group(source, at)[1]
+            at = group(source, at)[1]
         if name == "abstract":
             self._out.heading(1, "Abstract")
+        if name == "thebibliography":
+            self._out.heading(1, "References")
         return at
 
     def _end(self, name: str) -> None:
@@ -150,11 +165,14 @@ class _Reader:
         for _ in range(2 if name in ("tabular*", "tabularx", "tabulary") else 1):
             source = re.sub(r"\A\s*\[[^\]]*\]", "", source)
             if source.lstrip().startswith("{"):
-                _, at = _group(source, len(source) - len(source.lstrip()))
+                _, at = group(source, len(source) - len(source.lstrip()))
                 source = source[at:]
         source = re.sub(r"\\c(?:mid|)(?:rule|line)\s*(?:\([^)]*\))?\{[^{}]*\}", "", source)
-        lines = [_SPANNED.sub("", line) for line in _LINE_BREAK.split(source)]
-        self._out.table([[_plain(cell) for cell in _CELL.split(line)] for line in lines])
+        inner = None
+        while inner != source:
+            inner, source = source, _NESTED_TABLE.sub(_as_words, source)
+        lines = [_SPANNED.sub("", _spread(line)) for line in _split(source, _LINE_BREAK)]
+        self._out.table([[_plain(cell) for cell in _split(line, _CELL)] for line in lines])
 
     def _flush(self) -> None:
         text, self._text = _plain("".join(self._text)), []
@@ -163,14 +181,18 @@ class _Reader:
             self._item = False
 
 
-def _listings(body: str) -> list[tuple[str, bool]]:
-    """The body in parts: source, and listings, in which nothing is a command."""
+def _listings(body: str, *, whole: bool = False) -> list[tuple[str, bool]]:
+    """The body in parts: source, and listings, in which nothing is a command; with `whole` between
+    the commands that begin and end them."""
     names = "|".join(map(re.escape, sorted(_LISTINGS)))
     pattern = re.compile(rf"\\begin\{{({names})\}}[^\n]*\n(.*?)\\end\{{\1\}}", re.DOTALL)
     parts: list[tuple[str, bool]] = []
     at = 0
     for match in pattern.finditer(body):
-        parts += [(body[at : match.start()], False), (match[2].rstrip(), True)]
+        parts += [
+            (body[at : match.start()], False),
+            (match[0] if whole else match[2].rstrip(), True),
+        ]
         at = match.end()
     return [*parts, (body[at:], False)]
 
@@ -179,27 +201,85 @@ def _uncommented(source: str) -> str:
     return _COMMENT.sub(r"\1", source)
 
 
-def _group(source: str, at: int) -> tuple[str, int]:
-    """The text in the braces that open here, and where it goes on after them."""
-    depth = 0
-    for end in range(at, min(len(source), at + 20_000)):
-        sign = source[end]
-        if source[end - 1 : end] == "\\":
-            continue
-        depth += (sign == "{") - (sign == "}")
+def _uncommented_outside(source: str) -> str:
+    """The source without comments, but with its listings as they are."""
+    source = _BIBLIOGRAPHY_ITEM.sub(r"\\item ", source)
+    return "".join(
+        part if listing else _uncommented(_VERBATIM.sub(_quoted, part))
+        for part, listing in _listings(source, whole=True)
+    )
+
+
+def _end_of(source: str, name: str, at: int) -> int:
+    """Where the environment that began before ends; others of its name may be inside."""
+    depth = 1
+    for match in re.compile(rf"\\(begin|end)\s*\{{{re.escape(name)}\}}").finditer(source, at):
+        depth += 1 if match[1] == "begin" else -1
+        if not depth:
+            return match.start()
+    return len(source)
+
+
+def _split(source: str, mark: re.Pattern[str]) -> list[str]:
+    """The parts between marks that are not in braces."""
+    parts, start, depth, at = [], 0, 0, 0
+    for match in mark.finditer(source):
+        passed = re.sub(r"\\.", "", source[at : match.start()], flags=re.DOTALL)
+        depth += passed.count("{") - passed.count("}")
+        at = match.end()
         if depth <= 0:
-            return source[at + 1 : end], end + 1
-    return source[at + 1 : at + 300], min(len(source), at + 300)
+            parts.append(source[start : match.start()])
+            start = match.end()
+    return [*parts, source[start:]]
+
+
+def _spread(line: str) -> str:
+    """A row in which a cell over three columns is followed by two empty ones."""
+    parts = []
+    for cell in _split(line, _CELL):
+        spanned = _SPANNED.search(cell)
+        count = int(spanned["count"] or 1) if spanned and spanned["kind"] == "column" else 1
+        parts.append(cell + "&" * min(max(count - 1, 0), 50))
+    return "&".join(parts)
+
+
+def _as_words(table: re.Match[str]) -> str:
+    """A table in a cell: its words."""
+    return _CELL.sub(" ", _LINE_BREAK.sub(" ", re.sub(r"\\hline\b", " ", table[2])))
+
+
+def _quoted(verbatim: re.Match[str]) -> str:
+    """Code amid a text, with its signs made harmless."""
+    signs = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(
+        signs.get(sign, f"\\{sign}" if sign in "#$%&_{}" else sign) for sign in verbatim[2]
+    )
+
+
+def _authors(source: str) -> list[str]:
+    """The names, without where each works: that is on the lines below."""
+    blocks = re.findall(r"\\IEEEauthorblockN\s*\{([^{}]*)\}", source)
+    if not blocks:
+        blocks = re.split(r"\\(?:and|And|AND|quad|qquad)\b", _argument(source, "author"))
+        blocks = [next(filter(str.strip, _LINE_BREAK.split(block)), "") for block in blocks]
+    names = []
+    for block in blocks:
+        words = re.sub(
+            r"\$?\^\{?[^{}$]*\}?\$?|\\(?:textsuperscript|inst|thanks)\s*\{[^{}]*\}", "", block
+        )
+        names += [_plain(name) for name in re.split(r",|\band\b|\\and\b", words)]
+    return [name for name in names if name and "@" not in name]
 
 
 def _argument(source: str, command: str) -> str:
     match = re.search(rf"\\{command}\s*(?:\[[^\]]*\]\s*)?(?=\{{)", source)
-    return _group(source, match.end())[0] if match else ""
+    return group(source, match.end())[0] if match else ""
 
 
 def _plain(source: str) -> str:
     """The words as they would be printed."""
     text = _CITED.sub(r"[\1]", _LINK.sub(r"\1", source))
     text = _REFERRED.sub(r"\1", _NOTE.sub(" {", text))
+    text = _CELL.sub(" ", text)
     text = _MATH_SIGN.sub(" ", _LINE_BREAK.sub(" ", _DROPPED.sub(" ", text)))
     return readable(text)

@@ -611,3 +611,56 @@ def test_a_shape_of_visio_shows_the_words_of_its_master() -> None:
         ("Frame", ()),
         ("Harbour office", (2,)),
     ]
+
+
+# --- LaTeX ---------------------------------------------------------------------------------------
+
+PAPER = r"""\documentclass{article}
+\newcommand{\ie}{\emph{i.e.}\xspace}
+\newcommand{\method}[2][Harbour]{#1-#2}
+\def\tide{tide table}
+\DeclareMathOperator{\argmax}{arg\,max}
+\title{The \method{Net}: a study\thanks{Supported by a fund}}
+\author{Ann Roe\textsuperscript{1}, Bo Lind$^{2}$ \\ University of Porto \and Cy Poe \\ MIT}
+\begin{document}
+We propose \method{Net} and \method[Quay]{Net}, \ie a net. % nobody reads this
+The \tide{} has $\frac{a+b}{c}$ and \verb|x_1 & %y|. 50\% of it. \rule{3in}{0.4pt}
+\iffalse hidden words \fi
+\begin{tabular}{l|cc}
+\toprule
+ & \multicolumn{2}{c}{Score} \\ \cmidrule(lr){2-3}
+Model & F1 & EM \\ \midrule
+\multirow{2}{*}{Ours} & \begin{tabular}{@{}c@{}}90.1\\best\end{tabular} & \makecell{80 \\ old} \\
+\end{tabular}
+\begin{align} a &= b \\ c &= d \end{align}
+\begin{lstlisting}
+50 % of code
+\end{lstlisting}
+\begin{thebibliography}{9}
+\bibitem[{Smith et~al.(2001)}]{smith} A. Smith, \emph{Tides}, 2001.
+\end{thebibliography}
+\end{document}
+"""
+
+
+def test_a_paper_with_its_own_commands_and_tables_in_tables() -> None:
+    """jgm/pandoc, latex-reader.latex, and as authors write: their commands' words were lost, a
+    table within a cell ended the outer one, where people work was their name, and the references
+    were left out."""
+    got = extract("paper.tex", PAPER)
+    assert got.title == "The Harbour-Net: a study"
+    assert got.metadata["authors"] == ("Ann Roe", "Bo Lind", "Cy Poe")
+    assert [got.text[e.start : e.end] for e in got.elements] == [
+        "We propose Harbour-Net and Quay-Net, i.e. a net. The tide table has (a+b)/c"
+        " and x_1 & %y. 50% of it.",
+        "– | Score\nModel | F1 | EM\nOurs | 90.1 best | 80 old",
+        "a = b c = d",
+        "50 % of code",
+        "References",
+        "A. Smith, Tides, 2001.",
+    ]
+
+
+def test_a_command_that_uses_itself_ends() -> None:
+    got = extract("a.tex", r"\newcommand{\a}{x\a\a}\newcommand{\b}{\b}Tide \a and \b{} turn.")
+    assert got.text.startswith("Tide x")

@@ -3,6 +3,7 @@ format is a table of what its lines mean. Knows nothing of LaTeX (`latex_documen
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
 
@@ -13,6 +14,7 @@ from trivium.extract.text import decode
 from trivium.ports import Blob, reads
 
 MAX_DEPTH = 20  # of boxes in boxes
+MAX_NAMES = 4  # in the values of others
 _ITEM = re.compile(r"\s*(?:[-*+•]|[*.-]{1,5}|(?:\d+|[a-z]|#)[.)])\s+(?=\S)")
 _RST_RULE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}\s*$")
 _RST_DIRECTIVE = re.compile(r"(\s*)\.\. ([\w:-]+)::\s*(.*)$")
@@ -36,6 +38,14 @@ _ADOC_ATTRIBUTE = re.compile(r":(!?[\w-]+!?):\s*(.*)$")
 _ADOC_SILENT = re.compile(
     r"//(?!//)|\[[^\]]*\]\s*$|(?:image|include|toc|video|ifdef|endif|ifndef)::"
 )
+_ADOC_NAME = re.compile(r"\{([\w][\w-]*)\}")
+_ADOC_BUILT_IN = {
+    "sp": " ", "nbsp": " ", "empty": "", "blank": "", "zwsp": "", "apos": "'", "lsquo": "‘",
+    "rsquo": "’", "ldquo": "“", "rdquo": "”", "deg": "°", "plus": "+", "amp": "&", "lt": "<",
+    "gt": ">", "cpp": "C++", "asterisk": "*", "backtick": "`", "tilde": "~", "caret": "^",
+    "vbar": "|", "startsb": "[", "endsb": "]", "brvbar": "¦",
+}  # fmt: skip
+_ORG_MACROS = re.compile(r"\{\{\{\w+\(([^{}]*)\)\}\}\}")  # of a key, a name: its words
 _WORDS = r"(?<![\w{0}]){0}(?=\S)([^{0}\n]+?)(?<=\S){0}(?![\w{0}])"
 
 # In order: what is replaced, and by what.
@@ -57,11 +67,26 @@ _INLINE: dict[str, list[tuple[re.Pattern[str], str]]] = {
         *((re.compile(_WORDS.format(mark)), r"\1") for mark in (r"\*", "/", "=", "~", r"\+")),
     ],
     "adoc": [
-        (re.compile(r"(?:link:|xref:)?(?:https?://[^\s\[]+|[\w./#-]+)(?<=\S)\[([^\]]+)\]"), r"\1"),
+        (re.compile(r"\[{2,3}[^\]\[]*\]{2,3}|anchor:[\w-]+\[[^\]]*\]"), ""),
+        (re.compile(r"image:[^\s\[:][^\s\[]*\[([^\],]*)[^\]]*\]"), r"\1"),
+        (re.compile(r"icon:[\w-]+\[[^\]]*\]"), ""),
+        (re.compile(r"(?:kbd|btn|pass|footnote|stem|latexmath):(?:[\w-]*)\[([^\]]*)\]"), r"\1"),
+        (re.compile(r"menu:([^\[\]]+)\[([^\]]+)\]"), r"\1 > \2"),
+        (re.compile(r"(?:link:|xref:|mailto:)(\+\+)?([^\s\[]+?)(?:\+\+)?\[\]"), r"\2"),
+        (
+            re.compile(
+                r"(?:link:|xref:|mailto:)?(?:https?://[^\s\[]+|[\w./#@%&;-]+)(?<=\S)"
+                r"\[\"?([^\]\"^,]+)\"?\^?(?:,[^\]]*)?\]"
+            ),
+            r"\1",
+        ),
         (re.compile(r"<<[^,>]*,\s*([^>]*)>>"), r"\1"),
         (re.compile(r"<<([^>]*)>>"), r"\1"),
         (re.compile(r"\*\*([^*\n]+)\*\*"), r"\1"),
         *((re.compile(_WORDS.format(mark)), r"\1") for mark in (r"\*", "_", "`", r"\+")),
+        (re.compile(r"__([^_\n]+)__|``([^`\n]+)``"), r"\1\2"),
+        (re.compile(r"\[[.\w%-]+\]#{1,2}([^#\n]+)#{1,2}"), r"\1"),
+        (re.compile(r"(?<=\w)[~^]([^~^\s]+)[~^]"), r"\1"),
     ],
 }
 _SUFFIXES = {
@@ -72,7 +97,7 @@ _MEDIA_TYPES = {"rst": "text/x-rst", "org": "text/org", "adoc": "text/asciidoc"}
 
 
 @reads(
-    "markup/1",
+    "markup/2",
     lambda blob: blob.suffix in _SUFFIXES and not binary_kind(blob.data),
 )
 def read_markup(blob: Blob) -> Extraction:
@@ -123,9 +148,21 @@ class _Reader:
         return self._lines[at] if at < len(self._lines) else ""
 
     def _plain(self, text: str) -> str:
+        if self._form == "adoc":  # the names that a text gives to addresses and words
+            for _ in range(MAX_NAMES):
+                named = _ADOC_NAME.sub(self._named, text)
+                if named == text:
+                    break
+                text = named
+            text = html.unescape(re.sub(r"(?<=\S) \+(?= |$)", "", text))  # a line's end
+        elif self._form == "org":
+            text = _ORG_MACROS.sub(r"\1", text)
         for pattern, replacement in self._inline:
             text = pattern.sub(replacement, text)
         return text.replace("\\", "")
+
+    def _named(self, name: re.Match[str]) -> str:
+        return self.known.get(name[1], _ADOC_BUILT_IN.get(name[1], name[0]))
 
     def _text(self) -> None:
         """A paragraph or an item, up to a blank line, another item, or a line of another kind."""
@@ -133,7 +170,12 @@ class _Reader:
         item = _ITEM.match(first)
         lines = [first[item.end() :] if item else first]
         self._at += 1
-        while (line := self._line()).strip() and not _ITEM.match(line) and not self._begins(line):
+        depth = len(first) - len(first.lstrip())
+        # Only in Org an item may follow a paragraph's line: elsewhere "Version\n8. This" goes on.
+        is_list = bool(item) or self._form == "org"
+        while (line := self._line()).strip() and not self._begins(line):
+            if is_list and _ITEM.match(line):
+                break
             lines.append(line)
             self._at += 1
         is_code = lines[-1].rstrip().endswith("::") and self._form == "rst"
@@ -141,13 +183,14 @@ class _Reader:
         text = text[:-1] if is_code else text
         self._out.add("list_item" if item else "paragraph", "" if text == ":" else text)
         if is_code:
-            self._out.add("code", self._indented())
+            self._out.add("code", self._indented(depth + 1))
 
     def _begins(self, line: str) -> bool:
         """Whether a line begins something else amid a paragraph."""
         if self._form == "adoc":
             begins = _ADOC_FENCE.match(line) or _ADOC_SILENT.match(line)
-            return bool(begins) or line.startswith("|===") or line.strip() == "+"
+            is_box = line.strip() in ("+", "====", "****", "____", "--")
+            return bool(begins) or line.startswith("|===") or is_box
         return line.startswith(".. ") if self._form == "rst" else line.startswith(("#+", "|"))
 
     def _inside(self, lines: list[str]) -> None:
@@ -157,12 +200,12 @@ class _Reader:
         else:
             self._out.add("paragraph", "\n".join(lines))
 
-    def _indented(self) -> str:
-        """The indented lines that follow, without their common indentation."""
+    def _indented(self, least: int = 1) -> str:
+        """The lines that follow indented by so much, without their common indentation."""
         lines: list[str] = []
         while self._at < len(self._lines):
             line = self._line()
-            if line.strip() and not line.startswith(" "):
+            if line.strip() and not line.startswith(" " * least):
                 break
             lines.append(line)
             self._at += 1
@@ -251,13 +294,16 @@ class _Reader:
 
     def _rst_directive(self) -> bool:
         line = self._line()
-        if re.match(r":[\w -]+:(\s|$)", line):  # a field
-            name, _, value = line[1:].partition(":")
-            if name.lower() in ("author", "date"):
-                self.known[name.lower()] = value.strip()
-            else:
-                self._out.add("paragraph", self._plain(f"{name}: {value.strip()}"))
+        if field := re.match(r"( *):([\w -]+):(?:\s+(.*)|$)", line):
             self._at += 1
+            more = (
+                self._indented(len(field[1]) + 1).split("\n\n")[0] if self._line().strip() else ""
+            )
+            name, value = field[2], " ".join(f"{field[3] or ''} {more}".split())
+            if name.lower() in ("author", "date"):
+                self.known[name.lower()] = value
+            else:
+                self._out.add("paragraph", self._plain(f"{name}: {value}"))
             return True
         if not line.lstrip().startswith((".. ", "__ ")) and line.strip() != "..":
             return False
@@ -356,10 +402,19 @@ class _Reader:
                 self._out.add("code", "\n".join(body))
             return True
         if attribute := _ADOC_ATTRIBUTE.match(line):
-            self.known.setdefault({"revdate": "date"}.get(attribute[1], attribute[1]), attribute[2])
+            value = attribute[2]
             self._at += 1
+            while value.endswith(" \\"):
+                value = f"{value[:-1].rstrip()} {self._line().strip()}"
+                self._at += 1
+            self.known.setdefault({"revdate": "date"}.get(attribute[1], attribute[1]), value)
             return True
-        if _ADOC_SILENT.match(line) or line.strip() in ("+", "'''", "<<<", "====", "****", "____"):
+        if re.match(r" +\S", line) and not _ITEM.match(line):  # a literal paragraph
+            rows = self._rows(lambda line: bool(line.strip()))
+            self._out.add("code", "\n".join(row[1:] for row in rows))
+            return True
+        boxes = ("+", "'''", "<<<", "====", "****", "____", "--")
+        if _ADOC_SILENT.match(line) or line.strip() in boxes:
             self._at += 1
             return True
         if re.match(r"\.[A-Z]", line):  # a caption

@@ -664,3 +664,61 @@ def test_a_paper_with_its_own_commands_and_tables_in_tables() -> None:
 def test_a_command_that_uses_itself_ends() -> None:
     got = extract("a.tex", r"\newcommand{\a}{x\a\a}\newcommand{\b}{\b}Tide \a and \b{} turn.")
     assert got.text.startswith("Tide x")
+
+
+# --- light markup --------------------------------------------------------------------------------
+
+
+def elements(got: Extraction) -> list[tuple[str, str]]:
+    return [(element.kind, got.text[element.start : element.end]) for element in got.elements]
+
+
+def test_names_and_macros_of_asciidoc() -> None:
+    """asciidoctor/asciidoctor, README.adoc, and jgm/pandoc, asciidoc-reader.adoc: addresses by name
+    stood in the text, pictures with their parameters, and commands were prose."""
+    got = extract(
+        "a.adoc",
+        "= Quay\n:url-docs: https://docs.example.org\n:url: {url-docs}/tide\n\n"
+        "See {url}[the table^] or link:{url}[*Noon*,role=x]. +\n"
+        "Press kbd:[F11] &amp; menu:File[Save].\n"
+        "image:{url}/a.png[A crane, 300] [[here]]H~2~O, tide{sp}2, {unknown}, an__chor__.\n"
+        "Version\n8. is no item\n\n $ make tide\n\n* one\n* two\n\n====\nIn a box\n====\n",
+    )
+    assert elements(got) == [
+        ("heading", "Quay"),
+        (
+            "paragraph",
+            "See the table or Noon. Press F11 & File > Save. A crane H2O, tide 2, {unknown},"
+            " anchor. Version 8. is no item",
+        ),
+        ("code", "$ make tide"),
+        ("list_item", "one"),
+        ("list_item", "two"),
+        ("paragraph", "In a box"),
+    ]
+
+
+def test_paragraphs_and_fields_of_restructured_text() -> None:
+    """jgm/pandoc, rst-reader.rst: "Version 8." became an item without its number, a quote ended as
+    code, and a field lost the lines below it."""
+    got = extract(
+        "a.rst",
+        "Quay\n====\n\nIn earlier times. Version\n8. This goes on.\n\n"
+        "    Code in a quote::\n\n        make tide\n\n    Then words.\n\n"
+        ":city: Porto,\n  Portugal\n:phone: 1\n\nThe end.\n",
+    )
+    assert elements(got) == [
+        ("heading", "Quay"),
+        ("paragraph", "In earlier times. Version 8. This goes on."),
+        ("paragraph", "Code in a quote:"),
+        ("code", "make tide"),
+        ("paragraph", "Then words."),
+        ("paragraph", "city: Porto, Portugal"),
+        ("paragraph", "phone: 1"),
+        ("paragraph", "The end."),
+    ]
+
+
+def test_macros_of_org_are_their_words() -> None:
+    """bzg/org-mode, org-guide.org: `{{{kbd(TAB)}}}`."""
+    assert extract("a.org", "* Keys\nPress {{{kbd(TAB)}}} now.\n").text == "Keys\n\nPress TAB now."

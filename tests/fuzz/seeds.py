@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.unit.extract.making import compound
 from tests.unit.extract.making_legacy import doc, msg, ppt, xls
-from tests.unit.extract.making_others import dbf, iwork_part, mobi
+from tests.unit.extract.making_others import dbf, iwork_part, iwork_text, mobi
 
 SENTENCE = "The old lantern burns above the gate of the city until morning comes."
 PNG = base64.b64decode(
@@ -372,9 +372,12 @@ SEEDS: dict[str, bytes] = {
     "a.dbf": dbf([(b"NAME", b"C", 8), (b"DUG", b"D", 8)], [b" lantern 20200126"]),
     "a.mobi": mobi(f"<h1>Lanterns</h1><p>{SENTENCE}</p>".encode()),
     "a.plist": plistlib.dumps({"Title": "Lanterns", "n": [1, 2]}, fmt=plistlib.FMT_BINARY),
-    "a.pages": zipped({"Index/Document.iwa": iwork_part("A lantern at the gate")}),
+    "a.pages": zipped({"Index/Document.iwa": iwork_part(iwork_text(1, "A lantern at the gate"))}),
     "a.vsdx": zipped(
-        {"visio/document.xml": "<d/>", "visio/pages/page1.xml": "<p><Text>Lantern</Text></p>"}
+        {
+            "visio/document.xml": "<d/>",
+            "visio/pages/page1.xml": "<p><Shapes><Shape><Text>Lantern</Text></Shape></Shapes></p>",
+        }
     ),
     "a.svg": f'<svg xmlns="http://www.w3.org/2000/svg"><text>{SENTENCE}</text></svg>'.encode(),
 }

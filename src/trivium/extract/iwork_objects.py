@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
@@ -22,6 +23,7 @@ _BODY, _HEADER = 0, 1  # kinds of texts
 _ANCHOR = "\ufffc"
 _EPOCH = datetime(2001, 1, 1)
 _MAX_DEPTH = 5
+_MAX_ROWS, _MAX_COLUMNS = 100_000, 1_000  # a table of Numbers may have no more columns
 # Of a cell: what is before its value takes four bytes for each of these flags.
 _OLD_IDS = 0x2 | 0x4 | 0x8 | 0x80 | 0x100 | 0x400 | 0x800 | 0x1000
 _CHOSEN = 0x80  # from a list: the number is its place there
@@ -51,7 +53,7 @@ class Objects:
 
     def slide(self, out: Composer, slide: int, place: Place) -> None:
         """The title as its heading, then what is on it from back to front, then its notes."""
-        inside = fields(self._found[slide][1])
+        inside = self._fields(slide)
         self._written.add(slide)
         title = [_reference(one) for one in inside.get(5, ())]
         lines = [line for one in title for line in self._lines(one)]
@@ -92,11 +94,11 @@ class Objects:
             for sheet in map(_reference, fields(document).get(1, ())):
                 if self._kind(sheet) != _SHEET:
                     continue
-                inside = fields(self._found[sheet][1])
+                inside = self._fields(sheet)
                 tables = [n for n in map(_reference, inside.get(2, ())) if self._kind(n) == _TABLE]
                 name = _words(inside, 1)
                 for table in tables:
-                    model = fields(self._found[self._refer(table, 2)][1])
+                    model = self._fields(self._refer(table, 2))
                     alone = len(tables) == 1
                     yield name if alone else f"{name}: {_words(model, 8)}", self._rows(model)
 
@@ -110,7 +112,7 @@ class Objects:
             self._written.add(number)
             model = self._refer(number, 2)
             if self._kind(model) == _MODEL:
-                out.table(self._rows(fields(self._found[model][1])), place=place)
+                out.table(self._rows(self._fields(model)), place=place)
         elif kind in _HOLDERS:
             self._written.add(number)
             for one in self._references(number):
@@ -119,7 +121,7 @@ class Objects:
     def _text(self, out: Composer, number: int, place: Place) -> None:
         """Paragraphs; a table stands where its anchor is."""
         self._written.add(number)
-        inside = fields(self._found[number][1])
+        inside = self._fields(number)
         anchored: dict[int, int] = {}
         for table in inside.get(9, ()):
             for entry in fields(table).get(1, ()) if isinstance(table, bytes) else ():
@@ -140,7 +142,7 @@ class Objects:
         for number in self._references(holder):
             if self._kind(number) in _STORAGES and number not in self._written:
                 self._written.add(number)
-                found += lines_of(_words(fields(self._found[number][1]), 3).replace(_ANCHOR, " "))
+                found += lines_of(_words(self._fields(number), 3).replace(_ANCHOR, " "))
         return found
 
     def _rows(self, model: Fields) -> list[list[str]]:
@@ -157,7 +159,7 @@ class Objects:
             where = fields(tile) if isinstance(tile, bytes) else {}
             first = _first_number(where, 1, 0) * size
             number = _reference(_first(where, 2))
-            for row in fields(self._found[number][1]).get(5, ()) if number in self._found else ():
+            for row in self._fields(number).get(5, ()):
                 if isinstance(row, bytes):
                     parts = fields(row)
                     cells = _cells(parts)
@@ -165,7 +167,12 @@ class Objects:
                         at: self._value(cell, texts, rich, menu) for at, cell in cells.items()
                     }
                     rows[first + _first_number(parts, 1, 0)] = values
-        filled = [(row, at) for row, cells in rows.items() for at, text in cells.items() if text]
+        filled = [
+            (row, at)
+            for row, cells in rows.items()
+            for at, text in cells.items()
+            if text and row < _MAX_ROWS and at < _MAX_COLUMNS
+        ]
         height = max((row for row, _ in filled), default=-1) + 1
         width = max((at for _, at in filled), default=-1) + 1
         empty: dict[int, str] = {}
@@ -175,11 +182,13 @@ class Objects:
         """The texts that cells name by a key."""
         found: dict[int, str] = {}
         lists = [_reference(_first(store, field))]
+        read: set[int] = set()  # in a damaged document one may name itself
         while lists:
             number = lists.pop()
-            if number not in self._found:
+            if number not in self._found or number in read:
                 continue
-            inside = fields(self._found[number][1])
+            read.add(number)
+            inside = self._fields(number)
             lists += [_reference(one) for one in inside.get(4, ())]
             for entry in inside.get(3, ()):
                 parts = fields(entry) if isinstance(entry, bytes) else {}
@@ -187,19 +196,16 @@ class Objects:
                 if payload := _reference(_first(parts, 9)):
                     storage = self._refer(payload, 1)
                     self._written.add(storage)
-                    text = (
-                        _words(fields(self._found[storage][1]), 3) if storage in self._found else ""
-                    )
+                    text = _words(self._fields(storage), 3)
                 found[_first_number(parts, 1, 0)] = " ".join(lines_of(text.replace(_ANCHOR, " ")))
         return found
 
     def _menu(self, store: Fields) -> list[str]:
         """What may be chosen in a table's cells. With several such lists none is taken: which is a
         cell's own isn't known."""
-        lists = self._found.get(_reference(_first(store, 16)), (0, b"", ""))[1]
-        entries = fields(lists).get(3, [])
+        entries = self._fields(_reference(_first(store, 16))).get(3, [])
         model = _reference(_first(fields(entries[0]), 4)) if len(entries) == 1 else 0
-        items = fields(self._found.get(model, (0, b"", ""))[1])
+        items = self._fields(model)
         chosen = [fields(item) for item in items.get(2, []) or items.get(1, [])]
         return [_words(fields(_first(item, 5)), 1) for item in chosen]
 
@@ -221,7 +227,7 @@ class Objects:
         if kind == _DATE:
             try:
                 moment = _EPOCH + timedelta(seconds=round(number))
-            except OverflowError:
+            except (OverflowError, ValueError):
                 return ""
             return moment.isoformat(" ").removesuffix(" 00:00:00")
         return f"{number:.12g}" if kind in (_NUMBER, _CURRENCY, _DURATION) else ""
@@ -230,7 +236,11 @@ class Objects:
         return self._found[number][0] if number in self._found else 0
 
     def _refer(self, number: int, field: int) -> int:
-        return _reference(_first(fields(self._found[number][1]), field))
+        return _reference(_first(self._fields(number), field))
+
+    def _fields(self, number: int) -> Fields:
+        """Of an object; empty where there is none."""
+        return fields(self._found[number][1]) if number in self._found else {}
 
     def _references(self, number: int) -> list[int]:
         return list(_referred(self._found[number][1], _MAX_DEPTH)) if number in self._found else []
@@ -241,7 +251,7 @@ def objects_of(part: bytes, name: str) -> Iterator[tuple[int, tuple[int, bytes, 
     at = 0
     while at < len(part):
         length, at = varint(part, at)
-        head = fields(part[at : at + length])
+        head = _whole(part[at : at + length])
         at += length
         for info in head.get(2, ()):
             described = fields(info) if isinstance(info, bytes) else {}
@@ -252,10 +262,23 @@ def objects_of(part: bytes, name: str) -> Iterator[tuple[int, tuple[int, bytes, 
 
 
 def fields(message: int | bytes | None) -> Fields:
-    """A message's values by field. Empty for what is none."""
-    found: Fields = {}
+    """A message's values by field, as far as it can be read. Empty for what is none."""
+    values: Fields = {}
+    with suppress(IndexError, ValueError):
+        _read(message, values)
+    return values
+
+
+def _whole(message: bytes) -> Fields:
+    """The same; raises IndexError or ValueError where it is no whole message."""
+    values: Fields = {}
+    _read(message, values)
+    return values
+
+
+def _read(message: int | bytes | None, found: Fields) -> None:
     if not isinstance(message, bytes):
-        return found
+        return
     at = 0
     while at < len(message):
         key, at = varint(message, at)
@@ -271,7 +294,6 @@ def fields(message: int | bytes | None) -> Fields:
             at += 8 if kind == 1 else 4
         else:
             raise ValueError("no protocol buffer")
-    return found
 
 
 def lines_of(text: str) -> list[str]:
@@ -284,7 +306,7 @@ def lines_of(text: str) -> list[str]:
 def _referred(message: bytes, depth: int) -> Iterator[int]:
     """The numbers that a message names: of `{1: number}`, however deep."""
     try:
-        inside = fields(message)
+        inside = _whole(message)
     except (IndexError, ValueError):  # bytes that are no message
         return
     for values in inside.values():
@@ -301,7 +323,7 @@ def _reference(value: int | bytes | None) -> int:
     if not isinstance(value, bytes) or not value or value[0] != 8 or len(value) > 11:
         return 0
     try:
-        inside = fields(value)
+        inside = _whole(value)
     except (IndexError, ValueError):
         return 0
     return _first_number(inside, 1, 0) if set(inside) == {1} else 0

@@ -64,20 +64,20 @@ class _Draft:
     def pop_beginning(self, minimum: int) -> list[_Piece]:
         """Takes out what belongs to the text that follows: headings at the end, with less than the
         minimum below them. Something with text stays, or nothing would ever move on."""
-        kept = at = len(self.pieces)
+        first = at = len(self.pieces)
         below = 0
         while at and (self.pieces[at - 1].heading or below < minimum):
             at -= 1
             if self.pieces[at].heading:
-                kept = at
+                first = at
             else:
                 below += self.pieces[at].tokens
                 if below >= minimum:
                     break
-        while kept and self.pieces[kept - 1].heading:
-            kept -= 1
+        while first and self.pieces[first - 1].heading:
+            first -= 1
         popped = (
-            self.pieces[kept:] if any(not piece.heading for piece in self.pieces[:kept]) else []
+            self.pieces[first:] if any(not piece.heading for piece in self.pieces[:first]) else []
         )
         del self.pieces[len(self.pieces) - len(popped) :]
         self.tokens -= sum(piece.tokens for piece in popped)

@@ -103,7 +103,7 @@ class SectionsChunker:
     def _all(self, extraction: Extraction) -> tuple[Chunk, ...]:
         outline = Outline(extraction)
         chunks: list[Chunk] = []
-        for start, end in _kept(extraction):
+        for start, end in _text_ranges(extraction):
             elements = outline.touched(start, end)
             chunks += chunk_part(self._splitter, extraction, start, end, elements, len(chunks))
         chunks = list(_numbered_within_pages(chunks, extraction))
@@ -169,12 +169,12 @@ def chunk_part(
         )
 
 
-def _kept(extraction: Extraction) -> list[tuple[int, int]]:
+def _text_ranges(extraction: Extraction) -> list[tuple[int, int]]:
     """The text without its list of references. A text that is only a list stays whole."""
     left_out = find_bibliography(extraction)
     edges = [0, *(edge for pair in left_out for edge in pair), len(extraction.text)]
-    kept = [(a, b) for a, b in list(pairwise(edges))[::2] if extraction.text[a:b].strip()]
-    return kept or [(0, len(extraction.text))]
+    ranges = [(a, b) for a, b in list(pairwise(edges))[::2] if extraction.text[a:b].strip()]
+    return ranges or [(0, len(extraction.text))]
 
 
 def _titles(extraction: Extraction) -> frozenset[str]:

@@ -57,10 +57,12 @@ def load(given: Mapping[str, str] | None = None) -> Effective:
     return Effective(Settings(**values), origins)
 
 
-def converted(given: Mapping[str, str], origin: str) -> dict[str, Any]:
+def converted(texts: Mapping[str, str], origin: str) -> dict[str, Any]:
     """Values by attribute of Settings, from texts by name."""
-    known = {name: _known(name, origin) for name in given}
-    return {known[n][0]: _convert(n, text, known[n][1], origin) for n, text in given.items()}
+    attributes = {name: _attribute(name, origin) for name in texts}
+    return {
+        attributes[n][0]: _convert(n, text, attributes[n][1], origin) for n, text in texts.items()
+    }
 
 
 def _preset(layer: Mapping[str, str], origin: str) -> Mapping[str, str]:
@@ -156,7 +158,7 @@ def _from_environment() -> dict[str, str]:
     return {name: os.environ[variable(name)] for name in names() if variable(name) in os.environ}
 
 
-def _known(name: str, origin: str) -> tuple[str, Any]:
+def _attribute(name: str, origin: str) -> tuple[str, Any]:
     attribute = names().get(name)
     if attribute is None:
         from difflib import get_close_matches
@@ -193,7 +195,7 @@ def _convert(name: str, text: str, type_: Any, origin: str) -> Any:
 
 
 def _switch(name: str, text: str, origin: str) -> bool:
-    known = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
-    if text.lower() not in known:
+    values = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
+    if text.lower() not in values:
         raise BadSetting(f"`{name}` can't be {text!r} ({origin}).", fix="Give on or off.")
-    return known[text.lower()]
+    return values[text.lower()]

@@ -28,13 +28,13 @@ def key(role: str, file: Path | None) -> str:
     return _text_of(file, f"the `{role}.key_file`")
 
 
-def _text_of(file: Path, what: str) -> str:
+def _text_of(file: Path, purpose: str) -> str:
     try:
         return file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as reason:
         why = reason.strerror if isinstance(reason, OSError) else "it isn't text"
         raise BadSetting(
-            f"Couldn't read {file}, {what}: {why}.", fix="Check its path and permissions."
+            f"Couldn't read {file}, {purpose}: {why}.", fix="Check its path and permissions."
         ) from None
 
 
@@ -52,13 +52,13 @@ def secret(name: str, place: str, listed: str = "") -> str:
     if kind == "value" and where:
         return where
     if kind == "name" and where:
-        known = listed_secrets(listed)
-        if where not in known:
+        secrets = listed_secrets(listed)
+        if where not in secrets:
             raise BadSetting(
                 f"The operator of this server listed no secret named {where[:80]!r}.",
                 fix="Choose one that `sync.secrets` lists, or send the secret itself.",
             )
-        return secret(name, known[where])
+        return secret(name, secrets[where])
     if kind == "env" and where:
         if text := os.environ.get(where, "").strip():
             return text

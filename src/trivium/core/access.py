@@ -128,36 +128,36 @@ class Caller:
     def _own(self) -> str:
         return "" if self.sees_all else f"{self.id}/"
 
-    def audience_for(self, asked: str | None) -> str | None:
+    def audience_for(self, audience: str | None) -> str | None:
         """The label for documents that this caller adds. Callers with labels add under one of their
         own, so that nothing becomes more public, or more private, than they are. The owner may
         leave it to the document (None)."""
         if self.audiences is None:
-            return asked
-        if asked is None:
+            return audience
+        if audience is None:
             own = self.audiences - {EVERYONE}
             if len(own) > 1:
                 raise BadSetting(
                     "This token has several audiences.", fix="Choose one of them as `audience`."
                 )
             return next(iter(own), EVERYONE)
-        if asked not in self.audiences | {EVERYONE}:
-            raise RightMissing(f"This token doesn't have the audience {asked!r}.")
-        return asked
+        if audience not in self.audiences | {EVERYONE}:
+            raise RightMissing(f"This token doesn't have the audience {audience!r}.")
+        return audience
 
-    def collection_for(self, asked: str | None) -> str:
+    def collection_for(self, collection: str | None) -> str:
         """The collection that something is added to."""
         if self.collections is None:
-            return asked or "default"
-        if asked is None and len(self.collections) == 1:
+            return collection or "default"
+        if collection is None and len(self.collections) == 1:
             return next(iter(self.collections))
-        if asked is None:
+        if collection is None:
             raise BadSetting(
                 "This token covers several collections.", fix="Choose one of them as `collection`."
             )
-        if asked not in self.collections:
-            raise RightMissing(f"This token doesn't cover the collection {asked!r}.")
-        return asked
+        if collection not in self.collections:
+            raise RightMissing(f"This token doesn't cover the collection {collection!r}.")
+        return collection
 
 
 LOCAL_OWNER = Caller("", "owner", None, None, frozenset(Right))
@@ -208,21 +208,21 @@ def token_id(text: str) -> str:
     return match[1]
 
 
-def caller_of(text: str, kept: AccessToken | None, now: datetime | None = None) -> Caller:
+def caller_of(text: str, token: AccessToken | None, now: datetime | None = None) -> Caller:
     """The caller with this token. Refuses unknown, revoked, expired and forged tokens alike, but
     tells the holder of an expired one's secret that it expired."""
     match = _TOKEN.fullmatch(text)
     # Compare even if there is nothing to compare with, so that timing doesn't reveal which ids
     # exist.
     right = hmac.compare_digest(
-        _hashed(match[2] if match else ""), kept.hash if kept else _hashed("no such token")
+        _hashed(match[2] if match else ""), token.hash if token else _hashed("no such token")
     )
-    if not match or not kept or not right:
+    if not match or not token or not right:
         raise TokenRefused("The token is unknown or was revoked.")
-    if kept.is_over(now):
-        refused = SessionExpired if kept.person else TokenRefused
-        raise refused(f"The token expired at {kept.expires_at}.")
-    return kept.caller
+    if token.is_over(now):
+        refused = SessionExpired if token.person else TokenRefused
+        raise refused(f"The token expired at {token.expires_at}.")
+    return token.caller
 
 
 def _hashed(secret: str) -> str:
@@ -242,13 +242,15 @@ def period(text: str) -> timedelta:
     return timedelta(seconds=int(match[1]) * _UNITS[match[2]])
 
 
-def _labels(what: str, labels: Iterable[str] | None) -> frozenset[str] | None:
-    return None if labels is None else frozenset(_label(what, label) for label in labels)
+def _labels(setting: str, labels: Iterable[str] | None) -> frozenset[str] | None:
+    return None if labels is None else frozenset(_label(setting, label) for label in labels)
 
 
-def _label(what: str, text: str) -> str:
+def _label(setting: str, text: str) -> str:
     if not _LABEL.fullmatch(text):
-        raise BadSetting(f"`{what}` can't be {text!r}.", fix="Give 1 to 200 printable characters.")
+        raise BadSetting(
+            f"`{setting}` can't be {text!r}.", fix="Give 1 to 200 printable characters."
+        )
     return text
 
 

@@ -56,10 +56,10 @@ class Dataset:
         """The corpus as a source of documents."""
         return self.corpus.items() if self.corpus else iter(())
 
-    def among(self, known: dict[str, str]) -> Dataset:
+    def among(self, names: dict[str, str]) -> Dataset:
         """With documents called as in a library; those it does not know keep their names."""
         renamed = {
-            query: {known.get(document, document): score for document, score in judged.items()}
+            query: {names.get(document, document): score for document, score in judged.items()}
             for query, judged in self.judgments.items()
         }
         return replace(self, judgments=renamed)
@@ -80,8 +80,8 @@ def load_dataset(files: Files | Path, *, own_library: bool = False) -> Dataset:
             fix="Name one with --corpus, or a library of yours with --library.",
             on_page="Start a new set under another name.",
         )
-    queries = read_queries(_found(files.queries, folder, _QUERIES, "queries"), files.part)
-    judgments = read_judgments(_found(files.qrels, folder, _QRELS, "qrels"))
+    queries = read_queries(_path_of(files.queries, folder, _QUERIES, "queries"), files.part)
+    judgments = read_judgments(_path_of(files.qrels, folder, _QRELS, "qrels"))
     judged = {
         query: text
         for query, text in queries.items()
@@ -145,13 +145,13 @@ def _files(path: Path) -> tuple[Path, ...]:
     return tuple(inside)
 
 
-def _found(named: Path | None, folder: Path | None, names: Sequence[str], what: str) -> Path:
+def _path_of(named: Path | None, folder: Path | None, names: Sequence[str], part: str) -> Path:
     path = named or (_named(folder, names) if folder else None)
     if path is None:
         where = f"in {folder}" if folder else "given"
         raise DatasetInvalid(
-            f"No {what} {where}.",
-            fix=f"Name them with --{what}.",
+            f"No {part} {where}.",
+            fix=f"Name them with --{part}.",
             on_page="Start a new set under another name.",
         )
     return path

@@ -57,7 +57,7 @@ class JudgedSets:
         judged_sets: list[JudgedSet] = []
         for name in filter(_NAME.fullmatch, self._shelf.names()):
             with self._shelf.reading(name) as folder:
-                judged_sets += [_told(folder)] if _is_set(folder) else []
+                judged_sets += [_judged_set(folder)] if _is_set(folder) else []
         return judged_sets
 
     def check(self, name: str) -> None:
@@ -91,7 +91,7 @@ class JudgedSets:
         """Keep a set of queries that were made up. Replaces an older one of the same kind."""
         with self._shelf.writing(_checked(name)) as folder:
             write_synthetic(folder, made, seed)
-            return _told(folder)
+            return _judged_set(folder)
 
     def runs(self, name: str) -> list[SavedRun]:
         """The newest first."""
@@ -135,7 +135,7 @@ def _is_set(folder: Path) -> bool:
     return any((folder / name).is_file() for name in (LOG, QUERIES, META))
 
 
-def _told(folder: Path) -> JudgedSet:
+def _judged_set(folder: Path) -> JudgedSet:
     queries = read_queries(folder / QUERIES) if (folder / QUERIES).is_file() else {}
     judged = read_judgments(folder / QRELS) if (folder / QRELS).is_file() else {}
     grades = [grade for of_query in judged.values() for grade in of_query.values()]

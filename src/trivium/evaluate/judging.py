@@ -66,8 +66,8 @@ class Judgments:
 
     def _id(self, text: str) -> str:
         """That of the same query, or a new one."""
-        for known_as, known in self.queries.items():
-            if known == text:
+        for known_as, other in self.queries.items():
+            if other == text:
                 return known_as
         number = len(self.queries) + 1
         while f"q{number}" in self.queries:

@@ -62,5 +62,5 @@ def field(row: dict[str, Any], names: tuple[str, ...]) -> str | None:
     return None
 
 
-def broken(path: Path, line: int, what: str) -> DatasetInvalid:
-    return DatasetInvalid(f"{path.name}, line {line}: {what}.")
+def broken(path: Path, line: int, problem: str) -> DatasetInvalid:
+    return DatasetInvalid(f"{path.name}, line {line}: {problem}.")

@@ -121,8 +121,8 @@ class Replay:
             documents.clear()
 
     def _judged(self, at: int, heard: Heard, ids: Sequence[ChunkId]) -> list[float]:
-        known = self._scores[at]
-        missing = [chunk for chunk in ids if chunk not in known]
+        scores = self._scores[at]
+        missing = [chunk for chunk in ids if chunk not in scores]
         if missing:
-            known |= self._judge(heard.corrected.query.meaning, missing)
-        return [known[chunk] for chunk in ids]
+            scores |= self._judge(heard.corrected.query.meaning, missing)
+        return [scores[chunk] for chunk in ids]

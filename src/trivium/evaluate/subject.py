@@ -54,8 +54,8 @@ def _own(library: Library, dataset: Dataset) -> Subject:
     """A library that exists: judged documents are called by uri, path, file name or #id."""
     documents = library.documents.all()
     judged = {document for of_query in dataset.judgments.values() for document in of_query}
-    known = resolve(judged, documents)
-    missing = judged - known.keys()
+    uris = resolve(judged, documents)
+    missing = judged - uris.keys()
     if len(missing) == len(judged):
         example = min(missing)
         raise DatasetInvalid(
@@ -67,7 +67,7 @@ def _own(library: Library, dataset: Dataset) -> Subject:
     if missing:
         text = f"{len(missing)} of {len(judged)} judged documents are not in the library"
         notes = (f"{text}, such as {min(missing)}; they count as not found.",)
-    return Subject(library, dataset.among(known), len(documents), notes)
+    return Subject(library, dataset.among(uris), len(documents), notes)
 
 
 def resolve(names: set[str], documents: list[Document]) -> dict[str, str]:

@@ -176,19 +176,19 @@ class _Bench:
         self._replay = replay
         self._measure = measure
         self._rerank = rerank
-        self._known: dict[Settings, Values] = {}
+        self._values: dict[Settings, Values] = {}
 
     @property
     def tried(self) -> int:
-        return len(self._known)
+        return len(self._values)
 
     def values(self, settings: Settings) -> Values:
         import numpy as np
 
-        if settings not in self._known:
+        if settings not in self._values:
             values = self._replay.values(settings, self._measure, rerank=self._rerank)
-            self._known[settings] = np.array(values)
-        return self._known[settings]
+            self._values[settings] = np.array(values)
+        return self._values[settings]
 
 
 def _fit(bench: _Bench, start: Settings, train: Places, *, rerank: bool) -> Settings:

@@ -64,8 +64,8 @@ def adopted(item: SourceItem, before: Document) -> SourceItem:
     if library is not None and not isinstance(library.content, Extraction):
         with suppress(ReadError):
             entries = references(Blob(library.name, library.content()))
-            for known, entry in zip(names_of(entries), entries, strict=True):
-                paper = _paper(library, name, b"", entry) if known == name else None
+            for entry_name, entry in zip(names_of(entries), entries, strict=True):
+                paper = _paper(library, name, b"", entry) if entry_name == name else None
                 if paper is not None and paper.uri == item.uri:
                     return replace(
                         item, title=paper.title, metadata=paper.metadata, parts=paper.parts
@@ -78,8 +78,8 @@ def _paper(library: SourceItem, name: str, data: bytes, entry: Item) -> SourceIt
     alone = SourceItem(uri, name, partial(bytes, data), len(data), enclosed=True)
     if library.beside is None or not files_of(entry):
         return alone
-    known = reference(Blob(name, data), entry, CSL)
-    folders = ("", *_strings(known.metadata, "file_directory"))
+    extraction = reference(Blob(name, data), entry, CSL)
+    folders = ("", *_strings(extraction.metadata, "file_directory"))
     files: dict[str, SourceItem] = {}
     for named in files_of(entry):
         places = (f"{folder}/{named}" if folder else named for folder in folders)
@@ -92,8 +92,8 @@ def _paper(library: SourceItem, name: str, data: bytes, entry: Item) -> SourceIt
     return replace(
         first,
         enclosed=True,
-        title=known.title,
-        metadata=paper_fields({**known.metadata, ENTRY: uri}),
+        title=extraction.title,
+        metadata=paper_fields({**extraction.metadata, ENTRY: uri}),
         parts=(*own, *others[: MOST - 1]),
     )
 

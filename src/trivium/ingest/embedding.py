@@ -215,11 +215,11 @@ class BatchSize:
         self.now = self._least = least
         self._most = most
 
-    def learn(self, given: int, seconds: float) -> None:
+    def learn(self, passages: int, seconds: float) -> None:
         """The model took so long for the last batch."""
         if seconds > _SLOW:
             self.now = self._least
-        elif seconds < _QUICK and given >= self.now:
+        elif seconds < _QUICK and passages >= self.now:
             self.now = min(2 * self.now, self._most)
 
 

@@ -193,10 +193,10 @@ class _Pulsing:
     def __init__(self, tokens: Tokens) -> None:
         self.name = tokens.name
         self._tokens = tokens
-        self._told = monotonic()
+        self._last_pulse = monotonic()
 
     def count(self, text: str) -> int:
-        if monotonic() - self._told > _PULSE:
-            self._told = monotonic()
+        if monotonic() - self._last_pulse > _PULSE:
+            self._last_pulse = monotonic()
             still_working()
         return self._tokens.count(text)

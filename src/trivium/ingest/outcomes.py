@@ -136,14 +136,14 @@ def failure(name: str, step: str, error: BaseException) -> ReadError:
         log.error("[%s] %s %s", entry, error.message, where)
         return DocumentFailed(error.message, fix=fix)
     log.error("[%s] %s failed at the step %s", entry, name, step or "read", exc_info=error)
-    why = " ".join(clean_text(_said(error)).split())
+    why = " ".join(clean_text(_message_of(error)).split())
     why = why if len(why) <= _LONGEST else f"{why[: _LONGEST - 3]}..."
     return DocumentFailed(
         f"Couldn't add {name}: something went wrong at the step {step or 'read'} ({why}).", fix=fix
     )
 
 
-def _said(error: BaseException) -> str:
+def _message_of(error: BaseException) -> str:
     kind = type(error).__name__
     try:
         return f"{kind}: {error}" if str(error) else kind

@@ -181,14 +181,14 @@ class Preparer:
     def __post_init__(self) -> None:
         self._readers = _readers(self._extractors)
 
-    def prepare(self, asked: Sequence[Preparation], labels: Labels) -> list[Decision]:
+    def prepare(self, preparations: Sequence[Preparation], labels: Labels) -> list[Decision]:
         """The outcome of each. Raises errors that aren't a document's fault."""
-        self._each(asked, Step.EXTRACT, self._fetch)
-        self._compare(asked, labels)
-        self._extract([preparation for preparation in asked if preparation.found is None])
-        self._each(asked, Step.CHUNK, self._chunk)
-        self._each(asked, Step.INTERPRET, partial(self._interpret, labels))
-        return [preparation.found for preparation in asked if preparation.found is not None]
+        self._each(preparations, Step.EXTRACT, self._fetch)
+        self._compare(preparations, labels)
+        self._extract([preparation for preparation in preparations if preparation.found is None])
+        self._each(preparations, Step.CHUNK, self._chunk)
+        self._each(preparations, Step.INTERPRET, partial(self._interpret, labels))
+        return [preparation.found for preparation in preparations if preparation.found is not None]
 
     def _each(
         self, items: Sequence[Preparation], step: Step, work: Callable[[Preparation], None]
@@ -234,11 +234,11 @@ class Preparer:
         if not left:
             return
         with Steps.together([preparation.steps for preparation in left], Step.REGISTER):
-            known = self._backend.documents.find_all(
+            documents = self._backend.documents.find_all(
                 [preparation.item.uri for preparation in left], labels.collection
             )
             for preparation in left:
-                preparation.before = known.get(preparation.item.uri)
+                preparation.before = documents.get(preparation.item.uri)
             new = [
                 preparation.digest
                 for preparation in left
@@ -453,9 +453,9 @@ class Preparer:
         is unavailable, uses the document's own words."""
         own = ExtractiveSummariser()
         if summariser.fingerprint != own.fingerprint:
-            known = self._backend.documents.summary(digest, summariser.fingerprint, sender)
-            if known is not None:
-                return known, summariser.fingerprint
+            earlier = self._backend.documents.summary(digest, summariser.fingerprint, sender)
+            if earlier is not None:
+                return earlier, summariser.fingerprint
             with suppress(ModelError):
                 return clean_text(summariser.summarise(extraction)), summariser.fingerprint
         chunked = extraction.chunked

@@ -53,13 +53,13 @@ class RecordingReading:
         others = [blob for blob, heard in zip(blobs, hears, strict=True) if not heard]
         read = iter(self._read(others) if others else ())
         together = zip(blobs, hears, strict=True)
-        return [self._heard(blob) if heard else next(read) for blob, heard in together]
+        return [self._transcribed(blob) if heard else next(read) for blob, heard in together]
 
-    def _heard(self, blob: Blob) -> Extraction | ReadError:
+    def _transcribed(self, blob: Blob) -> Extraction | ReadError:
         if any(part.name == HEARD for part in blob.parts):  # of an earlier version of the document
             return self._hear([blob])[0]
         if self._service is not None:
-            return self._asked(blob, self._service)
+            return self._by_service(blob, self._service)
         saved = self._folder / self._key(blob)
         before = saved.read_bytes() if saved.is_file() else b""
 
@@ -89,7 +89,7 @@ class RecordingReading:
             if time() - left.stat().st_mtime > _KEPT_DAYS * 86_400:
                 left.unlink(missing_ok=True)
 
-    def _asked(self, blob: Blob, service: Transcriptions) -> Extraction | ReadError:
+    def _by_service(self, blob: Blob, service: Transcriptions) -> Extraction | ReadError:
         """Read here first: where there are subtitles, nobody need be asked."""
         here = self._hear([blob])[0]
         if isinstance(here, ReadError) or here.text:

@@ -169,9 +169,9 @@ class Pipeline:
         dropped = [flight for flight in group if self._is_dropped(flight)]
         if dropped:
             self._drop(dropped)
-        kept = [flight for flight in group if flight not in dropped]
-        if kept:
-            self._find_out(kept)
+        remaining = [flight for flight in group if flight not in dropped]
+        if remaining:
+            self._find_out(remaining)
 
     def _drop(self, group: list[InFlight]) -> None:
         outcomes = [Outcome(flight.offer.item.uri, Fate.CANCELLED) for flight in group]
@@ -261,8 +261,8 @@ class Pipeline:
         within, processed = decision.within(), decision.processed
         if decision.before is not None and is_library(processed.extraction):
             offered = {item.uri for item in within}
-            known = self._backend.documents.within(processed.uri, processed.collection)
-            flight.gone = [document.id for document in known if document.uri not in offered]
+            documents = self._backend.documents.within(processed.uri, processed.collection)
+            flight.gone = [document.id for document in documents if document.uri not in offered]
         return None, within
 
     def _failed(self, flight: InFlight, error: BaseException) -> Outcome:

@@ -457,8 +457,8 @@ class TaskFeed:
             yield from self.ahead_of(job)
 
     def _job(self, number: JobId) -> Job | None:
-        if number not in self._jobs and (known := self._known_jobs.get(number)):
-            self._jobs = {number: known}  # tasks mostly come job by job
+        if number not in self._jobs and (job := self._known_jobs.get(number)):
+            self._jobs = {number: job}  # tasks mostly come job by job
         return self._jobs.get(number)
 
 

@@ -59,7 +59,7 @@ class SlackBot:
         self._team: set[str] = set()  # ids of the bot's own workspace and organisation
         self._inside: frozenset[str] = frozenset()
         self._inside_at = 0.0
-        self._heard: OrderedDict[str, None] = OrderedDict()
+        self._event_ids: OrderedDict[str, None] = OrderedDict()
 
     # --- hearing
 
@@ -99,11 +99,11 @@ class SlackBot:
         """One event. What goes wrong with it is told in the thread, and the next one is heard."""
         event = payload.get("event") or {}
         id_ = str(payload.get("event_id") or "")
-        if not self._is_question(event) or id_ in self._heard:
+        if not self._is_question(event) or id_ in self._event_ids:
             return
-        self._heard[id_] = None
-        while len(self._heard) > _MOST_EVENTS:
-            self._heard.popitem(last=False)
+        self._event_ids[id_] = None
+        while len(self._event_ids) > _MOST_EVENTS:
+            self._event_ids.popitem(last=False)
         question = _MENTION.sub("", str(event.get("text") or "")).strip()
         channel = str(event["channel"])
         thread = str(event.get("thread_ts") or event["ts"])
@@ -117,9 +117,9 @@ class SlackBot:
             text = "Something went wrong inside Trivium; its log says where."
         self._reply(channel, thread, text)
 
-    def _reply(self, channel: str, thread: str, said: str) -> None:
+    def _reply(self, channel: str, thread: str, reply: str) -> None:
         """A reply that Slack refuses (an archived channel, a locked thread) is logged."""
-        text = said if len(said) <= _MOST_TEXT else f"{said[: _MOST_TEXT - 1]}…"
+        text = reply if len(reply) <= _MOST_TEXT else f"{reply[: _MOST_TEXT - 1]}…"
         body = {
             "channel": channel, "thread_ts": thread, "text": text, "unfurl_links": False,
             "unfurl_media": False, "parse": "none", "link_names": False,
@@ -207,14 +207,14 @@ class SlackBot:
 
     def _shared_with(self, user: str) -> Iterator[str]:
         """The private channels that this person and the bot are in."""
-        asked = {"user": user, "types": "private_channel,mpim"}
-        for page in self._pages("users.conversations", "channels", asked):
+        parameters = {"user": user, "types": "private_channel,mpim"}
+        for page in self._pages("users.conversations", "channels", parameters):
             yield str(page["id"])
 
-    def _pages(self, method: str, part: str, asked: Mapping[str, Any]) -> Iterator[Any]:
+    def _pages(self, method: str, part: str, parameters: Mapping[str, Any]) -> Iterator[Any]:
         cursor = None
         while True:
-            sent = {**asked, "limit": 200, "cursor": cursor}
+            sent = {**parameters, "limit": 200, "cursor": cursor}
             fields = self._call(self._bot, "GET", method, sent)
             yield from fields.get(part) or ()
             cursor = (fields.get("response_metadata") or {}).get("next_cursor")

@@ -220,17 +220,17 @@ class Answering:
 class Conversations:
     """Saved conversations."""
 
-    def __init__(self, kept: KeptConversations) -> None:
-        self._kept = kept
+    def __init__(self, conversations: KeptConversations) -> None:
+        self._conversations = conversations
 
     def all(self, within: Where = OWNER) -> list[Conversation]:
         """Saved conversations, by name, that the caller may see."""
-        return self._kept.all(within)
+        return self._conversations.all(within)
 
     def get(self, name: str, within: Where = OWNER) -> tuple[Turn, ...]:
         """The turns of a kept conversation that may be seen."""
         check_text("conversation", name)
-        turns = tuple(saved.turn for saved in self._kept.turns(name, within))
+        turns = tuple(saved.turn for saved in self._conversations.turns(name, within))
         if not turns:
             raise ConversationNotFound(f"No saved conversation {name}.")
         return turns
@@ -238,7 +238,7 @@ class Conversations:
     def forget(self, name: str, within: Where = OWNER) -> int:
         """Delete the turns that the caller may see; returns how many."""
         self.get(name, within)
-        return self._kept.forget(name, within)
+        return self._conversations.forget(name, within)
 
 
 @cache

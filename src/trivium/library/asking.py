@@ -242,12 +242,12 @@ def names_of(documents: Iterable[Document]) -> list[str]:
     return list(dict.fromkeys(map(os.path.basename, uris)))
 
 
-def nearest(typed: str, known: Iterable[str]) -> str:
+def nearest(typed: str, choices: Iterable[str]) -> str:
     """The value that was probably meant; empty: none is near. Without their endings two names must
     be near as well: `nope.pdf` doesn't mean `skew.pdf`."""
     from difflib import get_close_matches
 
-    by_case = {value.lower(): value for value in known}
+    by_case = {value.lower(): value for value in choices}
     stem = _without_ending(typed.lower())
     for match in get_close_matches(typed.lower(), by_case, n=_PROPOSED):
         if get_close_matches(stem, [_without_ending(match)]):
@@ -270,11 +270,14 @@ def _refuse_unknown_fields(within: Where, backend: Backend, met: set[tuple[Where
             if len(met) < _MOST_MET:
                 met.add((within.access, name))
             continue
-        known = sorted({*BUILT_IN, *OF_PASSAGES, *backend.documents.field_names(within.access)})
-        near = nearest(name, known)
+        field_names = sorted(
+            {*BUILT_IN, *OF_PASSAGES, *backend.documents.field_names(within.access)}
+        )
+        near = nearest(name, field_names)
         hint = f"Did you mean `{near}`? " if near else ""
         raise BadFilter(
-            f"No document has a field `{name}`.", fix=f"{hint}Known fields: {', '.join(known)}."
+            f"No document has a field `{name}`.",
+            fix=f"{hint}Known fields: {', '.join(field_names)}.",
         )
 
 
@@ -335,10 +338,14 @@ def where(filters: Filters) -> Where:
     return Where(labels, AllOf(tuple(parts)))
 
 
-def as_condition(given: Condition | str) -> Condition:
-    condition = parse_filter(given) if isinstance(given, str) else given
+def as_condition(condition_or_text: Condition | str) -> Condition:
+    condition = (
+        parse_filter(condition_or_text) if isinstance(condition_or_text, str) else condition_or_text
+    )
     if not isinstance(condition, Compare | Exists | Not | AllOf | AnyOf):
-        raise BadFilter(f"The filter can't be {given!r}.", fix="Give a text or a condition.")
+        raise BadFilter(
+            f"The filter can't be {condition_or_text!r}.", fix="Give a text or a condition."
+        )
     check_filter(condition)
     return condition
 
@@ -354,5 +361,7 @@ def one_of(kind: type[_Choice], name: str, value: object) -> _Choice:
     try:
         return kind(str(value))
     except ValueError as reason:
-        known = ", ".join(kind)
-        raise BadSetting(f"`{name}` can't be {value!r}.", fix=f"Choose one of {known}.") from reason
+        choices = ", ".join(kind)
+        raise BadSetting(
+            f"`{name}` can't be {value!r}.", fix=f"Choose one of {choices}."
+        ) from reason

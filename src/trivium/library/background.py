@@ -58,8 +58,8 @@ class Background:
             "Counting this process": self._attend,
         }
         self._threads = [
-            Thread(target=self._keep_at, args=(what, duty), name=f"trivium-tend{duty.__name__}")
-            for what, duty in duties.items()
+            Thread(target=self._keep_at, args=(title, duty), name=f"trivium-tend{duty.__name__}")
+            for title, duty in duties.items()
         ]
 
     def __enter__(self) -> Background:
@@ -94,7 +94,7 @@ class Background:
         follower = self._followers.get(folder)
         return (follower.state, follower.message) if follower else ("", "")
 
-    def _keep_at(self, what: str, duty: Callable[[], bool]) -> None:
+    def _keep_at(self, title: str, duty: Callable[[], bool]) -> None:
         """Whatever goes wrong is said, and tried again later."""
         while not self._stop.is_set():
             pause = LOOK_SECONDS
@@ -102,10 +102,10 @@ class Background:
                 if duty():
                     continue
             except TriviumError as error:
-                log.warning("%s failed; trying again in %.0f s. %s", what, _AGAIN_SECONDS, error)
+                log.warning("%s failed; trying again in %.0f s. %s", title, _AGAIN_SECONDS, error)
                 pause = _AGAIN_SECONDS
             except Exception:
-                log.exception("%s failed", what)
+                log.exception("%s failed", title)
                 pause = _AGAIN_SECONDS
             if duty == self._work:
                 self._woken.wait(pause)

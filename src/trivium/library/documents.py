@@ -117,8 +117,8 @@ class Documents:
         """The nearest file name; ids come from programs, so nobody mistypes them."""
         if name.startswith("#"):
             return ""
-        known = names_of(self._backend.documents.all(within, limit=MOST_NAMES))
-        near = nearest(os.path.basename(name), known)
+        names = names_of(self._backend.documents.all(within, limit=MOST_NAMES))
+        near = nearest(os.path.basename(name), names)
         return f" Did you mean `{near}`?" if near else ""
 
     def slips(self, within: Where) -> tuple[str, ...]:
@@ -248,10 +248,10 @@ class Documents:
         documents; calls `on_progress` with how many are compared, and of how many."""
         if not 0 < threshold <= 1:
             raise BadSetting(f"`threshold` can't be {threshold}.", fix="Give more than 0, up to 1.")
-        known = {document.id: document for document in self._backend.documents.all(within)}
+        by_id = {document.id: document for document in self._backend.documents.all(within)}
         alike = groups(self._backend.documents.sketches(within), threshold, on_progress)
         return [
-            tuple(Alike(known[id_], score) for id_, score in group if id_ in known)
+            tuple(Alike(by_id[id_], score) for id_, score in group if id_ in by_id)
             for group in alike
         ]
 

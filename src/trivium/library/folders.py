@@ -70,8 +70,8 @@ class Folders:
         if not folder.is_dir():
             raise PathNotFound(f"There is no folder {folder}.")
         self._check_watchable(folder)
-        for known in self._backend.folders.all():
-            if (known.path, known.collection) == (str(folder), collection):
+        for other in self._backend.folders.all():
+            if (other.path, other.collection) == (str(folder), collection):
                 raise BadSetting(f"{folder} is already watched.", fix="")
         watched = WatchedFolder(
             token_hex(6), str(folder), collection, category, audience, tuple(ignore), now()
@@ -247,10 +247,10 @@ class _Follower:
                 self._tried(uri_of(root), self._settle, root)
         self._tried("", self._drop, waiting)
 
-    def _tried(self, uri: str, act: Callable[[Any], None], what: Any) -> bool:
+    def _tried(self, uri: str, act: Callable[[Any], None], subject: Any) -> bool:
         doing = (act.__name__, uri)
         try:
-            act(what)
+            act(subject)
         except TriviumError as error:
             self.not_before = monotonic() + _AGAIN
             if self.told.get(doing) != str(error):

@@ -157,9 +157,9 @@ class History:
 
 def _numbered(past: dict[int, Interpretation], number: int, document: Document) -> Interpretation:
     if number not in past:
-        known = ", ".join(map(str, past))
+        numbers = ", ".join(map(str, past))
         raise DocumentNotFound(
-            f"{document.title} has no interpretation {number}.", fix=f"It has: {known}."
+            f"{document.title} has no interpretation {number}.", fix=f"It has: {numbers}."
         )
     return past[number]
 

@@ -195,11 +195,11 @@ class Jobs:
         check(self._model.settings, self._model.embedder)
         labels = check_labels(labels)
         started, tally = perf_counter(), Tally(on_outcome)
-        queue, what = self._backend.queue, f"add {_name(source)}"
+        queue, purpose = self._backend.queue, f"add {_name(source)}"
         with self._backend.writer.writing(on_wait), self._worker() as worker:
             queue.recover()
             options, bulk = options_for(labels, self._model.settings, None), Priority.BULK
-            number = queue.create(ADD, what, options, bulk, None, worker)
+            number = queue.create(ADD, purpose, options, bulk, None, worker)
             spent = self._work_on(worker, self.get(number), source, tally)
         return self._report(number, tally, perf_counter() - started, spent)
 

@@ -229,11 +229,11 @@ class Library:
         backend = open_backend(place, backend_options(settings, create=create))
         try:
             manifest = backend.models.manifest()
-            known = settings_for(settings, manifest)
+            own_settings = settings_for(settings, manifest)
             if as_made:
-                known = with_model(settings, manifest.settings)
-            if embedder is None or known != settings:
-                settings, embedder = known, embedder_or_missing(known)
+                own_settings = with_model(settings, manifest.settings)
+            if embedder is None or own_settings != settings:
+                settings, embedder = own_settings, embedder_or_missing(own_settings)
             if as_made and manifest.model not in ("", embedder.fingerprint):
                 embedder = MissingEmbedder(ModelUnavailable(f"Couldn't load {manifest.model}."))
             refuse_another(embedder, manifest)

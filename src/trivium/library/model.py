@@ -77,9 +77,9 @@ def description(settings: Settings) -> dict[str, str]:
 
 def with_model(settings: Settings, described: Mapping[str, str]) -> Settings:
     """The same settings with exactly this model, whatever they named."""
-    known = {name: text for name, text in described.items() if name in NAMING}
+    naming = {name: text for name, text in described.items() if name in NAMING}
     values: dict[str, Any] = {names()[name]: _DEFAULTS[names()[name]] for name in NAMING}
-    return replace(settings, **(values | converted(known, "the library's manifest")))
+    return replace(settings, **(values | converted(naming, "the library's manifest")))
 
 
 def settings_for(settings: Settings, manifest: Manifest) -> Settings:
@@ -147,8 +147,8 @@ def _naming(settings: Settings, model: str) -> Settings:
     if model == NAME:
         return with_model(settings, {})
     local = {name: text for name, text in named.items() if name not in _REMOTE}
-    known = catalogue.known(model)
-    if known is not None:
+    catalogued = catalogue.known(model)
+    if catalogued is not None:
         wanted = catalogue.named_for(model, "embedding")
         folder = hub.fetch(wanted, settings.cache, settings.models_hub)
         return with_model(settings, {**local, "embed.folder": os.path.abspath(folder)})
@@ -216,9 +216,9 @@ class CurrentModel:
 
     def scale(self, where: Where) -> Scale | None:
         """Of the model's cosines, as far as it is known for the passages a caller may see."""
-        known = scale_of(self.embedder.fingerprint)
-        if known is not None:
-            return known
+        scale = scale_of(self.embedder.fingerprint)
+        if scale is not None:
+            return scale
         separation = self._separations.of(where)
         return None if separation is None else separation.scale
 
@@ -265,8 +265,8 @@ class Separation:
 
     @property
     def scale(self) -> Scale | None:
-        known = scale_of(self.model)
-        return known or (Scale(self.slope, self.offset) if self.slope else None)
+        scale = scale_of(self.model)
+        return scale or (Scale(self.slope, self.offset) if self.slope else None)
 
     @property
     def shape(self) -> Passages:
@@ -297,7 +297,7 @@ class Separations:
         self._backend = backend
         self._embedder = embedder
         self._fitted = scale_of(embedder.fingerprint) is not None
-        self._known: dict[frozenset[str] | None, tuple[Separation | None, float]] = {}
+        self._remembered: dict[frozenset[str] | None, tuple[Separation | None, float]] = {}
         self._lock = Lock()
         self._anchored: Scale | None = None
         self._lock_of_anchors = Lock()
@@ -311,7 +311,7 @@ class Separations:
             stored["grasp"] = stored.pop("value", None)
             self._backend.models.keep_separation(json.dumps(stored) if separation else "")
         with self._lock:
-            self._known.pop(None, None)
+            self._remembered.pop(None, None)
 
     def of(self, where: Where) -> Separation | None:
         """Of the public passages in the caller's collections, so that passages elsewhere change
@@ -319,16 +319,16 @@ class Separations:
         processor, once in a process and whenever they have grown much."""
         collections = where.collections
         with self._lock:
-            separation, stale = self._known.get(collections, (None, 0.0))
+            separation, stale = self._remembered.get(collections, (None, 0.0))
             if monotonic() < stale:
                 return separation
             if collections is None:  # another process may have measured it
                 separation = stored_separation(self._backend, self._embedder.fingerprint)
             else:
                 separation = self._measured(where.access.held_by(_PUBLIC.audiences), separation)
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            self._known[collections] = (separation, monotonic() + _SECONDS)
+            if len(self._remembered) >= _MOST_KNOWN:
+                self._remembered.clear()
+            self._remembered[collections] = (separation, monotonic() + _SECONDS)
             return separation
 
     def _measured(self, public: Where, before: Separation | None) -> Separation | None:

@@ -141,12 +141,12 @@ def _counted(queries: Sequence[LoggedQuery]) -> list[LoggedQuery]:
     totals: dict[tuple[str, str], LoggedQuery] = {}
     for query in queries:
         key = query.at[:10], query.text
-        known = totals.get(key, LoggedQuery(key[0], key[1], 0))
+        total = totals.get(key, LoggedQuery(key[0], key[1], 0))
         totals[key] = replace(
-            known,
-            asked=known.asked + query.asked,
-            empty=known.empty + query.empty,
-            took_ms=max(known.took_ms, query.took_ms),
+            total,
+            asked=total.asked + query.asked,
+            empty=total.empty + query.empty,
+            took_ms=max(total.took_ms, query.took_ms),
         )
     return list(totals.values())
 
@@ -221,12 +221,12 @@ class Alerts:
             hits = self._matching(alert, theirs)
             self._backend.alerts.note(hits)
             self._backend.alerts.keep(replace(alert, seen_at=str(last)))
-            known = {document.id: document for document in theirs}
+            by_id = {document.id: document for document in theirs}
             for hit in hits:
                 if on_hit is not None:
-                    on_hit(alert, hit, known[hit.document])
+                    on_hit(alert, hit, by_id[hit.document])
                 if alert.webhook:
-                    _send(alert, hit, known[hit.document])
+                    _send(alert, hit, by_id[hit.document])
             new += hits
         return new
 

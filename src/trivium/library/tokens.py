@@ -16,8 +16,8 @@ _RENEWED = timedelta(days=1)  # the page renews sessions that expired within the
 
 
 class Tokens:
-    def __init__(self, kept: AccessTokens) -> None:
-        self._kept = kept
+    def __init__(self, access_tokens: AccessTokens) -> None:
+        self._tokens = access_tokens
 
     def create(
         self,
@@ -48,34 +48,34 @@ class Tokens:
         )  # fmt: skip
         if person:
             self._end_old_sessions(person)
-        self._kept.keep(token)
+        self._tokens.keep(token)
         return token, text
 
     def _end_old_sessions(self, person: str) -> None:
         """Those that were over a day ago, of everyone, and the oldest of a person with many."""
-        sessions = [token for token in self._kept.all() if token.person]
+        sessions = [token for token in self._tokens.all() if token.person]
         theirs = [
             session for session in sessions if session.person == person and not session.is_over()
         ]
         old = [session for session in sessions if session.is_over(datetime.now(UTC) - _RENEWED)]
         for token in old + theirs[: 1 - _SESSIONS]:
-            self._kept.forget(token.id)
+            self._tokens.forget(token.id)
 
     def all(self) -> list[AccessToken]:
-        return self._kept.all()
+        return self._tokens.all()
 
     def revoke(self, id_: str) -> None:
         """Revoke a token: every process refuses it from the next request on."""
-        if not self._kept.forget(id_):
+        if not self._tokens.forget(id_):
             raise TokenNotFound(f"There is no token {id_!r}.")
 
     def end_session(self, token: str) -> bool:
         """Revoke a token that someone got by signing in, and say so; leave others as they are."""
         with suppress(TokenRefused):
             self.caller(token)
-            stored = self._kept.get(token_id(token))
+            stored = self._tokens.get(token_id(token))
             if stored is not None and stored.person:
-                self._kept.forget(stored.id)
+                self._tokens.forget(stored.id)
                 return True
         return False
 
@@ -84,13 +84,13 @@ class Tokens:
         may be empty. Also a person's sessions of which the provider gave no id."""
         ended = [
             token.id
-            for token in self._kept.all()
+            for token in self._tokens.all()
             if token.person
             and person in ("", token.person)
             and (session in ("", token.session) or (person and not token.session))
         ]
-        return sum(map(self._kept.forget, ended))
+        return sum(map(self._tokens.forget, ended))
 
     def caller(self, token: str) -> Caller:
         """The caller with this token. Raises TokenRefused."""
-        return caller_of(token, self._kept.get(token_id(token)))
+        return caller_of(token, self._tokens.get(token_id(token)))

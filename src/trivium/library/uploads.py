@@ -141,9 +141,9 @@ class Uploads:
         stored = self._backend.spool.keep(file, limited=not caller.is_owner)
         try:
             source = SpoolSource(self._backend.spool, [spool_key(stored, uri, name)])
-            what, first = f"add {name}", Priority.INTERACTIVE
+            purpose, first = f"add {name}", Priority.INTERACTIVE
             job = self._jobs.enqueue(
-                source, labels, what=what, priority=first, kind=UPLOAD, by=caller.id
+                source, labels, what=purpose, priority=first, kind=UPLOAD, by=caller.id
             )
         except BaseException:
             self._backend.spool.drop(stored)

@@ -114,9 +114,11 @@ def synced(backend: Backend, collection: str, uris: Sequence[str]) -> set[str]:
     sources = [source for source in backend.sources.all() if source.collection == collection]
     twins = [(uri, twin) for source in sources for uri in uris if (twin := _twin(source, uri))]
     wanted = list(dict.fromkeys(twin for _, twin in twins))
-    known = backend.documents.find_all(wanted, collection) if wanted else {}
+    documents = backend.documents.find_all(wanted, collection) if wanted else {}
     shown = {
-        twin for twin in wanted if twin in known or backend.documents.below(f"{twin}/", collection)
+        twin
+        for twin in wanted
+        if twin in documents or backend.documents.below(f"{twin}/", collection)
     }
     return {uri for uri, twin in twins if twin in shown}
 

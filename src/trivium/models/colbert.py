@@ -50,8 +50,8 @@ class ReadingRules:
 def is_colbert(folder: Path) -> bool:
     """Whether a folder holds such a model, judging by its files."""
     try:
-        return "HF_ColBERT" in (_told(folder / CONFIG).get("architectures") or ()) or any(
-            module["type"] == _DENSE for module in _told(folder / MODULES).get("modules", ())
+        return "HF_ColBERT" in (_json_of(folder / CONFIG).get("architectures") or ()) or any(
+            module["type"] == _DENSE for module in _json_of(folder / MODULES).get("modules", ())
         )
     except (ModelDamaged, KeyError, TypeError):
         return False
@@ -160,7 +160,7 @@ class ColbertReranker:
 
     @cached_property
     def _mask_token(self) -> int:
-        named = _told(self._folder / "tokenizer_config.json").get("mask_token", "[MASK]")
+        named = _json_of(self._folder / "tokenizer_config.json").get("mask_token", "[MASK]")
         token = named["content"] if isinstance(named, dict) else str(named)
         number = self._of_queries.token_to_id(token)
         if number is None:
@@ -203,20 +203,20 @@ class ColbertReranker:
 
 
 def _pylate(folder: Path) -> ReadingRules:
-    first, dense, *rest = _told(folder / MODULES)["modules"]
+    first, dense, *rest = _json_of(folder / MODULES)["modules"]
     if rest or dense["type"] != _DENSE or first["path"]:
         kinds = ", ".join(module["type"] for module in rest or (dense,))
         raise ModelUnsupported(
             f"The model in {folder.name} has the module {kinds}.", fix="Choose another model."
         )
-    config = _told(folder / dense["path"] / CONFIG)
+    config = _json_of(folder / dense["path"] / CONFIG)
     activation = str(config.get("activation_function", "torch.nn.modules.linear.Identity"))
     if config.get("bias") or config.get("use_residual") or not activation.endswith(".Identity"):
         raise ModelUnsupported(
             f"The model in {folder.name} has a Dense module with more than weights.",
             fix="Choose another model.",
         )
-    fields = _told(folder / PROMPTS)
+    fields = _json_of(folder / PROMPTS)
     words = fields.get("skiplist_words")
     return ReadingRules(
         str(fields.get("query_prefix", "[Q] ")),
@@ -231,7 +231,7 @@ def _pylate(folder: Path) -> ReadingRules:
 
 
 def _stanford(folder: Path) -> ReadingRules:
-    fields = _told(folder / METADATA) if (folder / METADATA).is_file() else {}
+    fields = _json_of(folder / METADATA) if (folder / METADATA).is_file() else {}
     return ReadingRules(
         f"{fields.get('query_token_id') or '[unused0]'} ",
         f"{fields.get('doc_token_id') or '[unused1]'} ",
@@ -242,7 +242,7 @@ def _stanford(folder: Path) -> ReadingRules:
     )
 
 
-def _told(path: Path) -> Mapping[str, Any]:
+def _json_of(path: Path) -> Mapping[str, Any]:
     """The contents of a file; a list as its `modules`, empty if there is no file."""
     if not path.is_file():
         return {}

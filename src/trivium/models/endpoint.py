@@ -113,7 +113,7 @@ class Endpoint:
 
     def refusal(self, status: int, body: bytes) -> ModelUnavailable:
         """The error for an answer that is not a success."""
-        reason = self._said(body)
+        reason = self._error_text(body)
         if status in BUSY:
             return ModelBusy(f"{self} is busy ({status}). {reason}".rstrip())
         if status == FAILING or (status >= 500 and status != NOT_IMPLEMENTED):
@@ -132,16 +132,16 @@ class Endpoint:
             )
         return ModelRefused(f"{self} {message} ({status}). {reason}".rstrip(), fix=fix)
 
-    def nonsense(self, what: str) -> ModelNonsense:
+    def nonsense(self, problem: str) -> ModelNonsense:
         """The answer came, and cannot be used."""
         return ModelNonsense(
-            f"{self} {what}.",
+            f"{self} {problem}.",
             fix=f"Check that `{self.role}.url` and `{self.role}.model` name a model for this"
             " purpose.",
         )
 
-    def failing(self, what: str) -> ModelFailing:
-        return ModelFailing(f"{self} {self._clean(what)}.")
+    def failing(self, problem: str) -> ModelFailing:
+        return ModelFailing(f"{self} {self._clean(problem)}.")
 
     def _stranger(self) -> tuple[str, str]:
         """The message if it refuses the key, and what helps."""
@@ -150,7 +150,7 @@ class Endpoint:
             f"Put a valid key into {key_variable(self.role)} or `{self.role}.key_file`.",
         )
 
-    def _said(self, body: bytes) -> str:
+    def _error_text(self, body: bytes) -> str:
         """The server's reason for its refusal, in one line."""
         text = body.decode("utf-8", "replace")
         try:

@@ -350,11 +350,11 @@ def _classify(g: _Graph, weights: Weights, layout: Layout) -> None:
 
 
 def _mean(g: _Graph) -> str:
-    one = g.constant(np.array([1]))
+    axis = g.constant(np.array([1]))
     weights = g.add("Cast", "attention_mask", to=TensorProto.FLOAT)
     wide = g.add("Unsqueeze", weights, g.constant(np.array([2])))
-    summed = g.add("ReduceSum", g.add("Mul", "tokens", wide), one, keepdims=0)
-    return g.add("Div", summed, g.add("ReduceSum", weights, one, keepdims=1))
+    summed = g.add("ReduceSum", g.add("Mul", "tokens", wide), axis, keepdims=0)
+    return g.add("Div", summed, g.add("ReduceSum", weights, axis, keepdims=1))
 
 
 def make(

@@ -197,8 +197,8 @@ class Client:
                 "answers with something that can't be unpacked"
             ) from reason
         except httpx2.HTTPError as reason:
-            what = str(reason) or type(reason).__name__
-            raise PassingFailure(self.endpoint.unreachable(what)) from reason
+            cause = str(reason) or type(reason).__name__
+            raise PassingFailure(self.endpoint.unreachable(cause)) from reason
         except (httpx2.InvalidURL, UnicodeError) as reason:  # a host that no server can have
             raise self.endpoint.unreachable(str(reason)) from reason
 

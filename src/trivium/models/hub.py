@@ -60,12 +60,12 @@ def local_copy(model: KnownModel, cache: Path) -> Path | None:
     return next((folder for folder in folders if receipt(folder)), None)
 
 
-def model_folder(given: Path, cache: Path) -> Path:
+def model_folder(named: Path, cache: Path) -> Path:
     """A folder as a person gives it: its path, or a model's name, whether it is here or not.
     Whoever loads a damaged one says what is wrong with it: a library opens without its reranker."""
-    model = known(str(given))
-    if model is None or given.is_dir():
-        return given
+    model = known(str(named))
+    if model is None or named.is_dir():
+        return named
     try:
         return local_copy(model, cache) or adopt(model, cache) or place(model, cache)
     except (ModelDamaged, ModelUnavailable):  # the latter: the cache can't be written
@@ -350,8 +350,8 @@ class _Download:
             " the model.",
         )
 
-    def _nonsense(self, what: str) -> ModelNonsense:
+    def _nonsense(self, content: str) -> ModelNonsense:
         return ModelNonsense(
-            f"The model hub at {urlsplit(self._hub).netloc} returned {what}.",
+            f"The model hub at {urlsplit(self._hub).netloc} returned {content}.",
             fix="Check the address `models.hub`.",
         )

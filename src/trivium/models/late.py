@@ -123,8 +123,8 @@ class LateReranker:
         import numpy as np
 
         folded = [words(word) for word in belonging]
-        known = sorted({word for parts in folded for word in parts})
-        rarity = dict(zip(known, self._rarities(known, self._where), strict=True))
+        distinct = sorted({word for parts in folded for word in parts})
+        rarity = dict(zip(distinct, self._rarities(distinct, self._where), strict=True))
         array = np.array([sum(rarity[word] for word in parts) for parts in folded], np.float32)
         if not array.any():
             array = np.ones_like(array)

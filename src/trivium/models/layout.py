@@ -329,9 +329,9 @@ def _rotary(config: Mapping[str, Any]) -> Rotary:
 _EXPORT = "Export it to ONNX and put model.onnx into its folder, or choose another model."
 
 
-def _refused(folder: Path, what: str) -> ModelUnsupported:
+def _refused(folder: Path, problem: str) -> ModelUnsupported:
     return ModelUnsupported(
-        f"The model in {folder.name} has {what}.",
+        f"The model in {folder.name} has {problem}.",
         fix="Choose another model: `trivium models` lists some, and docs/models.md says which"
         " modules Trivium runs.",
         on_page="Ask the person who runs this server to choose another model.",

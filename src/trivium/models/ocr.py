@@ -91,14 +91,14 @@ class Tesseract:
         self._program, self._data = _find(program)
         self._max_seconds = max_seconds
         self._on_wait = on_wait
-        known = self.languages()
+        installed = self.languages()
         named = [name.strip() for name in languages.split("+") if name.strip()]
-        wanted = named or [name for name in PREFERRED if name in known]
-        missing = sorted(set(wanted) - known)
+        wanted = named or [name for name in PREFERRED if name in installed]
+        missing = sorted(set(wanted) - installed)
         if missing or not wanted:
             raise ModelUnavailable(
                 f"Tesseract has no data for {', '.join(missing or PREFERRED)}.",
-                fix=f"It knows {', '.join(sorted(known)) or 'no language'}; choose among them.",
+                fix=f"It knows {', '.join(sorted(installed)) or 'no language'}; choose among them.",
             )
         self._languages = "+".join(wanted)
 
@@ -129,10 +129,10 @@ class Tesseract:
         """Which language data would help to read a page, given the text it produced. Tesseract's
         `osd` data, if installed, names the script of a page; a language with our script shows in
         the text."""
-        known = self.languages()
-        script = self._script(image) if "osd" in known else ""
+        installed = self.languages()
+        script = self._script(image) if "osd" in installed else ""
         wanted = SCRIPTS.get(script) or _PACKAGES.get(detect_language(text), ())
-        missing = [name for name in wanted if name not in known]
+        missing = [name for name in wanted if name not in installed]
         if wanted and not missing:
             return f"Set `read.languages` to {wanted[0]}."
         if missing:

@@ -39,13 +39,13 @@ class AnswerReader:
         self._layout = layout
         self._cache = cache
         self._threads = threads
-        self._known: dict[tuple[str, str], Reading] = {}
+        self._readings: dict[tuple[str, str], Reading] = {}
 
     def read(self, question: str, passages: Sequence[str]) -> list[Reading]:
         readings = {
-            passage: self._known[question, passage]
+            passage: self._readings[question, passage]
             for passage in passages
-            if (question, passage) in self._known
+            if (question, passage) in self._readings
         }
         new = [passage for passage in dict.fromkeys(passages) if passage not in readings]
         pairs = [self._tokenizer.encode(encodable(question), encodable(passage)) for passage in new]
@@ -54,9 +54,9 @@ class AnswerReader:
             readings |= {
                 new[at]: _reading(pairs[at], row) for at, row in zip(batch, logits, strict=True)
             }
-        if len(self._known) > REMEMBERED:
-            self._known = {}
-        self._known |= {(question, passage): readings[passage] for passage in new}
+        if len(self._readings) > REMEMBERED:
+            self._readings = {}
+        self._readings |= {(question, passage): readings[passage] for passage in new}
         return [readings[passage] for passage in passages]
 
     def _run(self, pairs: Sequence[Encoding]) -> NDArray[Any]:

@@ -198,7 +198,11 @@ class RemoteGenerator:
                     raise
 
     def _body(self, messages: Sequence[Message], most_tokens: int) -> dict[str, Any]:
-        return {**self._fixed, "messages": [_told(m) for m in messages], self._limit: most_tokens}
+        return {
+            **self._fixed,
+            "messages": [_message_fields(m) for m in messages],
+            self._limit: most_tokens,
+        }
 
     def _adapts(self, refused: ModelRefused) -> bool:
         """Whether the refusal names a parameter that can be said otherwise; then it is, from now
@@ -262,7 +266,7 @@ def _offered(tool: ToolOffer) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _told(message: Message) -> dict[str, Any]:
+def _message_fields(message: Message) -> dict[str, Any]:
     fields: dict[str, Any] = {"role": message.role, "content": _content(message)}
     if message.calls:
         fields["tool_calls"] = [

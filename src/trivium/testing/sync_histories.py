@@ -385,9 +385,9 @@ class ToyWorld:
         random = self._life.random
         kinds = {"new": 6, "edit": 4, "move": 2, "delete": 3, "bad": 1, "heal": 1}
         (kind,) = random.choices(list(kinds), list(kinds.values()))
-        known = sorted(self._items)
-        id_ = random.choice(known) if known else ""
-        if kind == "new" or not known:
+        ids = sorted(self._items)
+        id_ = random.choice(ids) if ids else ""
+        if kind == "new" or not ids:
             id_ = f"{random.choice('ab')}/{random.randrange(60)}"
             label = random.choice((EVERYONE, None))
             self._items[id_] = _Item(self._life.word(), random.choice(("ada", "bob")), label)
@@ -424,7 +424,7 @@ class _Toy:
             if self.life.mood:
                 random.shuffle(reported)
             for id_ in reported:
-                if change := self._told(id_):
+                if change := self._gone(id_):
                     yield change
                 yield from self._trouble()
             at += len(page)
@@ -436,7 +436,7 @@ class _Toy:
         yield from self._trouble()
         yield from sorted(self.items)
 
-    def _told(self, id_: str) -> Change | None:
+    def _gone(self, id_: str) -> Change | None:
         if id_ not in self.items:
             return Gone(id_) if self.deletions == "told" else None
         if id_ in self.bad and self.life.random.random() < 0.5:
@@ -458,4 +458,4 @@ class _Toy:
 class _RetryingToy(_Toy):
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
         for id_ in ids:
-            yield self._told(id_) or Gone(id_)
+            yield self._gone(id_) or Gone(id_)

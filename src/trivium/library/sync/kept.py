@@ -217,9 +217,9 @@ class Sync:
         kind = kinds.kind_of(source.kind)
         for name in source.secrets:
             if name not in kind.secrets:
-                known = ", ".join(kind.secrets) or "none"
+                choices = ", ".join(kind.secrets) or "none"
                 raise BadSetting(
-                    f"{kind.name} has no secret `{name}`.", fix=f"Choose from {known}."
+                    f"{kind.name} has no secret `{name}`.", fix=f"Choose from {choices}."
                 )
         listed = self._model.settings.sync_secrets
         secrets = {

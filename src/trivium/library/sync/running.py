@@ -179,18 +179,18 @@ class SourceRun:
             self._putting.embed_missing(self._on_wait)
             self._finish(listed_at=listed_at)
         except BaseException as error:
-            self._finish(**_told(error), listed_at=self.record.listed_at)
+            self._finish(**_error_fields(error), listed_at=self.record.listed_at)
             raise
         return self.record
 
     def _work(self) -> str:
         """When all ids were last compared; empty: the next run must compare them."""
-        known = self._backend.sources.failures(self._source.name)
-        self._tries = {failure.item: failure.tries for failure in known}
+        failures = self._backend.sources.failures(self._source.name)
+        self._tries = {failure.item: failure.tries for failure in failures}
         at = now()
         failed = [
             failure.item
-            for failure in known
+            for failure in failures
             if not self._options.patient or failure.not_before <= at
         ]
         if failed and isinstance(self._opened, RetryingSource) and not self._options.full:
@@ -274,12 +274,12 @@ class SourceRun:
             self._fail(failure.id, failure.code, failure.message)
         if there:
             self._failing.clear()
-            known = {failure.item for failure in sources.failures(source.name)}
+            failed_before = {failure.item for failure in sources.failures(source.name)}
             with self._backend.writer.writing(self._on_wait):
                 items = [clean_item(item_of(source, put)) for put in there]
                 for outcome in self._putting.put(items, point):
                     self._take(outcome)
-            if over := [put.id for put in there if put.id in known - self._failing]:
+            if over := [put.id for put in there if put.id in failed_before - self._failing]:
                 sources.settle(source.name, [], over)
             self._forget_files()
         elif point is not None:
@@ -383,12 +383,14 @@ class SourceRun:
             return
         self._forget([prefix + id_ for id_ in extra])
         stale = [failure.item for failure in self._backend.sources.failures(self._source.name)]
-        known = listed | self._failed
-        over = [item for item in stale if item not in known and not item.startswith(hidden)]
+        listed_or_failed = listed | self._failed
+        over = [
+            item for item in stale if item not in listed_or_failed and not item.startswith(hidden)
+        ]
         self._backend.sources.settle(self._source.name, [], over)
 
 
-def _told(error: BaseException) -> dict[str, str]:
+def _error_fields(error: BaseException) -> dict[str, str]:
     if isinstance(error, KeyboardInterrupt | GeneratorExit | SystemExit):
         return {"message": "Interrupted. The next run continues from here."}
     if isinstance(error, TriviumError):

@@ -131,9 +131,11 @@ class Verifying:
         prefix = self._source.uri_prefix
         for some in _batches(changes):
             uris = [prefix + change.id for change in some if isinstance(change, Put)]
-            known = self._backend.documents.find_all(uris, self._source.collection) if uris else {}
+            documents = (
+                self._backend.documents.find_all(uris, self._source.collection) if uris else {}
+            )
             for change in some:
-                yield change, known.get(prefix + change.id) if isinstance(change, Put) else None
+                yield change, documents.get(prefix + change.id) if isinstance(change, Put) else None
 
     def _compared(
         self,

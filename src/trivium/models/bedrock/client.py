@@ -105,12 +105,12 @@ class BedrockClient:
 
         return self._call("invoke_model", request, parsed, attempts, patience)
 
-    def converse(self, asked: Mapping[str, Any]) -> Any:
-        return self._call("converse", {"modelId": self.endpoint.model, **asked})
+    def converse(self, request: Mapping[str, Any]) -> Any:
+        return self._call("converse", {"modelId": self.endpoint.model, **request})
 
-    def stream(self, asked: Mapping[str, Any]) -> Iterator[Any]:
+    def stream(self, request_fields: Mapping[str, Any]) -> Iterator[Any]:
         """A conversation's events as they come. Tries again until the first one."""
-        request = {"modelId": self.endpoint.model, **asked}
+        request = {"modelId": self.endpoint.model, **request_fields}
 
         def begin(_left: float) -> Generator[Any, None, None]:
             seconds = self.endpoint.seconds
@@ -121,11 +121,11 @@ class BedrockClient:
 
         return self._retrying.stream(begin, self.endpoint.patience)
 
-    def rerank(self, asked: Mapping[str, Any], *, most: int, attempts: int) -> Any:
+    def rerank(self, request_fields: Mapping[str, Any], *, most: int, attempts: int) -> Any:
         """Amazon's one form for all its rerankers, which are named in full; `most` results."""
         model = {"modelConfiguration": {"modelArn": self._arn()}, "numberOfResults": most}
         settings = {"type": "BEDROCK_RERANKING_MODEL", "bedrockRerankingConfiguration": model}
-        request = {**asked, "rerankingConfiguration": settings}
+        request = {**request_fields, "rerankingConfiguration": settings}
         return self._call("rerank", request, attempts=attempts, service=AGENTS)
 
     def _call(

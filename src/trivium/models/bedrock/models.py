@@ -113,7 +113,7 @@ class BedrockGenerator:
         self._fixed = {} if temperature is None else {"temperature": temperature}
 
     def generate(self, messages: Sequence[Message], most_tokens: int) -> Generated:
-        answer = self._client.converse(self._asked(messages, most_tokens))
+        answer = self._client.converse(self._request(messages, most_tokens))
         blocks = answer.get("output", {}).get("message", {}).get("content", [])
         text = "".join(block.get("text", "") for block in blocks)
         if not text:
@@ -138,9 +138,9 @@ class BedrockGenerator:
         return Generated(text, *usage, cut=ended == "max_tokens")
 
     def _events(self, messages: Sequence[Message], most_tokens: int) -> Pieces[Any, None, None]:
-        yield from self._client.stream(self._asked(messages, most_tokens))
+        yield from self._client.stream(self._request(messages, most_tokens))
 
-    def _asked(self, messages: Sequence[Message], most_tokens: int) -> dict[str, Any]:
+    def _request(self, messages: Sequence[Message], most_tokens: int) -> dict[str, Any]:
         system = [
             {"text": encodable(message.text)} for message in messages if message.role == "system"
         ]

@@ -9,9 +9,9 @@ MAX_PASSES = 4  # of commands that use others
 MAX_GROWTH = 4  # times the source; a few lines can be made to grow without end
 MAX_GROUP = 20_000  # characters in braces
 _DEFINED = re.compile(
-    r"\\(?:(?P<kind>(?:re)?new|provide|Declare)(?:Robust)?command\*?\s*\{?\s*\\(?P<name>[A-Za-z]+)\s*\}?"
-    r"\s*(?:\[(?P<count>\d)\])?(?P<default>\s*\[[^\]]*\])?|def\s*\\(?P<short>[A-Za-z]+)(?P<marks>(?:#\d)*)"
-    r"|DeclareMathOperator\*?\s*\{\s*\\(?P<operator>[A-Za-z]+)\s*\})\s*(?=\{)"
+    r"\\(?:(?P<kind>(?:re)?new|provide|Declare)(?:Robust)?command\*?\s*+\{?\s*+\\(?P<name>[A-Za-z]+)\s*+\}?"
+    r"\s*+(?:\[(?P<count>\d)\])?(?P<default>\s*+\[[^\]]*\])?|def\s*+\\(?P<short>[A-Za-z]+)(?P<marks>(?:#\d)*)"
+    r"|DeclareMathOperator\*?\s*+\{\s*+\\(?P<operator>[A-Za-z]+)\s*+\})\s*+(?=\{)"
 )
 _LAYOUT = re.compile(r"\\(?:begin|end|section|vspace|hspace|fontsize|color|includegraphics)\b|@")
 _FALSE = re.compile(r"\\iffalse\b.*?\\fi\b", re.DOTALL)
@@ -52,17 +52,18 @@ def expanded(source: str) -> str:
     used = re.compile(rf"\\({names})(?![A-Za-z])")
     limit = MAX_GROWTH * len(source) + 10_000
     for _ in range(MAX_PASSES):
-        replaced = _replaced(source, used, commands)
-        if replaced == source or len(replaced) > limit:
+        replaced = _replaced(source, used, commands, limit)
+        if replaced == source:
             break
         source = replaced
     return source
 
 
 def _replaced(
-    source: str, used: re.Pattern[str], commands: dict[str, tuple[int, str | None, str]]
+    source: str, used: re.Pattern[str], commands: dict[str, tuple[int, str | None, str]], limit: int
 ) -> str:
-    parts, at = [], 0
+    """The source itself if it would grow beyond the limit."""
+    parts, at, grown = [], 0, len(source)
     while (match := used.search(source, at)) is not None:
         count, default, body = commands[match[1]]
         parts.append(source[at : match.start()])
@@ -86,4 +87,7 @@ def _replaced(
         at += 2 if not count and source[at : at + 2] == "{}" else 0
         body = body.replace("\\xspace", " " if source[at : at + 1].isalnum() else "")
         parts.append(body)
+        grown += len(body)
+        if grown > limit:
+            return source
     return "".join((*parts, source[at:]))

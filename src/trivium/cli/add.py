@@ -72,7 +72,7 @@ def add_command(
     background: bool,
     prune: bool,
     force: bool,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Add files, folders with everything below them, or quoted patterns.
 
@@ -94,7 +94,7 @@ def add_command(
     from trivium.library.jobs import told_of
     from trivium.sources.folder import FolderSource
 
-    request = AddFiles(**given)
+    request = AddFiles(**options)
     read = {"read.ocr": ocr, "read.languages": languages}
     shell.given.update({name: value for name, value in read.items() if value is not None})
     there = [path for path in paths if not (prune and force) or os.path.lexists(path)]
@@ -140,8 +140,8 @@ def work(shell: Shell, library: Library, job: JobId | None) -> Report:
             report = library.jobs.work(job, on_wait=shell.note)
         if any(isinstance(outcome.error, DocumentFailed) for outcome in report.failed):
             log = library.backend.folder / LOG if library.backend.folder else None
-            known = log is not None and log.exists()
-            shell.note(f"The log is {log}." if known else "See your log.")
+            has_log = log is not None and log.exists()
+            shell.note(f"The log is {log}." if has_log else "See your log.")
         return report
     except KeyboardInterrupt:
         unfinished = [library.jobs.get(job)] if job is not None else library.jobs.all(ended=False)
@@ -193,16 +193,16 @@ def _pruned(
     )
 
 
-def labels_of(asked: AddFiles) -> Labels:
+def labels_of(request: AddFiles) -> Labels:
     """The labels as given; of several values of a field all."""
     from trivium.core.types import Labels
 
     listed = {
         name: tuple(value) if isinstance(value, list) else (value,)
-        for name, value in (asked.metadata or {}).items()
+        for name, value in (request.metadata or {}).items()
     }
     metadata = {name: v[0] if len(v) == 1 else v for name, v in listed.items()}
-    return Labels(asked.collection, asked.category, asked.audience, metadata)
+    return Labels(request.collection, request.category, request.audience, metadata)
 
 
 def as_json(report: Report) -> dict[str, object]:

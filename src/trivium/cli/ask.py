@@ -41,7 +41,7 @@ _KEPT_TURNS = 6  # of a conversation in the terminal that has no name
 )
 @with_shell
 def ask_command(
-    shell: Shell, /, question: tuple[str, ...], deep: bool, json_lines: bool, **given: Any
+    shell: Shell, /, question: tuple[str, ...], deep: bool, json_lines: bool, **options: Any
 ) -> None:
     """Answer a question from your documents, with citations.
 
@@ -56,7 +56,7 @@ def ask_command(
     trivium ask
     """
     text = " ".join(question)
-    request = Ask(question=text, depth=Depth.DEEP if deep else None, **given)
+    request = Ask(question=text, depth=Depth.DEEP if deep else None, **options)
     with shell.library() as library:
         asking = _Asking(library, request)
         if text.strip():

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from trivium.core.upkeep import Backup
 
 
-def spinner(shell: Shell, what: str) -> AbstractContextManager[object]:
-    return shell.err.status(f"{what} …") if shell.err.is_terminal else nullcontext()
+def spinner(shell: Shell, title: str) -> AbstractContextManager[object]:
+    return shell.err.status(f"{title} …") if shell.err.is_terminal else nullcontext()
 
 
 @click.command("compact")
@@ -113,16 +113,16 @@ def copy_command(shell: Shell, source: str, target: str) -> None:
         shell.note(f"{done.missing:,} originals were already missing from the source.")
 
 
-def _tell(shell: Shell, done: Backup, what: str) -> None:
+def _tell(shell: Shell, done: Backup, title: str) -> None:
     text = f"{done.documents:,} documents, {done.interpretations:,} interpretations"
-    shell.tell(asdict(done), f"{what}: {text}, {done.originals:,} originals.")
+    shell.tell(asdict(done), f"{title}: {text}, {done.originals:,} originals.")
 
 
 @contextmanager
 def _progress(shell: Shell) -> Iterator[Callable[[str, int, int], None]]:
     """A progress bar on standard error if it is a terminal, else nothing."""
     if not shell.err.is_terminal:
-        yield lambda what, done, total: None
+        yield lambda title, done, total: None
         return
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
@@ -134,6 +134,6 @@ def _progress(shell: Shell) -> Iterator[Callable[[str, int, int], None]]:
         transient=True,
     ) as progress:
         task = progress.add_task("", total=None)
-        yield lambda what, done, total: progress.update(
-            task, description=what, completed=done, total=total
+        yield lambda title, done, total: progress.update(
+            task, description=title, completed=done, total=total
         )

@@ -66,4 +66,4 @@ def _limited(quota: Quota | None, use: Use | None) -> str:
     if quota is None or use is None:
         return ""
     limits = (("documents", use.documents, quota.documents), ("bytes", use.bytes, quota.bytes))
-    return ", ".join(f"{have:,} of {most:,} {what}" for what, have, most in limits if most)
+    return ", ".join(f"{have:,} of {most:,} {unit}" for unit, have, most in limits if most)

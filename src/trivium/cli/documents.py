@@ -28,7 +28,7 @@ _UNTOLD = ("metadata", "seen_hash", "seen_fingerprint")  # shown in their own wa
 @click.command("list")
 @declared(Filters, only=("collection", "audiences"))
 @with_shell
-def list_command(shell: Shell, /, **given: Any) -> None:
+def list_command(shell: Shell, /, **options: Any) -> None:
     """List the documents in the library.
 
     \b
@@ -38,7 +38,7 @@ def list_command(shell: Shell, /, **given: Any) -> None:
     """
     from trivium.library import where
 
-    within = where(Filters(**given))
+    within = where(Filters(**options))
     with shell.library() as library:
         documents = library.documents.all(within)
         slips = () if documents else library.documents.slips(within)

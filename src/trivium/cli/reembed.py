@@ -54,9 +54,9 @@ def reembed_command(shell: Shell, model: str | None, stop: bool) -> None:
         if stop:
             _stop(shell, library)
             return
-        known = catalogue.known(model or "")
-        if known is not None and known.kind == "embedding":
-            download(shell, settings, known)
+        catalogued = catalogue.known(model or "")
+        if catalogued is not None and catalogued.kind == "embedding":
+            download(shell, settings, catalogued)
         wanted = wanted_settings(settings, library.models.manifest(), model)
         _say(shell, _worked(shell, library, wanted))
         _warn_of_settings(shell, library.models.manifest())

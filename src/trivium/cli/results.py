@@ -190,9 +190,9 @@ def _show_parts(shell: Shell, result: Result, results: Results) -> None:
             )
             for signal, part in signals.items()
         ]
-        if said := result.in_order:
-            text = f"{said.words} of {said.of} words in order"
-            rows.append((text, "", "", "", f"{said.contribution:.6f}"))
+        if in_order := result.in_order:
+            text = f"{in_order.words} of {in_order.of} words in order"
+            rows.append((text, "", "", "", f"{in_order.contribution:.6f}"))
         shell.table(columns, [*rows, ("sum", "", "", "", f"{score:.6f}")])
     if result.queries:
         matches = ", ".join(f"{part.match:.2f}" for part in result.queries)

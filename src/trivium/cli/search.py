@@ -69,7 +69,7 @@ def search_command(
     also: tuple[str, ...],
     either: tuple[str, ...],
     formula: str | None,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Search by meaning, words and spelling at once.
 
@@ -89,7 +89,7 @@ def search_command(
     if formula and not also:
         raise click.UsageError("--formula needs --and.")
     combine = Combine.MAXIMUM if either else formula
-    request = Search(query=[" ".join(query), *also, *either], combine=combine, **given)
+    request = Search(query=[" ".join(query), *also, *either], combine=combine, **options)
     with shell.library() as library:
         results = library.search(request.query, options=request, filters=request)
         library.queries.note(results.query, results)

@@ -17,7 +17,7 @@ from trivium.operations.searching import Filters, Similar
 @declared(Filters, only=("audiences",))
 @with_shell
 def similar_command(
-    shell: Shell, /, document: str, audiences: tuple[str, ...] | None, **given: Any
+    shell: Shell, /, document: str, audiences: tuple[str, ...] | None, **options: Any
 ) -> None:
     """Find documents or passages like a given one, by meaning.
 
@@ -27,7 +27,7 @@ def similar_command(
     trivium similar rulebook.md
     trivium similar '#12' --passage 3 -n 5
     """
-    request = Similar(**given)
+    request = Similar(**options)
     with shell.library() as library:
         results = library.similar(
             document,

@@ -52,11 +52,11 @@ def kinds_command(shell: Shell) -> None:
     """List the kinds of sources, with their options and secrets."""
     from trivium.sources import kinds
 
-    known = [kinds.kind_of(name) for name in kinds.entries()]
+    source_kinds = [kinds.kind_of(name) for name in kinds.entries()]
     if shell.json:
-        shell.emit({"kinds": [SyncKindAnswer.of(kind) for kind in known]})
+        shell.emit({"kinds": [SyncKindAnswer.of(kind) for kind in source_kinds]})
         return
-    for kind in known:
+    for kind in source_kinds:
         shell.say(f"{kind.name}: {kind.help}")
         for option, help_ in kind.options.items():
             mark = " (required)" if option in kind.required else ""
@@ -118,16 +118,19 @@ def add_command(
     from trivium.sources import kinds
 
     shell = ctx.ensure_object(Shell)
-    known = kinds.kind_of(kind)
+    source_kind = kinds.kind_of(kind)
     values, named = dict(options), dict(secrets)
     if place is not None:
-        meant = [*known.required, *(option for option in ("path",) if option in known.options)]
+        meant = [
+            *source_kind.required,
+            *(option for option in ("path",) if option in source_kind.options),
+        ]
         if not meant:
             raise click.UsageError(f"{kind} takes no place; see `trivium sync kinds`.")
         values.setdefault(meant[0], place)
     if sys.stdin.isatty() and not shell.json:
         ask_for(
-            known,
+            source_kind,
             values,
             named,
             lambda text: str(click.prompt(text, default="", show_default=False)),
@@ -168,20 +171,20 @@ def check_command(shell: Shell, name: str) -> None:
 
 
 def _say_checked(shell: Shell, checked: Checked) -> None:
-    what = f"reads “{checked.item}”" if checked.item else checked.message
-    shell.note(f"{checked.source}: {what}")
+    outcome = f"reads “{checked.item}”" if checked.item else checked.message
+    shell.note(f"{checked.source}: {outcome}")
 
 
 def ask_for(
-    kind: SourceKind, given: dict[str, str], named: dict[str, str], ask: Callable[[str], str]
+    kind: SourceKind, options: dict[str, str], named: dict[str, str], ask: Callable[[str], str]
 ) -> None:
     """Ask for the options that a kind needs, and where its secrets are, if nobody said so."""
     from trivium.config.secrets import usual_secret
     from trivium.sources.kinds import usual_variable
 
     for option in kind.required:
-        if not given.get(option) and (text := ask(f"{option} ({kind.options[option]})").strip()):
-            given[option] = text
+        if not options.get(option) and (text := ask(f"{option} ({kind.options[option]})").strip()):
+            options[option] = text
     for secret in kind.secrets:
         if named or usual_secret(usual_variable(kind.name, secret)):
             return

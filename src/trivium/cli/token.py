@@ -34,14 +34,14 @@ def token_command(ctx: click.Context) -> None:
 @token_command.command("create")
 @declared(CreateToken)
 @with_shell
-def create_command(shell: Shell, /, **given: Any) -> None:
+def create_command(shell: Shell, /, **options: Any) -> None:
     """Create a token. You see it once: the library keeps only a hash of it.
 
     \b
     trivium token create --audience player --collection rules
     trivium token create --all-audiences --right search --right manage --name me
     """
-    request = CreateToken(**given)
+    request = CreateToken(**options)
     with shell.library(create=True) as library:
         token, text = library.tokens.create(
             audiences=request.labels,
@@ -93,7 +93,7 @@ def _row(token: AccessToken, quota: Quota, use: dict[str, int]) -> tuple[str, ..
     answer = TokenAnswer.of(token)
     limits = {"documents": quota.documents, "bytes": quota.bytes}
     used = [
-        f"{use[what]:,}{f' of {most:,}' if most else ''} {what}" for what, most in limits.items()
+        f"{use[unit]:,}{f' of {most:,}' if most else ''} {unit}" for unit, most in limits.items()
     ]
     if quota.searches:
         used.append(f"{quota.searches:,} searches a minute")

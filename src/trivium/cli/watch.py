@@ -40,7 +40,7 @@ _WRONG = ("failed", "problem", "vanished", "empty")
 )
 @with_shell
 def watch_command(
-    shell: Shell, /, folders: tuple[str, ...], quiet: float, force: bool, **given: Any
+    shell: Shell, /, folders: tuple[str, ...], quiet: float, force: bool, **options: Any
 ) -> None:
     """Add folders as `add --prune` does, then follow every change until Ctrl-C.
 
@@ -51,7 +51,7 @@ def watch_command(
     trivium watch ~/notes
     trivium watch ~/notes ~/papers --ignore '*.tmp' --collection mine
     """
-    request = AddFiles(**given)
+    request = AddFiles(**options)
     stop = Event()
     with shell.library(create=True) as library, logged(library.backend.folder), stopping(stop):
         try:

@@ -60,10 +60,10 @@ def _answering(background: Background, port: int | None) -> Iterator[None]:
     class Health(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             alive = background.is_alive
-            known = self.path in ("/healthz", "/readyz")
-            self.send_response((200 if alive else 503) if known else 404)
+            is_health_check = self.path in ("/healthz", "/readyz")
+            self.send_response((200 if alive else 503) if is_health_check else 404)
             self.end_headers()
-            if known:
+            if is_health_check:
                 self.wfile.write(b"ok" if alive else b"not working")
 
         def log_message(self, *_: object) -> None:

@@ -85,8 +85,8 @@ class Server:
         it."""
         return gone if self.background is not None else None
 
-    async def read(self, call: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-        return await self.reading.run(call, *given, **named)
+    async def read(self, call: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+        return await self.reading.run(call, *arguments, **named)
 
 
 async def server_of(request: Request) -> Server:

@@ -100,9 +100,9 @@ class Guard:
         except ClientDisconnect:
             pass  # the client broke off its own upload: status 499, and nothing of ours failed
         except Exception as error:
-            known = as_input_error(error)
-            if known is not None:
-                await self._refuse(known, scope, receive, answer)
+            input_error = as_input_error(error)
+            if input_error is not None:
+                await self._refuse(input_error, scope, receive, answer)
                 return
             log.exception("request %s failed", answer.request_id)
             fault = Fault(f"Something went wrong inside Trivium ({type(error).__name__}).")

@@ -49,9 +49,9 @@ class Limiter:
     def waiting(self) -> int:
         return len(self._line)
 
-    async def run(self, call: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+    async def run(self, call: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """What the call returns. Raises ServerBusy or DeadlinePassed."""
-        return await self.run_within(None, partial(call, *given, **named))
+        return await self.run_within(None, partial(call, *arguments, **named))
 
     async def run_within(self, seconds: float | None, call: Callable[[], T]) -> T:
         until = monotonic() + (self._seconds if seconds is None else seconds)

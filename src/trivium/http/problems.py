@@ -182,8 +182,8 @@ def explained(app: FastAPI) -> None:
     async def invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
         wrong = [
-            {"where": clean_text(where), "what": clean_text(what)}
-            for where, what in faults(error.errors())
+            {"where": clean_text(where), "what": clean_text(problem)}
+            for where, problem in faults(error.errors())
         ]
         first = f"{wrong[0]['where']}: {wrong[0]['what']}" if wrong else "The request is invalid"
         return problem(errors.RequestInvalid(f"{first}."), request.scope, details=wrong)

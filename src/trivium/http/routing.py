@@ -24,16 +24,16 @@ class Routes(APIRouter):
     """A declared operation that a function calls `body` is that of a request, any other is read
     from its query string."""
 
-    def add_api_route(self, path: str, endpoint: Callable[..., Any], **given: Any) -> None:
+    def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         shape = signature(endpoint, eval_str=True)
         statuses = [404] if "{" in path else []
         statuses += (408, 413) if "body" in shape.parameters else ()
-        given["responses"] = responses(*statuses) | (given["responses"] or {})
+        options["responses"] = responses(*statuses) | (options["responses"] or {})
         if issubclass(shape.return_annotation, Told):
-            given["response_model"] = shape.return_annotation
-            endpoint = _answering(endpoint, given["status_code"] or 200)
-        given["operation_id"] = endpoint.__name__
-        given["route_class_override"] = Described
+            options["response_model"] = shape.return_annotation
+            endpoint = _answering(endpoint, options["status_code"] or 200)
+        options["operation_id"] = endpoint.__name__
+        options["route_class_override"] = Described
         parameters = [
             parameter.replace(
                 annotation=Annotated[parameter.annotation, in_query(parameter.annotation)]
@@ -43,7 +43,7 @@ class Routes(APIRouter):
             for name, parameter in shape.parameters.items()
         ]
         endpoint.__signature__ = shape.replace(parameters=parameters)  # type: ignore[attr-defined]
-        super().add_api_route(path, endpoint, **given)
+        super().add_api_route(path, endpoint, **options)
 
 
 def attach(app: FastAPI, router: APIRouter) -> None:
@@ -63,11 +63,11 @@ class Described(APIRoute):
         *,
         response_model: Any,
         responses: Mapping[int | str, Mapping[str, Any]],
-        **given: Any,
+        **options: Any,
     ) -> None:
         plain = {status: dict(response) for status, response in responses.items()}
         self._others = {s: plain[s].pop("model") for s in responses if "model" in plain[s]}
-        super().__init__(path, endpoint, response_model=None, responses=plain, **given)
+        super().__init__(path, endpoint, response_model=None, responses=plain, **options)
         self.response_model = response_model
 
     def describe(self) -> None:

@@ -235,8 +235,8 @@ class Connections:
         self._most = most
         self._open: list[H11Protocol] = []  # oldest first
 
-    def __call__(self, **given: Any) -> H11Protocol:
-        return _Counted(self, **given)
+    def __call__(self, **options: Any) -> H11Protocol:
+        return _Counted(self, **options)
 
     def enter(self, connection: H11Protocol) -> None:
         self._open.append(connection)

@@ -35,7 +35,7 @@ _LOGOUT = "http://schemas.openid.net/event/backchannel-logout"
 _LOGOUT_SECONDS = 120  # the longest that a logout token should live, by its specification
 # What a provider answers if a person would have to do something, which we asked it not to.
 _NOT_SILENTLY = frozenset(
-    f"{what}_required" for what in ("login", "interaction", "consent", "account_selection")
+    f"{need}_required" for need in ("login", "interaction", "consent", "account_selection")
 )
 _ALL = "*"  # in `signin.groups`: whoever signs in; or every label
 # Signed with a key that only the provider has. Never `none`, nor a secret that two sides share.
@@ -254,7 +254,7 @@ class Provider:
             raise SignInRefused("The ID token was made for another program.", fix=_AGAIN)
         return claims
 
-    def _claims(self, token: str, what: str, required: tuple[str, ...]) -> dict[str, Any]:
+    def _claims(self, token: str, token_name: str, required: tuple[str, ...]) -> dict[str, Any]:
         """Of a token that the provider has made for us and that hasn't expired."""
         import jwt
 
@@ -270,7 +270,7 @@ class Provider:
                 options={"require": [*required, "aud", "iss"]},
             )
         except jwt.PyJWTError as reason:
-            message = f"The {what} can't be trusted: {reason}."
+            message = f"The {token_name} can't be trusted: {reason}."
             raise SignInRefused(message, fix=_AGAIN) from reason
         return claims
 
@@ -341,8 +341,8 @@ class Provider:
         place = self._endpoint("jwks_uri")
         with self._reading:
             age = self._now() - self._keys[0] if self._keys else _KEPT_SECONDS + 1
-            known = self._keys is not None and any(k.key_id == id_ for k in self._keys[1].keys)
-            if self._keys is None or age > _KEPT_SECONDS or (not known and age > _PAUSE):
+            has_key = self._keys is not None and any(k.key_id == id_ for k in self._keys[1].keys)
+            if self._keys is None or age > _KEPT_SECONDS or (not has_key and age > _PAUSE):
                 fields = self._fine(*self._asked("GET", place))
                 self._keys = (self._now(), jwt.PyJWKSet.from_dict(fields))
             keys = [k for k in self._keys[1].keys if k.public_key_use in (None, "sig")]

@@ -51,7 +51,7 @@ def event(name: str, data: str) -> str:
     return f"event: {name}\ndata: {data}\n\n"
 
 
-def described(what: str, *names: str) -> dict[int | str, dict[str, Any]]:
+def described(description: str, *names: str) -> dict[int | str, dict[str, Any]]:
     """A stream of these events as an answer, for the API description."""
     schema = {
         "type": "object",
@@ -61,7 +61,7 @@ def described(what: str, *names: str) -> dict[int | str, dict[str, Any]]:
             "data": {"type": "string", "contentMediaType": "application/json"},
         },
     }
-    return {200: {"description": what, "content": {MEDIA_TYPE: {"schema": schema}}}}
+    return {200: {"description": description, "content": {MEDIA_TYPE: {"schema": schema}}}}
 
 
 class Admission:

@@ -69,9 +69,9 @@ def create_server(
         except TriviumError as error:
             return _failed(error.code, str(error))
         except Exception as error:
-            known = as_input_error(error)
-            if known is not None:
-                return _failed(known.code, str(known))
+            input_error = as_input_error(error)
+            if input_error is not None:
+                return _failed(input_error.code, str(input_error))
             log.exception("tool %s failed", tool.name)
             return _failed("internal", "Something went wrong inside Trivium.")
         return _answered(answer)
@@ -117,7 +117,9 @@ def _failed(code: str, message: str) -> types.CallToolResult:
 
 
 def _reason(error: ValidationError) -> str:
-    return "; ".join(f"{where or 'arguments'}: {what}" for where, what in faults(error.errors()))
+    return "; ".join(
+        f"{where or 'arguments'}: {problem}" for where, problem in faults(error.errors())
+    )
 
 
 async def serve_stdio(library: Library, caller: Caller, *, allow_write: bool = False) -> None:

@@ -87,17 +87,17 @@ def _tool(
     " passages with document id, passage index, title, heading and pages: cite them. Search"
     " again with other words if you don't find the answer; get_passage reads around a passage.",
 )
-def search(library: Library, caller: Caller, asked: shapes.SearchInput) -> shapes.SearchOutput:
-    first = _number(asked.cursor, _DEEPEST_RESULT)
+def search(library: Library, caller: Caller, request: shapes.SearchInput) -> shapes.SearchOutput:
+    first = _number(request.cursor, _DEEPEST_RESULT)
     options = part(
         SearchOptions,
-        asked,
-        limit=first + asked.limit + 1,
-        combine=Combine.MAXIMUM if asked.others else None,
+        request,
+        limit=first + request.limit + 1,
+        combine=Combine.MAXIMUM if request.others else None,
     )
-    queries = [asked.query, *asked.others]
-    hits = library.search(queries, options=options, filters=asked, within=caller.within())
-    results = _listed(hits, first, first + asked.limit)
+    queries = [request.query, *request.others]
+    hits = library.search(queries, options=options, filters=request, within=caller.within())
+    results = _listed(hits, first, first + request.limit)
     end = first + len(results)
     return shapes.SearchOutput(
         results=results,
@@ -148,11 +148,11 @@ def _found(result: Result, *, weak: bool) -> shapes.Found:
     "Get the full text and metadata of one document, in parts: pass next_cursor to read on.",
 )
 def get_document(
-    library: Library, caller: Caller, asked: shapes.GetDocumentInput
+    library: Library, caller: Caller, request: shapes.GetDocumentInput
 ) -> shapes.GetDocumentOutput:
-    within, first = caller.within(), _number(asked.cursor)
-    document = library.documents.get(asked.document, within)
-    text = library.documents.text(asked.document, within)
+    within, first = caller.within(), _number(request.cursor)
+    document = library.documents.get(request.document, within)
+    text = library.documents.text(request.document, within)
     end = first + MOST_TEXT
     return shapes.GetDocumentOutput(
         document=_document(document),
@@ -163,10 +163,14 @@ def get_document(
 
 @_tool("Read around a passage", "Get one passage in full, with the passages before and after it.")
 def get_passage(
-    library: Library, caller: Caller, asked: shapes.GetPassageInput
+    library: Library, caller: Caller, request: shapes.GetPassageInput
 ) -> shapes.GetPassageOutput:
     passage, near = library.documents.passage(
-        asked.document, asked.index, before=asked.around, after=asked.around, within=caller.within()
+        request.document,
+        request.index,
+        before=request.around,
+        after=request.around,
+        within=caller.within(),
     )
     chunks = (*near.before, passage, *near.after)
     share = MOST_TEXT // len(chunks)
@@ -182,10 +186,10 @@ def get_passage(
     "Get the headings of a document in order, each with the index of its first passage.",
 )
 def get_outline(
-    library: Library, caller: Caller, asked: shapes.GetOutlineInput
+    library: Library, caller: Caller, request: shapes.GetOutlineInput
 ) -> shapes.GetOutlineOutput:
     within = caller.within()
-    document = library.documents.get(asked.document, within)
+    document = library.documents.get(request.document, within)
     parts = outline(library.documents.passages(document.id, within))
     return shapes.GetOutlineOutput(
         _document(document),
@@ -204,12 +208,12 @@ def get_outline(
     "Get the whole table that a passage belongs to, with the names of its columns.",
 )
 def get_table(
-    library: Library, caller: Caller, asked: shapes.GetTableInput
+    library: Library, caller: Caller, request: shapes.GetTableInput
 ) -> shapes.GetTableOutput:
     within = caller.within()
-    document = library.documents.get(asked.document, within)
-    library.documents.numbered_passage(document, asked.index, within)
-    parts = table_of(library.documents.passages(document.id, within), asked.index)
+    document = library.documents.get(request.document, within)
+    library.documents.numbered_passage(document, request.index, within)
+    parts = table_of(library.documents.passages(document.id, within), request.index)
     share = MOST_TEXT // max(1, len(parts))
     header = next((passage.chunk.header for passage in parts if passage.chunk.header), "")
     return shapes.GetTableOutput(
@@ -221,9 +225,9 @@ def get_table(
 
 
 @_tool("Find similar", "Find similar documents or, with the index of a passage, similar passages.")
-def similar(library: Library, caller: Caller, asked: shapes.SimilarInput) -> shapes.SimilarOutput:
+def similar(library: Library, caller: Caller, request: shapes.SimilarInput) -> shapes.SimilarOutput:
     results = library.similar(
-        asked.document, asked.limit, passage=asked.index, within=caller.within()
+        request.document, request.limit, passage=request.index, within=caller.within()
     )
     return shapes.SimilarOutput(_listed(results, 0, len(results)))
 
@@ -234,8 +238,8 @@ def similar(library: Library, caller: Caller, asked: shapes.SimilarInput) -> sha
     " that were changed. No places: it is not in the documents; `similar` has nearly the same words"
     " with other figures or dates.",
 )
-def quote(library: Library, caller: Caller, asked: shapes.QuoteInput) -> Quotation:
-    quotation = library.quote(asked.text, asked.limit, filters=asked, within=caller.within())
+def quote(library: Library, caller: Caller, request: shapes.QuoteInput) -> Quotation:
+    quotation = library.quote(request.text, request.limit, filters=request, within=caller.within())
     places, similar = (
         tuple(
             replace(place, text=place.text[:MOST_PASSAGE], changes=place.changes[:_MOST_CHANGES])
@@ -250,9 +254,9 @@ def quote(library: Library, caller: Caller, asked: shapes.QuoteInput) -> Quotati
     "List a document's versions",
     "List the versions of a document with their dates; search with as_of to search them.",
 )
-def history(library: Library, caller: Caller, asked: shapes.HistoryInput) -> shapes.HistoryOutput:
+def history(library: Library, caller: Caller, request: shapes.HistoryInput) -> shapes.HistoryOutput:
     within = caller.within()
-    document = library.documents.get(asked.document, within)
+    document = library.documents.get(request.document, within)
     versions = library.history.of(document.id, within)
     return shapes.HistoryOutput(
         _document(document),
@@ -266,10 +270,10 @@ def history(library: Library, caller: Caller, asked: shapes.HistoryInput) -> sha
     " round, abs.",
 )
 def calculate(
-    library: Library, caller: Caller, asked: shapes.CalculateInput
+    library: Library, caller: Caller, request: shapes.CalculateInput
 ) -> shapes.CalculateOutput:
-    value = calculating.calculate(asked.expression)
-    return shapes.CalculateOutput(value, f"{asked.expression} = {calculating.told(value)}")
+    value = calculating.calculate(request.expression)
+    return shapes.CalculateOutput(value, f"{request.expression} = {calculating.told(value)}")
 
 
 @_tool(
@@ -277,8 +281,10 @@ def calculate(
     "Let the library answer a question itself, with citations; it may refuse. Without a"
     " language model of its own, it quotes the documents.",
 )
-def ask(library: Library, caller: Caller, asked: shapes.AskInput) -> shapes.AskOutput:
-    answer = library.ask(asked.question, filters=asked, within=caller.within(), depth=asked.depth)
+def ask(library: Library, caller: Caller, request: shapes.AskInput) -> shapes.AskOutput:
+    answer = library.ask(
+        request.question, filters=request, within=caller.within(), depth=request.depth
+    )
     return shapes.AskOutput(
         kind=answer.kind.value,
         text=answer.text[:MOST_TEXT],
@@ -305,7 +311,7 @@ def ask(library: Library, caller: Caller, asked: shapes.AskInput) -> shapes.AskO
 
 @_tool("List collections", "List the collections, with the number of documents in each.")
 def list_collections(
-    library: Library, caller: Caller, asked: shapes.ListCollectionsInput
+    library: Library, caller: Caller, request: shapes.ListCollectionsInput
 ) -> shapes.ListCollectionsOutput:
     collections = library.documents.collections(caller.within())
     return shapes.ListCollectionsOutput(
@@ -320,14 +326,14 @@ def list_collections(
 
 @_tool("List documents", "List documents with their metadata, by id; takes a filter.")
 def list_documents(
-    library: Library, caller: Caller, asked: shapes.ListDocumentsInput
+    library: Library, caller: Caller, request: shapes.ListDocumentsInput
 ) -> shapes.ListDocumentsOutput:
     matches = library.documents.all(
-        caller.within(), where=asked.where, after=_number(asked.cursor), limit=asked.limit + 1
+        caller.within(), where=request.where, after=_number(request.cursor), limit=request.limit + 1
     )
     listed: list[shapes.DocumentShape] = []
     room = MOST_TEXT
-    for document in matches[: asked.limit]:
+    for document in matches[: request.limit]:
         shape = _document(document)
         room -= len(_DOCUMENT.dump_json(shape))
         if room < 0 and listed:
@@ -379,9 +385,9 @@ def _number(cursor: str, most: int = 2**53) -> int:
     destroys=True,
 )
 def remove_document(
-    library: Library, caller: Caller, asked: shapes.RemoveDocumentInput
+    library: Library, caller: Caller, request: shapes.RemoveDocumentInput
 ) -> shapes.RemoveDocumentOutput:
-    (gone,) = library.remove([asked.document], within=caller.within())
+    (gone,) = library.remove([request.document], within=caller.within())
     return shapes.RemoveDocumentOutput(removed=_document(gone))
 
 
@@ -390,11 +396,14 @@ def remove_document(
     "Add a text to the library under a name. The same name again makes a new version.",
 )
 def add_document(
-    library: Library, caller: Caller, asked: shapes.AddDocumentInput
+    library: Library, caller: Caller, request: shapes.AddDocumentInput
 ) -> shapes.AddDocumentOutput:
-    name = asked.name if "." in asked.name else f"{asked.name}.md"
+    name = request.name if "." in request.name else f"{request.name}.md"
     report = library.uploads.receive(
-        caller, name, BytesIO(asked.text.encode()), Wanted(asked.collection, None, asked.audience)
+        caller,
+        name,
+        BytesIO(request.text.encode()),
+        Wanted(request.collection, None, request.audience),
     )
     outcome = report.outcomes[0]
     if outcome.error is not None or outcome.document is None:

@@ -156,26 +156,24 @@ async def show(
 
 
 @router.post("/ask")
-async def ask(request: Request, server: Here, caller: Searcher, asked: AskedForm) -> Response:
+async def ask(request: Request, server: Here, caller: Searcher, form: AskedForm) -> Response:
     """The whole answer in one piece."""
-    asked = await server.read(_named, server, caller, asked)
-    before = await server.read(_before, server, caller, asked)
+    form = await server.read(_named, server, caller, form)
+    before = await server.read(_before, server, caller, form)
     try:
-        events = await _begun(server, caller, asked)
+        events = await _begun(server, caller, form)
         answer = await server.asking.run(whole, events)
     except TriviumError as error:
-        return await _page(request, server, caller, asked, before, error)
-    turns = [*before, _said(answer, asked)]
-    return await _page(request, server, caller, replace(asked, question=""), turns)
+        return await _page(request, server, caller, form, before, error)
+    turns = [*before, _said(answer, form)]
+    return await _page(request, server, caller, replace(form, question=""), turns)
 
 
 @router.post("/ask/stream")
-async def ask_stream(
-    request: Request, server: Here, caller: Searcher, asked: AskedForm
-) -> Response:
+async def ask_stream(request: Request, server: Here, caller: Searcher, form: AskedForm) -> Response:
     """Streams `step` and `token`, then `done` with the finished turn."""
-    asked = await server.read(_named, server, caller, asked)
-    events = await _begun(server, caller, asked)
+    form = await server.read(_named, server, caller, form)
+    events = await _begun(server, caller, form)
 
     def work(tell: Tell) -> None:
         with closing(events):
@@ -186,8 +184,8 @@ async def ask_stream(
                     case Token():
                         tell("token", {"text": event.text})
                     case Done():
-                        shown = fragment("turn.html", {"turn": _said(event.answer, asked)})
-                        kind, name = event.answer.kind, asked.conversation
+                        shown = fragment("turn.html", {"turn": _said(event.answer, form)})
+                        kind, name = event.answer.kind, form.conversation
                         tell("done", {"html": shown, "kind": kind, "conversation": name})
 
     return await stream(server, request, server.asking, work)
@@ -323,9 +321,9 @@ def _bits(text: str, cited: dict[int, Citation], sentence: str) -> list[Bit]:
     bits: list[Bit] = []
     for at, piece in enumerate(MARK.split(text)):  # every second one is a number
         if at % 2:
-            known = cited.get(int(piece))
-            if known:
-                bits.append(Bit(piece, known, bearing(known.text, sentence)))
+            citation = cited.get(int(piece))
+            if citation:
+                bits.append(Bit(piece, citation, bearing(citation.text, sentence)))
             else:
                 bits.append(Bit(f"[{piece}]"))
         elif piece:

@@ -92,9 +92,9 @@ def grouped(cards: Iterable[Card]) -> list[Group]:
     """Group results by document, in the order of each document's best."""
     groups: dict[int, Group] = {}
     for card in cards:
-        known = groups.setdefault(card.result.found.document.id, Group(card, []))
-        if known.best is not card:
-            known.more.append(card)
+        group = groups.setdefault(card.result.found.document.id, Group(card, []))
+        if group.best is not card:
+            group.more.append(card)
     return list(groups.values())
 
 

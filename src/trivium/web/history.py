@@ -48,10 +48,14 @@ def _bare(line: str) -> str:
 
 @router.get("/documents/{id}/history")
 async def history(
-    request: Request, server: Here, caller: Reader, id: Id, asked: Annotated[Diff, in_query(Diff)]
+    request: Request,
+    server: Here,
+    caller: Reader,
+    id: Id,
+    compared: Annotated[Diff, in_query(Diff)],
 ) -> Response:
     """Every interpretation, and a comparison of two, by default the last two."""
-    view = await server.read(_look, server, id, caller.within(), asked)
+    view = await server.read(_look, server, id, caller.within(), compared)
     return page(request, "history.html", {"view": view})
 
 

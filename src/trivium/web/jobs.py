@@ -170,9 +170,9 @@ class PanelWatch:
         return replace(status, seconds_left=left, notice=notice)
 
     def _looked(self, job: Job) -> _Looked:
-        known = self._known.get(job.id)
-        if known is not None and _counts(known.job) == _counts(job):
-            return replace(known, job=job)
+        earlier = self._known.get(job.id)
+        if earlier is not None and _counts(earlier.job) == _counts(job):
+            return replace(earlier, job=job)
         of = self._library.jobs
         failed, done = TaskState.FAILED, TaskState.DONE
         claimed = _claimed(self._library, job)
@@ -298,10 +298,10 @@ class _Watch:
         return moved
 
     def _is_as_sent(self, job: Job) -> bool:
-        known = self._jobs.get(job.id)
-        if known is None or _counts(known.job) != _counts(job):
+        earlier = self._jobs.get(job.id)
+        if earlier is None or _counts(earlier.job) != _counts(job):
             return False
-        return _is_settled(job, known.at_work)
+        return _is_settled(job, earlier.at_work)
 
 
 async def _events(server: Server, caller: Caller, request: Request) -> AsyncIterator[str]:

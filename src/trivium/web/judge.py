@@ -67,7 +67,7 @@ def _judge(server: Server, name: str, text: str, document: int, grade: int | Non
 
 def _shown(server: Server, name: str, text: str) -> dict[str, object]:
     queries, grades = _said(server.judged_sets, name)
-    known_as = next((id_ for id_, known in queries.items() if known == text), "")
+    known_as = next((id_ for id_, query in queries.items() if query == text), "")
     judgments = grades.get(known_as, {})
     pooled: list[Judged] = []
     if text:
@@ -77,7 +77,7 @@ def _shown(server: Server, name: str, text: str) -> dict[str, object]:
         "q": text,
         "judged": pooled,
         "left": sum(not judged.seen for judged in pooled),
-        "queries": [(known, len(grades.get(id_, {}))) for id_, known in queries.items()],
+        "queries": [(query, len(grades.get(id_, {}))) for id_, query in queries.items()],
         "said": _SAID,
         "skipped": SKIPPED,
         "longest": LONGEST_QUERY,

@@ -118,10 +118,10 @@ def here(request: Request) -> str:
     return request.url.path + (f"?{request.url.query}" if request.url.query else "")
 
 
-def back_to(given: str) -> str:
+def back_to(address: str) -> str:
     """Where to go after a form, if it is on this server; `//host` isn't."""
-    ours = given.startswith("/") and not given.startswith(("//", "/\\"))
-    return given if ours and given.isprintable() else "/"
+    ours = address.startswith("/") and not address.startswith(("//", "/\\"))
+    return address if ours and address.isprintable() else "/"
 
 
 def failed(request: Request, error: TriviumError) -> Response:

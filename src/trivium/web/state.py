@@ -48,28 +48,28 @@ class SearchState:
     fields: int = 1  # boxes for queries, at least
 
     @classmethod
-    def of(cls, given: QueryParams) -> SearchState:
+    def of(cls, params: QueryParams) -> SearchState:
         """Raises BadSetting for values that no link or form of ours produces."""
-        queries = tuple(text for text in given.getlist("q") if text.strip())
-        limit, explain = _number(given, "n"), _number(given, "explain")
+        queries = tuple(text for text in params.getlist("q") if text.strip())
+        limit, explain = _number(params, "n"), _number(params, "explain")
         return cls(
             queries=queries,
-            combine=_choice(Combine, given, "combine") or Combine.MINIMUM,
-            mode=_choice(Mode, given, "mode") or Mode.HYBRID,
-            by=_choice(Granularity, given, "by"),
+            combine=_choice(Combine, params, "combine") or Combine.MINIMUM,
+            mode=_choice(Mode, params, "mode") or Mode.HYBRID,
+            by=_choice(Granularity, params, "by"),
             limit=None if limit is None else max(1, min(limit, _STEPS[-1])),
-            weights=_weights(given),
-            checked=frozenset(name for name, box in BOXES.items() if given.get(box.name) == "1"),
-            boost=given.get("boost", "").strip(),
-            collection=tuple(given.getlist("collection")),
-            category=tuple(given.getlist("category")),
-            type=tuple(given.getlist("type")),
-            source=tuple(given.getlist("source")),
-            where=given.get("where", "").strip(),
-            as_of=given.get("as_of", "").strip(),
-            by_date=given.get("sort") == "date",
+            weights=_weights(params),
+            checked=frozenset(name for name, box in BOXES.items() if params.get(box.name) == "1"),
+            boost=params.get("boost", "").strip(),
+            collection=tuple(params.getlist("collection")),
+            category=tuple(params.getlist("category")),
+            type=tuple(params.getlist("type")),
+            source=tuple(params.getlist("source")),
+            where=params.get("where", "").strip(),
+            as_of=params.get("as_of", "").strip(),
+            by_date=params.get("sort") == "date",
             explain=explain,
-            fields=min(MOST_QUERIES, max(1, len(queries) + (given.get("add") == "1"))),
+            fields=min(MOST_QUERIES, max(1, len(queries) + (params.get("add") == "1"))),
         )
 
     @property
@@ -211,6 +211,6 @@ def _choice(kind: type[_Kind], params: QueryParams, name: str) -> _Kind | None:
     try:
         return kind(text) if text else None
     except ValueError:
-        known = ", ".join(choice.value for choice in kind)
+        choices = ", ".join(choice.value for choice in kind)
         problem = f"The address has `{name}={text[:50]}`."
-        raise BadSetting(problem, fix=f"Use one of these: {known}.") from None
+        raise BadSetting(problem, fix=f"Use one of these: {choices}.") from None

@@ -82,9 +82,9 @@ _TYPES = {
 }
 
 
-def type_name(given: str) -> str:
+def type_name(media_type: str) -> str:
     """The name of a media type, or of the short form that filters take."""
-    kind = given.rpartition("/")[2].removeprefix("x-")
+    kind = media_type.rpartition("/")[2].removeprefix("x-")
     return _TYPES.get(kind, kind)
 
 
@@ -99,9 +99,9 @@ _FACTS = {
 }
 
 
-def fact_name(given: str) -> str:
+def fact_name(field: str) -> str:
     """The display name of an interpretation's field; metadata keep their own names."""
-    return _FACTS.get(given, given.removeprefix("metadata."))
+    return _FACTS.get(field, field.removeprefix("metadata."))
 
 
 _SLIP = re.compile(r"(No document has the \w+ `(.+)`\.) Did you mean `(.+)`\?")

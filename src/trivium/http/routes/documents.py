@@ -36,17 +36,17 @@ Id = Annotated[int, Path(ge=1, le=_LARGEST, description="The document's id.")]
 
 
 @router.get("/documents")
-async def list_documents(server: Here, caller: Reader, asked: ListDocuments) -> DocumentsAnswer:
+async def list_documents(server: Here, caller: Reader, options: ListDocuments) -> DocumentsAnswer:
     """List documents by id, a page at a time."""
     documents = await server.read(
         server.library.documents.all,
         caller.within(),
-        where=asked.where,
-        after=after(asked.cursor),
-        limit=asked.limit + 1,
+        where=options.where,
+        after=after(options.cursor),
+        limit=options.limit + 1,
     )
-    listed = documents[: asked.limit]
-    more = str(listed[-1].id) if len(documents) > asked.limit else None
+    listed = documents[: options.limit]
+    more = str(listed[-1].id) if len(documents) > options.limit else None
     return DocumentsAnswer([DocumentAnswer.of(document) for document in listed], more)
 
 
@@ -75,24 +75,26 @@ async def show_document(server: Here, caller: Reader, id: Id) -> DocumentAnswer:
     responses={304: {"description": "Unchanged since `If-None-Match`."}},
 )
 async def read_text(
-    server: Here, caller: Reader, request: Request, id: Id, asked: OfVersion
+    server: Here, caller: Reader, request: Request, id: Id, options: OfVersion
 ) -> Response:
     """Get the text of a document, now or in an earlier interpretation (version)."""
     library, within = server.library, caller.within()
     document = await server.read(library.documents.get, id, within)
-    etag = tag(document, "text", asked.interpretation or document.interpretation)
+    etag = tag(document, "text", options.interpretation or document.interpretation)
     if not_modified(request, etag):
         return Response(status_code=304, headers=etag.headers)
-    text = await server.read(library.documents.text, id, within, asked.interpretation)
+    text = await server.read(library.documents.text, id, within, options.interpretation)
     return PlainTextResponse(text.encode("utf-8", "replace"), headers=etag.headers)
 
 
 @router.get("/documents/{id}/passages")
-async def list_passages(server: Here, caller: Reader, id: Id, asked: PageOfList) -> PassagesAnswer:
+async def list_passages(
+    server: Here, caller: Reader, id: Id, options: PageOfList
+) -> PassagesAnswer:
     """List the passages of a document in order, a page at a time."""
-    first = after(asked.cursor)
+    first = after(options.cursor)
     passages = await server.read(server.library.documents.passages, id, caller.within())
-    end = first + asked.limit
+    end = first + options.limit
     listed = [ChunkAnswer.of(passage) for passage in passages[first:end]]
     return PassagesAnswer(id, listed, str(end) if len(passages) > end else None)
 
@@ -103,15 +105,15 @@ async def show_passage(
     caller: Reader,
     id: Id,
     index: Annotated[int, Path(ge=0, le=2**31)],
-    asked: ShowPassage,
+    options: ShowPassage,
 ) -> PassageAnswer:
     """Get one passage, counted from 0, with its neighbours."""
     passage, neighbours = await server.read(
         server.library.documents.passage,
         id,
         index,
-        before=asked.around,
-        after=asked.around,
+        before=options.around,
+        after=options.around,
         within=caller.within(),
     )
     return PassageAnswer(
@@ -123,18 +125,18 @@ async def show_passage(
 
 
 @router.get("/documents/{id}/similar", responses=responses(409))
-async def similar(server: Here, caller: Reader, id: Id, asked: Similar) -> SearchAnswer:
+async def similar(server: Here, caller: Reader, id: Id, options: Similar) -> SearchAnswer:
     """Find similar documents; with the number of a passage, similar passages."""
     results = await server.read(
         server.library.similar,
         id,
-        asked.limit,
-        passage=asked.passage,
-        by=asked.by,
-        filters=Filters(where=asked.where),
+        options.limit,
+        passage=options.passage,
+        by=options.by,
+        filters=Filters(where=options.where),
         within=caller.within(),
     )
-    return answer(results, explain=asked.explain)
+    return answer(results, explain=options.explain)
 
 
 @router.get("/documents/{id}/interpretations")
@@ -145,10 +147,10 @@ async def history(server: Here, caller: Reader, id: Id) -> HistoryAnswer:
 
 
 @router.get("/documents/{id}/diff")
-async def diff(server: Here, caller: Reader, id: Id, asked: Diff) -> DiffAnswer:
+async def diff(server: Here, caller: Reader, id: Id, options: Diff) -> DiffAnswer:
     """Compare two interpretations; without numbers, the last two."""
     difference = await server.read(
-        server.library.history.diff, id, asked.old, asked.new, caller.within()
+        server.library.history.diff, id, options.old, options.new, caller.within()
     )
     old, new = difference.old.number, difference.new.number
     return DiffAnswer.of(difference, document=id, old=old, new=new)

@@ -109,15 +109,15 @@ async def show_run(server: Here, name: Name, run: RunId) -> WholeRunAnswer:
 
 
 @router.get("/evaluations/{name}/compare")
-async def compare_runs(server: Here, name: Name, asked: CompareRuns) -> WholeComparison:
+async def compare_runs(server: Here, name: Name, options: CompareRuns) -> WholeComparison:
     """Compare two saved evaluations, and say whether the difference may be chance."""
-    comparison = await server.read(server.judged_sets.compared, name, asked.run, asked.against)
+    comparison = await server.read(server.judged_sets.compared, name, options.run, options.against)
     return WholeComparison.of(comparison)
 
 
 @router.get("/evaluations/{name}/judgments")
-async def list_judgments(server: Here, name: Name, asked: ListJudgments) -> JudgmentsAnswer:
-    return await server.read(_judged, server, name, asked.query)
+async def list_judgments(server: Here, name: Name, options: ListJudgments) -> JudgmentsAnswer:
+    return await server.read(_judged, server, name, options.query)
 
 
 @router.post("/evaluations/{name}/judgments")

@@ -78,7 +78,7 @@ _FORM: dict[str, Any] = {
         "requestBody": {"required": True, "content": {"multipart/form-data": {"schema": _FORM}}}
     },
 )
-async def add(server: Here, caller: Adder, request: Request, asked: Upload) -> Answered:
+async def add(server: Here, caller: Adder, request: Request, options: Upload) -> Answered:
     """Add a file. A file with the same name becomes a new version. Labels you don't give come from
     the token: its own audience sees what it adds."""
     # The form is read here, and not by FastAPI, which would read it before it asks who comes.
@@ -87,7 +87,7 @@ async def add(server: Here, caller: Adder, request: Request, asked: Upload) -> A
         if not isinstance(file, UploadFile):
             raise RequestInvalid("body.file: the form has no file.")
         wanted, name = _wanted(form), file.filename or ""
-        if not asked.wait:
+        if not options.wait:
             receive_later = server.library.uploads.receive_later
             job = await server.read(receive_later, caller, name, file.file, wanted)
             server.wake()
@@ -231,9 +231,9 @@ _NOT_MODIFIED: dict[int | str, dict[str, Any]] = {
     },
 )
 async def download_original(
-    server: Here, caller: Reader, request: Request, id: Id, asked: OfVersion
+    server: Here, caller: Reader, request: Request, id: Id, options: OfVersion
 ) -> Response:
-    library, within, interpretation = server.library, caller.within(), asked.interpretation
+    library, within, interpretation = server.library, caller.within(), options.interpretation
     document = await server.read(library.documents.get, id, within)
     etag = tag(document, "original", interpretation or document.interpretation)
     if not_modified(request, etag):
@@ -293,13 +293,13 @@ async def show_page(
     request: Request,
     id: Id,
     page: Annotated[int, Path(ge=1, le=100_000, description="Page number, from 1.")],
-    asked: ShowPage,
+    options: ShowPage,
 ) -> Response:
     """Get a page of a PDF or scan as a picture, optionally with a passage marked."""
     library, within = server.library, caller.within()
     document = await server.read(library.documents.get, id, within)
-    etag = tag(document, "page", page, asked.width, asked.passage)
+    etag = tag(document, "page", page, options.width, options.passage)
     if not_modified(request, etag):
         return Response(status_code=304, headers=etag.headers)
-    drawn = await server.read(library.documents.page, id, page, **vars(asked), within=within)
+    drawn = await server.read(library.documents.page, id, page, **vars(options), within=within)
     return Response(drawn, media_type="image/png", headers={**etag.headers, **_HARMLESS})

@@ -32,8 +32,8 @@ Number = Annotated[int, Path(ge=1, le=2**53)]
 
 
 @router.get("/jobs")
-async def list_jobs(server: Here, caller: Owner, asked: ListJobs) -> JobsAnswer:
-    jobs = await server.read(server.library.jobs.all, ended=asked.ended, limit=asked.limit)
+async def list_jobs(server: Here, caller: Owner, options: ListJobs) -> JobsAnswer:
+    jobs = await server.read(server.library.jobs.all, ended=options.ended, limit=options.limit)
     return JobsAnswer([JobAnswer.of(job) for job in jobs])
 
 
@@ -59,12 +59,12 @@ def _told(job: Job, caller: Caller) -> JobAnswer:
 
 
 @router.get("/jobs/{id}/tasks")
-async def list_tasks(server: Here, caller: Anyone, id: Number, asked: ListTasks) -> TasksAnswer:
+async def list_tasks(server: Here, caller: Anyone, id: Number, options: ListTasks) -> TasksAnswer:
     """List the documents of a job in order, a page at a time."""
-    first, limit = after(asked.cursor), asked.limit
+    first, limit = after(options.cursor), options.limit
     await _seen(server, caller, id)
     tasks = await server.read(
-        server.library.jobs.tasks, id, states=asked.state, offset=first, limit=limit + 1
+        server.library.jobs.tasks, id, states=options.state, offset=first, limit=limit + 1
     )
     more = str(first + limit) if len(tasks) > limit else None
     tasks = [replace(task, message=retold(task.message)) for task in tasks[:limit]]

@@ -40,10 +40,10 @@ async def quote(server: Here, caller: Searcher, body: Quote) -> Quotation:
 
 
 @router.get("/suggest")
-async def suggest(server: Here, caller: Reader, asked: Suggest) -> SuggestAnswer:
+async def suggest(server: Here, caller: Reader, options: Suggest) -> SuggestAnswer:
     """Suggest completions, in words of documents that the caller may see."""
     within = caller.within()
-    suggestions = await server.read(server.library.suggest, asked.q, asked.limit, within)
+    suggestions = await server.read(server.library.suggest, options.q, options.limit, within)
     return SuggestAnswer(suggestions)
 
 

@@ -107,18 +107,20 @@ async def check_sync(server: Here, name: Name) -> CheckedSyncAnswer:
 
 
 @router.get("/sync/{name}/verify", responses=responses(502))
-async def verify_sync(server: Here, name: Name, asked: VerifySync) -> VerifiedAnswer:
+async def verify_sync(server: Here, name: Name, options: VerifySync) -> VerifiedAnswer:
     """Compare the source with the library item by item. Changes nothing."""
     verified = await server.read(
-        server.library.sync.verify, name, ids_only=asked.ids, longest_wait=LONGEST_WAIT
+        server.library.sync.verify, name, ids_only=options.ids, longest_wait=LONGEST_WAIT
     )
     rows = [DifferenceAnswer.of(difference) for difference in verified.differences]
     return VerifiedAnswer(name, verified.compared, rows)
 
 
 @router.delete("/sync/{name}")
-async def remove_sync(server: Here, name: Name, asked: RemoveSync) -> RemovedSyncAnswer:
-    count = await server.read(server.library.sync.remove, name, keep_documents=asked.keep_documents)
+async def remove_sync(server: Here, name: Name, options: RemoveSync) -> RemovedSyncAnswer:
+    count = await server.read(
+        server.library.sync.remove, name, keep_documents=options.keep_documents
+    )
     return RemovedSyncAnswer(name, count)
 
 

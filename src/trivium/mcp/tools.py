@@ -74,7 +74,7 @@ def _tool(
     def offer(do: Function) -> Function:
         types, name = get_type_hints(do), do.__name__
         right = Right(_NEEDS.get(name, Right.SEARCH))
-        input_, output = types["asked"], types["return"]
+        input_, output = types["request"], types["return"]
         TOOLS.append(Tool(name, title, description, input_, output, right, do, destroys))
         return do
 

@@ -26,6 +26,7 @@ from trivium.text.lexicon.questions import (
     spans,
     wants_least,
 )
+from trivium.text.lexicon.synonyms import in_a_word, instead, same
 from trivium.text.normalise import fold, words
 from trivium.text.stems import stem
 
@@ -150,7 +151,7 @@ def read(
     """`rarities`: how rare words are in the documents that the caller may see."""
     kind = asks(text, language)
     month_names = months(language)
-    whole = text
+    whole, text = text, instead(text)
     text = _WITHIN.sub(lambda m: "" if fold(m["month"]) in month_names else m[0], text)
     codes = list(dict.fromkeys(map(fold, _CODE.findall(text))))
     kinds = {fold(kind) for kind in _KIND_OF_CODE.findall(text)}  # error F22
@@ -244,7 +245,8 @@ class Bag:
     def __init__(self, text: str, language: str) -> None:
         plain = _ORDINAL.sub(r"\1", text)
         self.words = words(plain)
-        self.stems = set(stem(self.words, language or "en")) | set(self.words)
+        verbs = words(in_a_word(plain))  # "responsible" of "looks after"
+        self.stems = set(stem([*self.words, *verbs], language or "en")) | {*self.words, *verbs}
         pairs = zip(self.words, self.words[1:], strict=False)
         self.joined = {a + b for a, b in pairs}
         # "+5" is another column than "5th", and .22 another figure than 22, but not in F.22.
@@ -273,6 +275,8 @@ class Bag:
         if term.word in self.stems or stemmed in self.stems or term.word in self.joined:
             return True
         if not self.stems.isdisjoint(measures.SAME.get(term.word, ())):
+            return True
+        if not term.firm and not self.stems.isdisjoint(same(term.word, self._language)):
             return True
         if any(
             len(abbreviation) > 2 and term.word.startswith(abbreviation)

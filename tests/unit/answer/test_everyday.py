@@ -637,3 +637,48 @@ def test_lengths_deadlines_and_prices(question: str, source: Passage, answer: st
 )
 def test_what_only_looks_like_an_answer(question: str, source: Passage) -> None:
     assert pick(question, [source]) == []
+
+
+STAFF = passage(
+    1,
+    "Name | Role | Line manager\nIrma Vance | Head of operations | Tobias Rell"
+    "\nJuno Park | Surveyor | Irma Vance",
+    title="people",
+)
+POST = passage(
+    2,
+    "Dear Juno,\n\nyou will receive a salary of 41,200 pounds a year."
+    " Please let us have your reply by 20 June.",
+    title="Letter to Juno",
+)
+SHED = passage(
+    3, "The hens are looked after by Casimir. The old shed was mended in May.", title="Hens"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "source", "answer"),
+    [
+        ("Who is Juno's boss?", STAFF, "Irma Vance"),
+        ("Who does Juno report to?", STAFF, "Irma Vance"),
+        ("How much does Juno earn?", POST, "41,200"),
+        ("By when does Juno have to answer?", POST, "20 June"),
+        ("Who takes care of the hens?", SHED, "Casimir"),
+        ("When was the shed repaired?", SHED, "May"),
+    ],
+)
+def test_everyday_words_for_the_same(question: str, source: Passage, answer: str) -> None:
+    (picked, *_) = pick(question, [source])
+    assert answer in picked.text
+
+
+@pytest.mark.parametrize(
+    ("question", "source"),
+    [
+        ("Who reports to Tobias Rell?", SHED),
+        ("Who is in charge of the shed?", SHED),
+        ("How much does Irma earn?", POST),
+    ],
+)
+def test_words_for_something_else(question: str, source: Passage) -> None:
+    assert pick(question, [source]) == []

@@ -21,6 +21,7 @@ from tests.unit.extract.making_legacy import doc, msg, ppt, xls
 from tests.unit.extract.making_others import dbf, iwork_part, iwork_text, mobi
 
 SENTENCE = "The old lantern burns above the gate of the city until morning comes."
+VISIO_PAGE = "<p><Shapes><Shape><Text>Lantern</Text></Shape></Shapes></p>"
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 )

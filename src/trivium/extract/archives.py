@@ -56,11 +56,16 @@ _LISTED = re.compile(r"^Size = (\d+)$", re.MULTILINE)
 _STREAM_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError)
 
 
-@reads("zip/1", lambda blob: is_zip(blob.data))
+@reads("zip/2", lambda blob: is_zip(blob.data))
 def read_zip(blob: Blob) -> Extraction:
     """Takes every zip archive that no reader of documents wanted: list it after them."""
     archive = open_zip(blob)
     members = [member for member in archive.infolist() if not member.is_dir()]
+    if any(member.filename.endswith(".fdseq") for member in members):  # its parts are glyphs
+        raise FormatUnknown(
+            f"{blob.name} is an XPS document, which Trivium can't read yet.",
+            fix="Open it and print it as PDF.",
+        )
     _check_count(blob.name, len(members))
     check_sizes(
         blob.name, sum(member.file_size for member in members), len(blob.data), MAX_UNPACKED

@@ -10,7 +10,7 @@ import zipfile
 import pytest
 from tests.unit.extract.making_others import field, iwork_part, iwork_table, iwork_text, names
 
-from trivium.core.errors import FileDamaged, FileEmpty
+from trivium.core.errors import FileDamaged, FileEmpty, FormatUnknown
 from trivium.core.types import Extraction
 from trivium.extract.detect import read
 from trivium.ports import Blob
@@ -722,3 +722,9 @@ def test_paragraphs_and_fields_of_restructured_text() -> None:
 def test_macros_of_org_are_their_words() -> None:
     """bzg/org-mode, org-guide.org: `{{{kbd(TAB)}}}`."""
     assert extract("a.org", "* Keys\nPress {{{kbd(TAB)}}} now.\n").text == "Keys\n\nPress TAB now."
+
+
+def test_xps_is_refused_by_name() -> None:
+    """apache/tika, testPPT.xps: its parts became fifteen documents of glyphs and fonts."""
+    with pytest.raises(FormatUnknown, match=r"XPS document.*PDF"):
+        extract("a.xps", zipped({"FixedDocSeq.fdseq": "<s/>", "Documents/1/Pages/1.fpage": "<p/>"}))

@@ -31,7 +31,7 @@ from trivium.answer.prompt import (
     listed,
     quoted,
 )
-from trivium.answer.tools import OFFERS, Given, Toolbox, arguments, use
+from trivium.answer.tools import OFFERS, Toolbox, ToolResult, arguments, use
 from trivium.core.answers import AnswerEvent, Step, Usage
 from trivium.core.errors import BadValue, ModelError, TriviumError
 from trivium.core.types import StoredChunk
@@ -93,7 +93,7 @@ class Gathered:
             f"Stopped searching after {why}; the answer uses what was read until then."
         )
 
-    def add(self, tool_result: Given) -> list[Passage]:
+    def add(self, tool_result: ToolResult) -> list[Passage]:
         """Number new passages; known ones keep their number."""
         by_place = {(p.citation.document, p.citation.chunk): p for p in self.passages}
         chunks: list[tuple[StoredChunk, str, str, float | None]] = [

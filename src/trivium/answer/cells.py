@@ -47,7 +47,7 @@ class TableAnswer:
 
 
 @dataclass(frozen=True)
-class Read:
+class TableReading:
     """A table in the light of a question: which cells, names and headings say which terms."""
 
     table: Table

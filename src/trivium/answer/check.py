@@ -14,7 +14,7 @@ from trivium.answer.passages import Passage
 from trivium.answer.statements import Sentence, sentences
 from trivium.answer.support import (
     Nearness,
-    Read,
+    SourceText,
     Words,
     is_derived,
     is_opposite,
@@ -114,7 +114,7 @@ class Checker:
         if foreign:
             why = "its sources are in another language, so only numbers were compared"
             return self._supported(Statement(sentence.text, sentence.citations, True, why))
-        reads = [Read(_text(passage), passage.language) for passage in cited]
+        reads = [SourceText(_text(passage), passage.language) for passage in cited]
         support, least = self._measure.share(sentence.text, reads, self._known_text), LEAST_BY_WORDS
         among = {p.number: _likely(p.text, sentence.text) for p in cited}
         near = self._nearness.nearest([sentence.text], among)
@@ -176,7 +176,7 @@ class Checker:
         if not words(sentence.text):
             return None
         shares = {
-            number: self._measure.share(sentence.text, [Read(passage.text, passage.language)])
+            number: self._measure.share(sentence.text, [SourceText(passage.text, passage.language)])
             for number, passage in self._passages.items()
         }
         best = sorted(shares, key=lambda number: (-shares[number], number))[:MOST_TRIED]

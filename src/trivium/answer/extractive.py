@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from trivium.answer.candidates import Candidate, Picked, above_it, in_place, lead_of, spoken
-from trivium.answer.cells import Read, TableAnswer
+from trivium.answer.cells import TableAnswer, TableReading
 from trivium.answer.confidence import Evidence, confidence, is_read, is_sure, likelihood
 from trivium.answer.coverage import (
     AROUND,
@@ -88,7 +88,7 @@ class Extractor:
         likeness = Likeness(self._embedder, self._word_vectors)
         found_tables = _whole([(p, table) for p in passages for table in tables(p)])
         found_tables = _joined(found_tables) if parsed.sums else found_tables
-        reads = [Read(table, parsed, passage, likeness) for passage, table in found_tables]
+        reads = [TableReading(table, parsed, passage, likeness) for passage, table in found_tables]
         likeness.learn(self._vocabulary(parsed, passages, reads))
         table_answers = _from_tables(parsed, reads)
         table_answers = [answer for answer in table_answers if not before.says(answer.text)]
@@ -128,7 +128,7 @@ class Extractor:
         return " ".join(term.word for term in parsed.terms)
 
     def _vocabulary(
-        self, question: Question, passages: Sequence[Passage], reads: Sequence[Read]
+        self, question: Question, passages: Sequence[Passage], reads: Sequence[TableReading]
     ) -> list[str]:
         soft = [term.word for term in question.terms if not term.firm]
         if not soft:
@@ -282,7 +282,7 @@ def _not_again(question: Question, picked: Picked, before: Before) -> Picked | N
     return replace(picked, text=parts[most]) if shorter else None
 
 
-def _from_tables(question: Question, reads: Sequence[Read]) -> list[TableAnswer]:
+def _from_tables(question: Question, reads: Sequence[TableReading]) -> list[TableAnswer]:
     if question.asks is Asks.MOST:
         table_answers = [answer for reading in reads if (answer := reading.most())]
     elif question.asks is Asks.LIST:

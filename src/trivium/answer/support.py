@@ -36,7 +36,7 @@ _NAME = re.compile(r"(?<=[\w,;:(“\"] )[A-Z][\w’'-]*[a-z][\w’'-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class SourceText:
     """A text that may support a sentence, and its language."""
 
     text: str
@@ -49,7 +49,7 @@ class Words:
     def __init__(self, rarities: Rarities) -> None:
         self.rarities = rarities
 
-    def share(self, text: str, among: Sequence[Read], known_text: str = "") -> float:
+    def share(self, text: str, among: Sequence[SourceText], known_text: str = "") -> float:
         """0..1, the share of the text's content words by rarity; 1 if it has none. A word that only
         `known_text`, the question, says counts half: "It costs 40 €"."""
         languages = sorted({reading.language for reading in among})

@@ -56,7 +56,7 @@ def write(
 ) -> Pieces[AnswerEvent, None, Written]:
     """Yields tokens and citations; returns the whole. Raises ModelError unless something was
     shown."""
-    reader = _Reader(prompt.passages, checker, before)
+    reader = _StreamChecker(prompt.passages, checker, before)
     failure: ModelError | None = None
     generated: Generated | None = None
     stream = generator.stream(prompt.messages, prompt.most_tokens)
@@ -88,7 +88,7 @@ def read_off(
     text: str, passages: Sequence[Passage], checker: Checker, before: Before
 ) -> Pieces[AnswerEvent, None, Written]:
     """The same for a finished text."""
-    reader = _Reader(passages, checker, before)
+    reader = _StreamChecker(passages, checker, before)
     cuts = [0, *boundaries.sentences(text), len(text)]
     for start, end in pairwise(cuts):
         if not reader.circles:
@@ -97,7 +97,7 @@ def read_off(
     return reader.written(Usage())
 
 
-class _Reader:
+class _StreamChecker:
     """Which parts of a stream can be shown, and which were."""
 
     def __init__(self, passages: Sequence[Passage], checker: Checker, before: Before) -> None:

@@ -45,7 +45,7 @@ class Synthetic:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _Whole:
     """A document, and its parts that queries are made from."""
 
     document: Document
@@ -58,7 +58,7 @@ def synthesise(library: Library, count: int, seed: int = 0) -> list[Synthetic]:
     documents = sorted(library.documents.all(), key=lambda d: d.uri)
     chance.shuffle(documents)
     read = [
-        _Read(d, library.show(d.id).passages) for d in documents[: max(_LEAST_READ, _READ * count)]
+        _Whole(d, library.show(d.id).passages) for d in documents[: max(_LEAST_READ, _READ * count)]
     ]
     maker = _Maker(read, chance)
     made: list[Synthetic] = []
@@ -95,7 +95,7 @@ def write_synthetic(folder: Path, made: Iterable[Synthetic], seed: int) -> None:
     write_set(folder, queries, [(q.id, q.document, 1) for q in made], meta)
 
 
-def _turns(read: list[_Read]) -> Iterator[tuple[_Read, str]]:
+def _turns(read: list[_Whole]) -> Iterator[tuple[_Whole, str]]:
     """Every document with every kind, all documents once before any comes again."""
     for turn in range(len(KINDS)):
         for at, document in enumerate(read):
@@ -105,7 +105,7 @@ def _turns(read: list[_Read]) -> Iterator[tuple[_Read, str]]:
 class _Maker:
     """Knows how common the words and headings of the documents are that were read."""
 
-    def __init__(self, read: list[_Read], chance: random.Random) -> None:
+    def __init__(self, read: list[_Whole], chance: random.Random) -> None:
         self._chance = chance
         self._documents = len(read)
         self._holding: Counter[str] = Counter()  # documents that hold a word
@@ -114,7 +114,7 @@ class _Maker:
             self._holding.update({fold(w) for c in doc.chunks for w in _WORD.findall(c.chunk.text)})
             self._headed.update({fold(h) for c in doc.chunks for h in c.chunk.headings})
 
-    def make(self, entry: _Read, kind: str) -> str:
+    def make(self, entry: _Whole, kind: str) -> str:
         """A query, or nothing if the document yields none of this kind."""
         if kind == "heading":
             return self._heading(entry)
@@ -123,7 +123,7 @@ class _Maker:
         right = self._sentence(entry) or self._heading(entry)
         return self._misspelled(right)
 
-    def _heading(self, entry: _Read) -> str:
+    def _heading(self, entry: _Whole) -> str:
         """A heading that no other document has; a short one with the title before it."""
         title = entry.document.title
         headings = dict.fromkeys(h for c in entry.chunks for h in c.chunk.headings)
@@ -135,7 +135,7 @@ class _Maker:
             heading = f"{title} {heading}"
         return " ".join(_WORD.findall(heading)[:10])
 
-    def _sentence(self, entry: _Read) -> str:
+    def _sentence(self, entry: _Whole) -> str:
         """The rarest words, in their order, of one of the three sentences that say most."""
         ignored = stop_words(entry.document.language)
         rated = []

@@ -56,7 +56,7 @@ def read_docx(blob: Blob) -> Extraction:
     if body is None:
         raise FileDamaged(f"{blob.name} is a Word document without a body.")
     metadata = dict(office_properties(package))
-    reader = _Reader(blob.name, package, name, paged=_is_laid_out(body, metadata.get("pages")))
+    reader = _DocxReader(blob.name, package, name, paged=_is_laid_out(body, metadata.get("pages")))
     reader.blocks(body)
     reader.flush_code()
     if reader.paged:
@@ -81,7 +81,7 @@ def _is_laid_out(body: Element, pages: object) -> bool:
     )
 
 
-class _Reader:
+class _DocxReader:
     def __init__(self, name: str, package: Package, main: str, *, paged: bool) -> None:
         self.out = Composer(name)
         self.chunks: list[Enclosed] = []  # whole documents in place of a part of this one

@@ -79,7 +79,7 @@ def read_latex(blob: Blob) -> Extraction:
     head, begin, body = source.partition(r"\begin{document}")
     head, body = (head, body) if begin else ("", source)
     out = Composer(blob.name)
-    _Reader(out).read(body.partition(r"\end{document}")[0])
+    _LatexReader(out).read(body.partition(r"\end{document}")[0])
     fields = _uncommented(source)
     return out.finish(
         blob,
@@ -89,7 +89,7 @@ def read_latex(blob: Blob) -> Extraction:
     )
 
 
-class _Reader:
+class _LatexReader:
     """A body, piece by piece."""
 
     def __init__(self, out: Composer) -> None:

@@ -57,7 +57,7 @@ def read_markdown(blob: Blob) -> Extraction:
     source = decode(blob)
     block, body = split_front_matter(source)
     metadata = parse_front_matter(block) if block else {}
-    reader = _Reader(blob.name)
+    reader = _MarkdownReader(blob.name)
     if metadata is None:  # no YAML after all: then it is something to read
         reader.out.add("paragraph", block)
         metadata = {}
@@ -98,7 +98,7 @@ def _inline(state: StateCore) -> None:
             state.md.inline.parse(token.content, state.md, state.env, token.children)
 
 
-class _Reader:
+class _MarkdownReader:
     """Walks the parser's tokens once and passes on what a person reads."""
 
     def __init__(self, name: str) -> None:

@@ -104,7 +104,7 @@ def read_markup(blob: Blob) -> Extraction:
     """Takes texts named as reStructuredText, AsciiDoc or Org."""
     form = _SUFFIXES[blob.suffix]
     out = Composer(blob.name)
-    reader = _Reader(out, form, decode(blob).expandtabs(8).split("\n"))
+    reader = _MarkupReader(out, form, decode(blob).expandtabs(8).split("\n"))
     reader.read()
     fields = reader.known
     return out.finish(
@@ -115,7 +115,7 @@ def read_markup(blob: Blob) -> Extraction:
     )
 
 
-class _Reader:
+class _MarkupReader:
     """A text's lines, from top to bottom."""
 
     def __init__(self, out: Composer, form: str, lines: list[str], depth: int = 0) -> None:
@@ -196,7 +196,7 @@ class _Reader:
     def _inside(self, lines: list[str]) -> None:
         """What a note, a quote or a box holds."""
         if self._depth < MAX_DEPTH:
-            _Reader(self._out, self._form, lines, self._depth + 1).read()
+            _MarkupReader(self._out, self._form, lines, self._depth + 1).read()
         else:
             self._out.add("paragraph", "\n".join(lines))
 

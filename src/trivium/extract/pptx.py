@@ -28,7 +28,7 @@ def read_pptx(blob: Blob) -> Extraction:
     slides = _slides(package)
     if not slides:
         raise FileDamaged(f"{blob.name} is a presentation without slides.")
-    reader = _Reader(blob.name, package)
+    reader = _SlideReader(blob.name, package)
     for number, name in enumerate(slides, start=1):
         reader.slide(number, name)
     metadata = dict(office_properties(package)) | {"pages": len(slides)}
@@ -51,7 +51,7 @@ def _slides(package: Package) -> list[str]:
     return [name for name in targets if name in package.names]
 
 
-class _Reader:
+class _SlideReader:
     def __init__(self, name: str, package: Package) -> None:
         self.out = Composer(name)
         self.first_title = ""

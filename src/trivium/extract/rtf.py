@@ -28,7 +28,7 @@ _HEADING = re.compile(r"(?:heading|überschrift|titre) (\d)", re.IGNORECASE)
 @reads("rtf/4", lambda blob: blob.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{\\rtf"))
 def read_rtf(blob: Blob) -> Extraction:
     """Takes what begins as RTF does."""
-    reader = _Reader(blob.name)
+    reader = _RtfReader(blob.name)
     reader.read(blob.data)
     info = reader.info
     return reader.out.finish(
@@ -64,7 +64,7 @@ class _Paragraph:
     listed: bool = False
 
 
-class _Reader:
+class _RtfReader:
     def __init__(self, name: str) -> None:
         self.out = Composer(name)
         self.info: dict[str, str] = {}

@@ -75,7 +75,7 @@ class Guard:
             return
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         scope.setdefault("state", {})["request_id"] = _request_id(headers)
-        answer = _Answer(send, scope["state"]["request_id"])
+        answer = _SentResponse(send, scope["state"]["request_id"])
         body = _Body(receive, scope, self._rules.most_bytes(scope), self._rules.silent_seconds)
         with span(headers) as begun:
             await self._answer(scope, headers, receive, answer, body, begun)
@@ -85,7 +85,7 @@ class Guard:
         scope: Scope,
         headers: dict[bytes, str],
         receive: Receive,
-        answer: _Answer,
+        answer: _SentResponse,
         body: _Body,
         begun: Any,
     ) -> None:
@@ -154,12 +154,12 @@ class Guard:
         return origin in self._rules.origins or urlsplit(origin).netloc.lower() == host.lower()
 
     async def _refuse(
-        self, error: TriviumError, scope: Scope, receive: Receive, answer: _Answer
+        self, error: TriviumError, scope: Scope, receive: Receive, answer: _SentResponse
     ) -> None:
         if not answer.started:
             await problem(error, scope)(scope, receive, answer.send)
 
-    def _note(self, scope: Scope, answer: _Answer, seconds: float, begun: Any) -> None:
+    def _note(self, scope: Scope, answer: _SentResponse, seconds: float, begun: Any) -> None:
         route = scope.get("route")
         path = getattr(route, "path", "") or "(other)"
         self._metrics.answered(scope["method"], path, answer.status, seconds)
@@ -190,7 +190,7 @@ def _too_large(most: int) -> RequestTooLarge:
 
 
 @dataclass
-class _Answer:
+class _SentResponse:
     """Watches what is sent."""
 
     _send: Send

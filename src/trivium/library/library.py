@@ -56,7 +56,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class _Part(Generic[R]):
+class _LazyPart(Generic[R]):
     """A part of the library that loads when it is first used: a search, which needs few of them,
     starts with a sixth less processor time."""
 
@@ -129,77 +129,77 @@ class Library:
         mode = one_of(LogMode, "log.queries", settings.log_queries or LogMode.OFF)
         self.queries = Queries(backend, mode, settings.log_rows, settings.log_days)
 
-    @_Part
+    @_LazyPart
     def history(self) -> History:
         return _load_history()(self.backend, self._model, self.documents)
 
-    @_Part
+    @_LazyPart
     def jobs(self) -> Jobs:
         return _load_jobs()(self.backend, self._model, self.documents)
 
-    @_Part
+    @_LazyPart
     def quotas(self) -> Quotas:
         from trivium.library.quotas import Quotas
 
         return Quotas(self.backend, self._model.settings)
 
-    @_Part
+    @_LazyPart
     def uploads(self) -> Uploads:
         from trivium.library.uploads import Uploads
 
         return Uploads(self.backend, self._model, self.documents, self.jobs, self.quotas)
 
-    @_Part
+    @_LazyPart
     def folders(self) -> Folders:
         from trivium.library.folders import Folders
 
         return Folders(self.backend, self.jobs)
 
-    @_Part
+    @_LazyPart
     def sync(self) -> Sync:
         from trivium.library.sync import Sync
 
         return Sync(self.backend, self._model)
 
-    @_Part
+    @_LazyPart
     def models(self) -> Models:
         from trivium.library.models import Models
 
         return Models(self.backend, self._model)
 
-    @_Part
+    @_LazyPart
     def upkeep(self) -> Upkeep:
         from trivium.library.upkeep import Upkeep
 
         return Upkeep(self.backend, self._model, self.jobs)
 
-    @_Part
+    @_LazyPart
     def tokens(self) -> Tokens:
         from trivium.library.tokens import Tokens
 
         return Tokens(self.backend.tokens)
 
-    @_Part
+    @_LazyPart
     def conversations(self) -> Conversations:
         from trivium.library.answering import Conversations
 
         return Conversations(self.backend.conversations)
 
-    @_Part
+    @_LazyPart
     def contradictions(self) -> Contradictions:
         from trivium.library.contradictions import Contradictions
 
         return Contradictions(self._model, self._searching, self.documents)
 
-    @_Part
+    @_LazyPart
     def alerts(self) -> Alerts:
         return Alerts(self.backend, self._searching, self.documents)
 
-    @_Part
+    @_LazyPart
     def _quoting(self) -> Quoting:
         return _load_quoting()(self.backend, self._scope)
 
-    @_Part
+    @_LazyPart
     def _answering(self) -> Answering:
         return _load_answering()(
             self.backend, self._model, self._scope, self._searching, self.documents, self.history

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from trivium.answer.passages import summary
-from trivium.answer.tools import MOST_FOUND, Given
+from trivium.answer.tools import MOST_FOUND, ToolResult
 from trivium.core.types import Combine, Mode, Signal, StoredChunk, Where
 from trivium.library.documents import Documents
 from trivium.library.history import History
@@ -59,7 +59,7 @@ class LibraryToolbox:
 
     def search(
         self, queries: Sequence[str], *, mode: str, collection: str, where: str, as_of: str
-    ) -> Given:
+    ) -> ToolResult:
         options = replace(
             self._options,
             limit=MOST_FOUND,
@@ -82,46 +82,46 @@ class LibraryToolbox:
             )
         )
         line = f"Searched for {listed}{beside}: {summary(fitting)}"
-        return Given(line, "" if fitting else "No good match.", fitting)
+        return ToolResult(line, "" if fitting else "No good match.", fitting)
 
-    def get_passage(self, document: int, index: int, *, around: int) -> Given:
+    def get_passage(self, document: int, index: int, *, around: int) -> ToolResult:
         passage, near = self._documents.passage(
             document, index, before=around, after=around, within=self._within
         )
         line = f"Read {passage.document.title}, passage {index}"
         line += f" and {around} on each side" if around else ""
-        return Given(line, chunks=(*near.before, passage, *near.after))
+        return ToolResult(line, chunks=(*near.before, passage, *near.after))
 
-    def get_outline(self, document: int) -> Given:
+    def get_outline(self, document: int) -> ToolResult:
         stored = self._documents.get(document, self._within)
         parts = outline(self._documents.passages(stored.id, self._within))
         lines = [f"{index}: {' › '.join(path) or stored.title}" for path, index, _ in parts]
         more = f"\n({len(lines) - MOST_HEADINGS} more)" if len(lines) > MOST_HEADINGS else ""
         text = "\n".join(lines[:MOST_HEADINGS])
-        return Given(f"Looked at the outline of {stored.title}", listing=f"{text}{more}")
+        return ToolResult(f"Looked at the outline of {stored.title}", listing=f"{text}{more}")
 
-    def get_table(self, document: int, index: int) -> Given:
+    def get_table(self, document: int, index: int) -> ToolResult:
         stored = self._documents.get(document, self._within)
         parts = table_of(self._documents.passages(stored.id, self._within), index)
         text = "" if parts else "That passage has no table."
-        return Given(f"Looked at a table of {stored.title}", text, chunks=tuple(parts))
+        return ToolResult(f"Looked at a table of {stored.title}", text, chunks=tuple(parts))
 
-    def list_collections(self) -> Given:
+    def list_collections(self) -> ToolResult:
         collections = self._documents.collections(self._within)
         lines = [
             f"{collection.name}: {collection.documents} documents, {collection.chunks} passages"
             for collection in collections
         ]
         many = "1 collection" if len(collections) == 1 else f"{len(collections)} collections"
-        return Given(f"Listed {many}", listing="\n".join(lines))
+        return ToolResult(f"Listed {many}", listing="\n".join(lines))
 
-    def similar(self, document: int, index: int | None) -> Given:
+    def similar(self, document: int, index: int | None) -> ToolResult:
         results = self._searching.similar(document, MOST_FOUND, passage=index, within=self._within)
         title = self._documents.get(document, self._within).title
         line = f"Looked for documents like {title}: {summary(results)}"
-        return Given(line, results=tuple(results))
+        return ToolResult(line, results=tuple(results))
 
-    def history(self, document: int) -> Given:
+    def history(self, document: int) -> ToolResult:
         title = self._documents.get(document, self._within).title
         versions = self._history.of(document, self._within)[-MOST_VERSIONS:]
         lines = [
@@ -129,4 +129,4 @@ class LibraryToolbox:
             + (f" to {version.retired_at}" if version.retired_at else ", active")
             for version in versions
         ]
-        return Given(f"Looked at the history of {title}", "\n".join(lines))
+        return ToolResult(f"Looked at the history of {title}", "\n".join(lines))

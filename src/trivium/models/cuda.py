@@ -74,7 +74,7 @@ def _gpu() -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _Batch:
     """What the GPU was told to do, and where it will leave the answer."""
 
     at: list[int]  # positions of the texts
@@ -145,7 +145,7 @@ class TorchEngine:
         vectors = np.empty((len(texts), self._layout.dimensions), np.float32)
         packed = [b""] * len(texts)
         # Running a model only tells the GPU what to do; it is waited for where answers are fetched.
-        running: deque[list[_Run]] = deque()
+        running: deque[list[_Batch]] = deque()
         rows = self._rows([prompt + text for text in texts], prompt)
         opening = self._tokeniser.prompt_length(prompt)
         with self._torch.inference_mode():
@@ -166,12 +166,12 @@ class TorchEngine:
 
     def _runs(
         self, rows: Sequence[NDArray[np.int32]], start: int, opening: int, with_tokens: bool
-    ) -> Iterator[_Run]:
+    ) -> Iterator[_Batch]:
         for batch in batches([len(row) for row in rows], TOKENS):
             read = [rows[i] for i in batch]
-            yield _Run([start + i for i in batch], read, *self._run(read, opening, with_tokens))
+            yield _Batch([start + i for i in batch], read, *self._run(read, opening, with_tokens))
 
-    def _fetch(self, runs: list[_Run], vectors: Vectors, packed: list[TokenVectors]) -> None:
+    def _fetch(self, runs: list[_Batch], vectors: Vectors, packed: list[TokenVectors]) -> None:
         for run in runs:
             vectors[run.at] = run.vectors.cpu().numpy()
             if run.signs is None:

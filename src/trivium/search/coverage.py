@@ -48,12 +48,12 @@ def coverage(
     passage counts in part. `others`: metadata fields that count beside the usual ones."""
     query_words = list(dict.fromkeys([*query.words, *map(_as_one, query.figures)]))
     rarity = dict(zip(query_words, rarities(query_words), strict=True))
-    by_language: dict[str, _Asked] = {}
+    by_language: dict[str, _QueryTerms] = {}
     shares = []
     for chunk in chunks:
         language = chunk.document.language
         if language not in by_language:
-            by_language[language] = _Asked(query, rarity, missing, language)
+            by_language[language] = _QueryTerms(query, rarity, missing, language)
         shares.append(by_language[language].share(chunk, others))
     return shares
 
@@ -96,7 +96,7 @@ def of_others(
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _CountedPart:
     """One alternative of a clause: its content words and how much each counts."""
 
     words: Sequence[str]
@@ -116,7 +116,7 @@ class _Part:
         return counted / self.whole
 
 
-class _Asked:
+class _QueryTerms:
     """A query, prepared once for all passages in one language."""
 
     def __init__(
@@ -125,7 +125,7 @@ class _Asked:
         typed = query.words
         content = set(content_words(typed, {language, DEFAULT_LANGUAGE}))
         content = content - measuring(typed) or content
-        self._clauses: list[tuple[float, list[_Part]]] = []
+        self._clauses: list[tuple[float, list[_CountedPart]]] = []
         for clause in query.clauses:
             parts = [part for member in clause if (part := _part(member, content, rarity)).words]
             if parts:
@@ -332,13 +332,13 @@ class _Spelling:
         return common / (len(self._wanted) + len(grams) - common)
 
 
-def _part(part: Part, content: Set[str], rarity: Mapping[str, float]) -> _Part:
+def _part(part: Part, content: Set[str], rarity: Mapping[str, float]) -> _CountedPart:
     typed = (part.text,) if isinstance(part, Term) else part.words
     figure = part if isinstance(part, Figure) else None
     counting = [word for word in typed if figure or word in content]
     weights = [rarity[word] for word in counting]
     whole = max(sum(weights), rarity[_as_one(figure)]) if figure else sum(weights)
-    return _Part(counting, weights, whole, figure)
+    return _CountedPart(counting, weights, whole, figure)
 
 
 def _as_one(figure: Figure) -> str:

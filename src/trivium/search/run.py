@@ -80,7 +80,7 @@ _DEEPEST = 1000  # hits of a signal; any further ones have nothing to do with th
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _QueryAnswer:
     """What the signals answered to one query."""
 
     analysis: Analysis
@@ -282,7 +282,7 @@ class Searcher:
         request: SearchRequest,
         prepared: Sequence[tuple[ReadyQuery, Analysis]],
         progress: SearchProgress,
-    ) -> tuple[list[_Answer], list[Candidate]]:
+    ) -> tuple[list[_QueryAnswer], list[Candidate]]:
         """Candidates, best first. Searches deeper if they don't fill a page, and again if documents
         changed."""
         depth, attempts = request.depth, _ATTEMPTS
@@ -323,7 +323,7 @@ class Searcher:
         depth: int,
         most: int | None,
         progress: SearchProgress,
-    ) -> _Answer:
+    ) -> _QueryAnswer:
         lists = self._signals.ask(
             ready, analysis.weights, request.where, depth, request.threshold, progress
         )
@@ -345,7 +345,7 @@ class Searcher:
             passages = self._fetched(request.where, progress, ids)
             fused = with_bonus(fused, in_order(ready.words, passages))
         progress.clock.lap("fuse")
-        return _Answer(analysis, fused[:most], complete, median(near) if near else None)
+        return _QueryAnswer(analysis, fused[:most], complete, median(near) if near else None)
 
     def _fetched(
         self, where: Where, progress: SearchProgress, ids: Sequence[ChunkId]

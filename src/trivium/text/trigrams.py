@@ -217,8 +217,8 @@ class Vocabulary(WordList):
         super().__init__()
         self._all_words: set[str] = set()
         # A large sorted part and a small recent one: adding words re-sorts the small part only.
-        self._settled = _Part([])
-        self._recent = _Part([])
+        self._settled = _TrigramIndex([])
+        self._recent = _TrigramIndex([])
 
     def __len__(self) -> int:
         return len(self._all_words)
@@ -236,8 +236,8 @@ class Vocabulary(WordList):
         self._all_words.update(fresh)
         recent = self._recent.words + list(filter(_comparable, fresh))
         if len(recent) > max(2048, len(self._settled.words) // 8):
-            self._settled, recent = _Part(self._settled.words + recent), []
-        self._recent = _Part(recent)
+            self._settled, recent = _TrigramIndex(self._settled.words + recent), []
+        self._recent = _TrigramIndex(recent)
         self._answers, self._proposals = {}, {}
         return fresh
 
@@ -312,7 +312,7 @@ class _Grams(NamedTuple):
     owners: NDArray[np.int64]  # places of words
 
 
-class _Part:
+class _TrigramIndex:
     """An immutable set of words with an inverted index from trigram to word."""
 
     def __init__(self, words: list[str]) -> None:

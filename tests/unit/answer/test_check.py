@@ -4,7 +4,7 @@ import pytest
 from tests.unit.answer.making import passage
 
 from trivium.answer.check import Checker, may_be_shown
-from trivium.answer.support import Read, Words
+from trivium.answer.support import SourceText, Words
 from trivium.core.answers import Statement
 from trivium.core.errors import ModelUnavailable
 from trivium.models.missing import MissingEmbedder
@@ -99,7 +99,7 @@ def test_numbers_are_compared_as_quantities(said: str, supported: bool) -> None:
 
 def test_rare_words_count_more() -> None:
     rare = Words(lambda words: [9.0 if word == "basilisk" else 1.0 for word in words])
-    read = [Read("The cloud over the harbour.", "en")]
+    read = [SourceText("The cloud over the harbour.", "en")]
     assert rare.share("basilisk cloud", read) == 0.1
     assert EVEN.share("basilisk cloud", read) == 0.5
     assert EVEN.share("of the", read) > 0

@@ -39,7 +39,7 @@ _ITALIC_FLAG = 1 << 6
 
 
 @dataclass(slots=True)
-class _Run:
+class _TextRun:
     """A text object of the page: one font, one direction."""
 
     style: Style
@@ -50,7 +50,7 @@ class _Run:
 _Look = tuple[int, float, float, float, float, float]  # font, size and matrix
 # A word on its way: its characters, the first and last of them in the page's text, their run, and
 # whether no space stands before it.
-_Piece = tuple[str, int, int, _Run, bool]
+_Piece = tuple[str, int, int, _TextRun, bool]
 
 
 class Frame:
@@ -87,7 +87,7 @@ def read_page(page: Any, textpage: Any, number: int) -> Page:
     page's height below the others, where they are more than a label: a table set sideways. Stamps
     in the margin, watermarks and labels of axes are left out."""
     frame = Frame(page)
-    reader = _Reader(textpage, frame)
+    reader = _GlyphReader(textpage, frame)
     words, turns = reader.words()
     parts: dict[int, list[Word]] = {turns[0]: words} if len(set(turns)) == 1 else {}
     for turn, word in () if parts else zip(turns, words, strict=True):
@@ -138,12 +138,12 @@ def _stretches(text: str) -> tuple[list[int], list[int]]:
     )
 
 
-class _Reader:
+class _GlyphReader:
     def __init__(self, textpage: Any, frame: Frame) -> None:
         self._page = textpage
         self._at = _address(ctypes.cast(textpage, ctypes.c_void_p).value)
         self._frame = frame
-        self._runs: dict[int | None, _Run] = {}  # by the address of the object
+        self._runs: dict[int | None, _TextRun] = {}  # by the address of the object
         self._fonts: dict[int, tuple[str, bool, bool]] = {}  # name, bold, italic
         self._styles: dict[tuple[str, float, bool, bool], Style] = {}
         self._looks: dict[_Look, tuple[Style, int]] = {}  # by font, size and matrix
@@ -279,7 +279,7 @@ class _Reader:
             )
         )
 
-    def _runs_at(self, indexes: Sequence[int]) -> list[_Run]:
+    def _runs_at(self, indexes: Sequence[int]) -> list[_TextRun]:
         runs = self._runs
         return [
             runs.get(item) or self._measure(item, index)
@@ -288,7 +288,7 @@ class _Reader:
             )
         ]
 
-    def _measure(self, address: int | None, index: int) -> _Run:
+    def _measure(self, address: int | None, index: int) -> _TextRun:
         """The run of a text object met for the first time, by its character at `index`."""
         if not address:
             self._runs[address] = _PLAIN
@@ -307,7 +307,7 @@ class _Reader:
             _char_origin(self._at, index, self._x_at, self._y_at)
             x, y = self._x.value, self._y.value
         base = round(10 * self._frame.point(x, y)[1]) / 10
-        run = self._runs[address] = _Run(*measured, base)
+        run = self._runs[address] = _TextRun(*measured, base)
         return run
 
     def _look(
@@ -338,11 +338,11 @@ class _Reader:
         return self._fonts[address]
 
 
-def _alike(a: _Run, b: _Run) -> bool:
+def _alike(a: _TextRun, b: _TextRun) -> bool:
     return a is b or (a.style is b.style and a.base == b.base)
 
 
-_PLAIN = _Run(Style("", 10.0, False, False), 0, 0.0)
+_PLAIN = _TextRun(Style("", 10.0, False, False), 0, 0.0)
 
 
 def _font_name(font: Any) -> str:

@@ -50,20 +50,20 @@ _HELD = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Entry:
     upto: int  # the last change whose rows are included
     ids: Ids  # ascending
     counts: Counts
 
 
-_UNKNOWN = _Known(0, np.empty(0, dtype=np.int32), np.empty(0, dtype=np.uint16))
+_UNKNOWN = _Entry(0, np.empty(0, dtype=np.int32), np.empty(0, dtype=np.uint16))
 
 
 class Remembered:
     def __init__(self, engine: Engine, feed: Feed) -> None:
         self._engine = engine
         self._feed = feed
-        self._entries: OrderedDict[tuple[str, Run], _Known] = OrderedDict()
+        self._entries: OrderedDict[tuple[str, Run], _Entry] = OrderedDict()
         self._lengths: tuple[int, Counts] = (0, np.zeros(1, dtype=np.int32))
         self._size = 0
         self._changing = threading.Lock()
@@ -79,7 +79,7 @@ class Remembered:
                 self.expect(field, run, sequence)
             else:
                 occurrences = self._phrase(field, run, sequence, read_texts=read_texts)
-                self._keep((field, run), _Known(sequence, *occurrences))
+                self._keep((field, run), _Entry(sequence, *occurrences))
             remembered = self._entries.get((field, run), _UNKNOWN)
         else:
             with self._changing:  # the least recently used one is forgotten first
@@ -110,7 +110,7 @@ class Remembered:
                 continue  # another thread was faster
             newer = rows.get(word, [])
             upto = max((sequence, *(row[2] for row in newer)))
-            self._keep((field, (word,)), _Known(upto, *_joined(before, newer)))
+            self._keep((field, (word,)), _Entry(upto, *_joined(before, newer)))
 
     def _newer(self, field: str, after: dict[str, int]) -> dict[str, list[Any]]:
         statement = _NEWER.format(column=_COLUMN[field])
@@ -186,7 +186,7 @@ class Remembered:
         # Raw bytes: as text they would be twice as long.
         return rows_of(self._engine, statement, values)
 
-    def _keep(self, key: tuple[str, Run], entry: _Known) -> None:
+    def _keep(self, key: tuple[str, Run], entry: _Entry) -> None:
         with self._changing:
             before = self._entries.pop(key, None)
             self._size += len(entry.ids) - (len(before.ids) if before else 0)
@@ -229,7 +229,7 @@ class RowOccurrences:
         return present
 
 
-def _joined(before: _Known, rows: Sequence[Any]) -> tuple[Ids, Counts]:
+def _joined(before: _Entry, rows: Sequence[Any]) -> tuple[Ids, Counts]:
     """Several words may have one stem, and several of them may be in one chunk."""
     parts = [(before.ids, before.counts)] if len(before.ids) else []
     parts += [(_array(row[3], "<i4"), _array(row[4], "<u2")) for row in rows]

@@ -27,7 +27,7 @@ from trivium.core.types import (
 )
 from trivium.store.sql.documents import SqlDocuments, chunks_by_id
 from trivium.store.sql.feed import SEQUENCE
-from trivium.store.sql.known import Read
+from trivium.store.sql.known import RunQuery
 from trivium.store.sql.rows import CHECKED_COLUMNS, document_of, passage_check, place_of
 from trivium.text.filters import looks_at_passages
 
@@ -42,7 +42,7 @@ _VALUES = 4096  # headings, places and metadata as JSON; most are the same short
 
 
 class DirectDocuments(SqlDocuments):
-    def __init__(self, engine: Engine, read: Read) -> None:
+    def __init__(self, engine: Engine, read: RunQuery) -> None:
         super().__init__(engine)
         self._read = read
         self._reading = _Reading(engine.dialect)

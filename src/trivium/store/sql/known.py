@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # Documents, rising, and the fields of each.
 KnownBy: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 # The rows of a statement with its values, without SQLAlchemy: every search asks.
-Read: TypeAlias = Callable[[Engine, str, Sequence[Any]], list[tuple[Any, ...]]]
+RunQuery: TypeAlias = Callable[[Engine, str, Sequence[Any]], list[tuple[Any, ...]]]
 LEARNED = "known"  # the setting: what the rows were made from
 _UPTO = "known_upto"  # the setting: the last change whose documents they have
 _BEHIND = (
@@ -139,7 +139,7 @@ _COLUMN = {"spellings": "word", "stems": "stem"}
 class KnownWords:
     """Reads the rows."""
 
-    def __init__(self, engine: Engine, read: Read) -> None:
+    def __init__(self, engine: Engine, read: RunQuery) -> None:
         self._engine = engine
         self._read = read
         # Of all terms so far, also of those that no document has any more.

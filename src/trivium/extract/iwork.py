@@ -74,19 +74,19 @@ def _read(blob: Blob) -> Extraction:
 
 
 def _objects(package: Package, name: str) -> Objects:
-    found: dict[int, tuple[int, bytes, str]] = {}
+    objects: dict[int, tuple[int, bytes, str]] = {}
     size = 0
     for part in sorted(package.names):
         if part.endswith(".iwa") and not part.startswith(_SILENT):
             try:
                 data = _unpacked(package.read(part) or b"")
-                found.update(objects_of(data, part))
+                objects.update(objects_of(data, part))
             except (IndexError, ValueError) as reason:
                 raise FileDamaged(f"{name} is damaged: {part} can't be unpacked.") from reason
             size += len(data)
             if size > MAX_XML:
                 raise FileTooLarge(f"{name} unpacks to more than {MAX_XML:,} bytes.")
-    return Objects(found)
+    return Objects(objects)
 
 
 def _old(blob: Blob, root: Element, name: str) -> Extraction:

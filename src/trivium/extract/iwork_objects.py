@@ -35,16 +35,16 @@ Fields: TypeAlias = dict[int, list["int | bytes"]]
 class Objects:
     """A document's messages: kind and bytes by number, and the part each is in."""
 
-    def __init__(self, found: Mapping[int, tuple[int, bytes, str]]) -> None:
-        self._found = found
+    def __init__(self, objects: Mapping[int, tuple[int, bytes, str]]) -> None:
+        self._objects = objects
         self._written: set[int] = set()
 
     def slides(self) -> list[int]:
         """In the order of the show, with those that it skips."""
-        shows = [data for kind, data, part in self._found.values() if kind == _SHOW]
+        shows = [data for kind, data, part in self._objects.values() if kind == _SHOW]
         for show in shows:
             tree = _first(fields(show), 3)
-            nodes = [_reference(one) for one in fields(tree).get(2, ())] if tree else []
+            nodes = [_reference(node) for node in fields(tree).get(2, ())] if tree else []
             slides = [self._refer(node, 2) for node in nodes if self._kind(node) == _NODE]
             slides = [slide for slide in slides if self._kind(slide) == _SLIDE]
             if slides:
@@ -55,17 +55,17 @@ class Objects:
         """The title as its heading, then what is on it from back to front, then its notes."""
         inside = self._fields(slide)
         self._written.add(slide)
-        title = [_reference(one) for one in inside.get(5, ())]
-        lines = [line for one in title for line in self._lines(one)]
+        title = [_reference(reference) for reference in inside.get(5, ())]
+        lines = [line for holder in title for line in self._lines(holder)]
         if lines:
             out.heading(2, " ".join(lines), place)
         for number in map(_reference, inside.get(20, ())):  # the page's number
             self._written |= {number, *self._references(number)}
-        order = [one for field in (6, 42, 7, 30, 27) for one in inside.get(field, ())]
-        for one in order:
-            self._write(out, _reference(one), place)
-        part = self._found[slide][2]
-        for number, (kind, _, where) in self._found.items():
+        order = [reference for field in (6, 42, 7, 30, 27) for reference in inside.get(field, ())]
+        for reference in order:
+            self._write(out, _reference(reference), place)
+        part = self._objects[slide][2]
+        for number, (kind, _, where) in self._objects.items():
             if where == part and kind in _STORAGES:
                 self._write(out, number, place)
 
@@ -73,7 +73,7 @@ class Objects:
         """The text first, then what floats beside it, then heads and feet."""
         storages = [
             (number, _first_number(fields(data), 1, 3))
-            for number, (kind, data, part) in self._found.items()
+            for number, (kind, data, part) in self._objects.items()
             if kind in _STORAGES and part in parts
         ]
         body = [number for number, kind in storages if kind == _BODY]
@@ -81,7 +81,7 @@ class Objects:
         others = [number for number, kind in storages if kind not in (_BODY, _HEADER)]
         for number in (*body, *others):
             self._write(out, number, Place())
-        for number, (kind, *_) in self._found.items():
+        for number, (kind, *_) in self._objects.items():
             if kind == _TABLE:
                 self._write(out, number, Place())
         for number in feet:
@@ -89,7 +89,7 @@ class Objects:
 
     def sheets(self) -> Iterator[tuple[str, list[list[str]]]]:
         """The tables of Numbers, by sheet and name."""
-        documents = [data for kind, data, _ in self._found.values() if kind == _DOCUMENT]
+        documents = [data for kind, data, _ in self._objects.values() if kind == _DOCUMENT]
         for document in documents:
             for sheet in map(_reference, fields(document).get(1, ())):
                 if self._kind(sheet) != _SHEET:
@@ -103,9 +103,9 @@ class Objects:
                     yield name if alone else f"{name}: {_words(model, 8)}", self._rows(model)
 
     def _write(self, out: Composer, number: int, place: Place) -> None:
-        if number in self._written or number not in self._found:
+        if number in self._written or number not in self._objects:
             return
-        kind = self._found[number][0]
+        kind = self._objects[number][0]
         if kind in _STORAGES:
             self._text(out, number, place)
         elif kind == _TABLE:
@@ -115,8 +115,8 @@ class Objects:
                 out.table(self._rows(self._fields(model)), place=place)
         elif kind in _HOLDERS:
             self._written.add(number)
-            for one in self._references(number):
-                self._write(out, one, place)
+            for inner in self._references(number):
+                self._write(out, inner, place)
 
     def _text(self, out: Composer, number: int, place: Place) -> None:
         """Paragraphs; a table stands where its anchor is."""
@@ -137,13 +137,13 @@ class Objects:
             at += 1
 
     def _lines(self, holder: int) -> list[str]:
-        found = []
+        lines = []
         self._written.add(holder)
         for number in self._references(holder):
             if self._kind(number) in _STORAGES and number not in self._written:
                 self._written.add(number)
-                found += lines_of(_words(self._fields(number), 3).replace(_ANCHOR, " "))
-        return found
+                lines += lines_of(_words(self._fields(number), 3).replace(_ANCHOR, " "))
+        return lines
 
     def _rows(self, model: Fields) -> list[list[str]]:
         store = _first(model, 4)
@@ -180,16 +180,16 @@ class Objects:
 
     def _list(self, store: Fields, field: int) -> dict[int, str]:
         """The texts that cells name by a key."""
-        found: dict[int, str] = {}
+        texts: dict[int, str] = {}
         lists = [_reference(_first(store, field))]
         read: set[int] = set()  # in a damaged document one may name itself
         while lists:
             number = lists.pop()
-            if number not in self._found or number in read:
+            if number not in self._objects or number in read:
                 continue
             read.add(number)
             inside = self._fields(number)
-            lists += [_reference(one) for one in inside.get(4, ())]
+            lists += [_reference(reference) for reference in inside.get(4, ())]
             for entry in inside.get(3, ()):
                 parts = fields(entry) if isinstance(entry, bytes) else {}
                 text = _words(parts, 3)
@@ -197,8 +197,8 @@ class Objects:
                     storage = self._refer(payload, 1)
                     self._written.add(storage)
                     text = _words(self._fields(storage), 3)
-                found[_first_number(parts, 1, 0)] = " ".join(lines_of(text.replace(_ANCHOR, " ")))
-        return found
+                texts[_first_number(parts, 1, 0)] = " ".join(lines_of(text.replace(_ANCHOR, " ")))
+        return texts
 
     def _menu(self, store: Fields) -> list[str]:
         """What may be chosen in a table's cells. With several such lists none is taken: which is a
@@ -233,17 +233,19 @@ class Objects:
         return f"{number:.12g}" if kind in (_NUMBER, _CURRENCY, _DURATION) else ""
 
     def _kind(self, number: int) -> int:
-        return self._found[number][0] if number in self._found else 0
+        return self._objects[number][0] if number in self._objects else 0
 
     def _refer(self, number: int, field: int) -> int:
         return _reference(_first(self._fields(number), field))
 
     def _fields(self, number: int) -> Fields:
         """Of an object; empty where there is none."""
-        return fields(self._found[number][1]) if number in self._found else {}
+        return fields(self._objects[number][1]) if number in self._objects else {}
 
     def _references(self, number: int) -> list[int]:
-        return list(_referred(self._found[number][1], _MAX_DEPTH)) if number in self._found else []
+        return (
+            list(_referred(self._objects[number][1], _MAX_DEPTH)) if number in self._objects else []
+        )
 
 
 def objects_of(part: bytes, name: str) -> Iterator[tuple[int, tuple[int, bytes, str]]]:
@@ -276,7 +278,7 @@ def _whole(message: bytes) -> Fields:
     return values
 
 
-def _read(message: int | bytes | None, found: Fields) -> None:
+def _read(message: int | bytes | None, numbered: Fields) -> None:
     if not isinstance(message, bytes):
         return
     at = 0
@@ -285,10 +287,10 @@ def _read(message: int | bytes | None, found: Fields) -> None:
         kind = key & 7
         if kind == 0:
             value, at = varint(message, at)
-            found.setdefault(key >> 3, []).append(value)
+            numbered.setdefault(key >> 3, []).append(value)
         elif kind == 2:
             length, at = varint(message, at)
-            found.setdefault(key >> 3, []).append(message[at : at + length])
+            numbered.setdefault(key >> 3, []).append(message[at : at + length])
             at += length
         elif kind in (1, 5):
             at += 8 if kind == 1 else 4
@@ -351,9 +353,9 @@ def _cells(row: Fields) -> dict[int, bytes]:
         return {}
     wide = 4 if is_new and _first_number(row, 8, 0) else 1
     starts = struct.unpack(f"<{len(places) // 2}h", places[: len(places) // 2 * 2])
-    found = [(column, start * wide) for column, start in enumerate(starts) if start >= 0]
-    ends = [*(start for _, start in found[1:]), len(data)]
-    return {column: data[start:end] for (column, start), end in zip(found, ends, strict=True)}
+    begins = [(column, start * wide) for column, start in enumerate(starts) if start >= 0]
+    ends = [*(start for _, start in begins[1:]), len(data)]
+    return {column: data[start:end] for (column, start), end in zip(begins, ends, strict=True)}
 
 
 def _old_cell(cell: bytes) -> tuple[int, float | None, int]:

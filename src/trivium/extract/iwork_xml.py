@@ -45,7 +45,7 @@ class OldDocument:
     def known(self) -> dict[str, object]:
         """Authors, as Pages asks for them."""
         path = "metadata/authors/string"
-        return {"authors": [one.get("string", "") for one in self._root.findall(path)]}
+        return {"authors": [author.get("string", "") for author in self._root.findall(path)]}
 
     @property
     def title(self) -> str:

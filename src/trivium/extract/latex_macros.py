@@ -35,17 +35,17 @@ def expanded(source: str) -> str:
     Commands for layout are left to those who know them."""
     source = _FALSE.sub("", source)
     commands: dict[str, tuple[int, str | None, str]] = {}
-    kept, at = [], 0
+    remaining, at = [], 0
     while (match := _DEFINED.search(source, at)) is not None:
         body, end = group(source, match.end())
-        kept.append(source[at : match.start()])
+        remaining.append(source[at : match.start()])
         at = end
         name = match["name"] or match["short"] or match["operator"]
         count = int(match["count"] or 0) if match["name"] else (match["marks"] or "").count("#")
         default = (match["default"] or "").strip()
         if not _LAYOUT.search(body):
             commands[name] = (count, default[1:-1] if default else None, body)
-    source = "".join((*kept, source[at:]))
+    source = "".join((*remaining, source[at:]))
     if not commands:
         return source
     names = "|".join(sorted(map(re.escape, commands), key=lambda name: (-len(name), name)))
@@ -68,20 +68,20 @@ def _replaced(
         count, default, body = commands[match[1]]
         parts.append(source[at : match.start()])
         at = match.end()
-        given = []
+        arguments = []
         if default is not None and count:
             option = re.compile(r"\s*\[([^\]]*)\]").match(source, at)
             at = option.end() if option else at
-            given.append(option[1] if option else default)
-        while len(given) < count:
+            arguments.append(option[1] if option else default)
+        while len(arguments) < count:
             blank = re.compile(r"\s*").match(source, at)
             at = blank.end() if blank else at
             if source[at : at + 1] == "{":
                 words, at = group(source, at)
             else:
                 words, at = source[at : at + 1], at + 1
-            given.append(words)
-        for number, words in enumerate(given, start=1):
+            arguments.append(words)
+        for number, words in enumerate(arguments, start=1):
             body = body.replace(f"#{number}", words)
         # TeX swallows the blank behind a command; who writes it mostly meant it.
         at += 2 if not count and source[at : at + 2] == "{}" else 0

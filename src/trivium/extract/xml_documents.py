@@ -159,7 +159,7 @@ def _masters(package: Package) -> dict[str, dict[str, str]]:
     one, since a shape of a page names only the master."""
     index = package.xml("visio/masters/masters.xml")
     relations = package.relations("visio/masters/masters.xml")
-    found: dict[str, dict[str, str]] = {}
+    masters: dict[str, dict[str, str]] = {}
     for master in index.iter("Master") if index is not None else ():
         relation = master.find("Rel")
         target = "" if relation is None else relations.get(relation.get("r:id", ""), ("", ""))[1]
@@ -167,8 +167,8 @@ def _masters(package: Package) -> dict[str, dict[str, str]]:
         shapes = [] if root is None else list(root.iter("Shape"))
         texts = [(shape.get("ID", ""), shape.find("Text")) for shape in shapes]
         words = {number: "" if text is None else _words(text) for number, text in texts}
-        found[master.get("ID", "")] = {**words, "": next(iter(words.values()), "")}
-    return found
+        masters[master.get("ID", "")] = {**words, "": next(iter(words.values()), "")}
+    return masters
 
 
 def _shapes(

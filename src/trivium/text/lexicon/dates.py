@@ -234,9 +234,9 @@ class Span:
 
 def span(text: str, language: str = "") -> Span | None:
     """The first span of days that is written from its first to its last: "9 to 14 June"."""
-    known = dates(text, language)
-    for at, last in enumerate(known):
-        first = known[at - 1] if at else None
+    sourced = dates(text, language)
+    for at, last in enumerate(sourced):
+        first = sourced[at - 1] if at else None
         if first is not None and _TO.fullmatch(text, first.end, last.start):
             begins, start = first.readings[0], first.start
         elif bare := _DAY_TO.search(text, 0, last.start):

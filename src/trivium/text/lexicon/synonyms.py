@@ -103,12 +103,12 @@ def same(word: str, language: str) -> frozenset[str]:
     """The stems of words that say this one; of a folded word and a language."""
     code = language if language in _SAME else "en"
     (own,) = stem([word], code)
-    found: set[str] = set()
+    stems_said: set[str] = set()
     for line in _SAME[code].split("\n"):
         stems = set(_stems(line, code))
-        found |= stems if own in stems else set()
-    found |= set(_stems(_SAID_BY[code].get(word, ""), code))
-    return frozenset(found - {own})
+        stems_said |= stems if own in stems else set()
+    stems_said |= set(_stems(_SAID_BY[code].get(word, ""), code))
+    return frozenset(stems_said - {own})
 
 
 def _stems(line: str, code: str) -> list[str]:
@@ -124,8 +124,8 @@ def in_a_word(text: str) -> str:
 def instead(text: str) -> str:
     """A question with such verbs replaced; what stands between their words stays."""
     for pattern, word in (*_PHRASES, _REPORTS_TO_WHOM):
-        found = pattern.search(text)
-        if found:
-            between = found[0].split()[1:-1] if found[0].endswith(("back", "up")) else []
-            text = " ".join((text[: found.start()], *between, word, text[found.end() :]))
+        match = pattern.search(text)
+        if match:
+            between = match[0].split()[1:-1] if match[0].endswith(("back", "up")) else []
+            text = " ".join((text[: match.start()], *between, word, text[match.end() :]))
     return text

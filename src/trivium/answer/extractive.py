@@ -403,7 +403,7 @@ def _cells(
 
 def _quoted(question: Question, best: Sequence[Candidate]) -> list[Picked]:
     first = best[0]
-    picked = [_quote(question, first, _with_result(question, first))]
+    picked = [_quote(question, first, first.text, _result(question, first))]
     for candidate in best[1:]:
         elsewhere = candidate.passage.citation.document != first.passage.citation.document
         alike = candidate.said >= 0.95 * first.said and _same_subject(first.text, candidate.text)
@@ -421,37 +421,40 @@ def _quoted(question: Question, best: Sequence[Candidate]) -> list[Picked]:
     return picked
 
 
-def _quote(question: Question, candidate: Candidate, text: str) -> Picked:
-    """With its speaker; and with the sentence before it, if that one says what a pronoun means."""
+def _quote(question: Question, candidate: Candidate, text: str, result: str = "") -> Picked:
+    """With its speaker, and what follows from it before both; and with the sentence before it, if
+    that one says what a pronoun means."""
     before = candidate.sentence.before
     may_refer = question.asks in (Asks.WHO, Asks.OTHER, Asks.LIST) and refers_back(candidate.text)
     if may_refer and 0 < len(before) <= LONGEST_BEFORE:
         text = f"{before} {text}"
+    lead = lead_of(candidate.passage, candidate.text)
+    parts = [part for part in (result, lead or text) if part]
     return Picked(
-        text,
+        text if lead else ": ".join(parts),
         candidate.passage.number,
         candidate.score,
         value=candidate.value,
-        lead=lead_of(candidate.passage, candidate.text),
+        lead=": ".join(parts) if lead else "",
     )
 
 
-def _with_result(question: Question, candidate: Candidate) -> str:
-    """The sentence, after what follows from it: a yes or a no, or how long a span of days is."""
+def _result(question: Question, candidate: Candidate) -> str:
+    """What follows from the sentence: a yes or a no, or how long a span of days is."""
     lasts = lasting_days(question, candidate.text, candidate.passage.language)
     if lasts is not None and lasts.text == candidate.value:
         about = f"{question.text} {candidate.text}"
-        return f"{lasting(lasts.nights, about, question.language)}: {candidate.text}"
+        return lasting(lasts.nights, about, question.language)
     return _yes_or_no(question, candidate)
 
 
 def _yes_or_no(question: Question, candidate: Candidate) -> str:
-    """The sentence, after a yes or a no if it says all that was asked."""
+    """A yes or a no if the sentence says all that was asked."""
     if question.asks is not Asks.YES_NO or candidate.said < 0.95:
-        return candidate.text
+        return ""
     language = candidate.passage.language
     opposite = denies(candidate.text, language) != denies(question.text, language)
-    return f"{verdict(question.language, yes=not opposite)}: {candidate.text}"
+    return verdict(question.language, yes=not opposite)
 
 
 def _same_subject(sentence: str, other: str) -> bool:

@@ -609,6 +609,15 @@ BARGE = passage(8, "Members may suggest names for the barge until June.", title=
 GARAGE = passage(9, "Since May the lift is serviced by Halloran & Sons.", title="Lift")
 
 
+def test_what_follows_from_a_message_is_not_said_by_its_author() -> None:
+    text = "We have reserved the cottage for you from 14 to 20 September."
+    speakers = (Speaker(0, "Reception", "2026-05-01T09:00:00+01:00"),)
+    message = replace(passage(10, text, title="Mail"), speakers=speakers)
+    (picked, *_) = pick("How long is the cottage reserved?", [message])
+    assert picked.lead == "6 nights: Reception, 2026-05-01 09:00"
+    assert picked.text == message.text
+
+
 @pytest.mark.parametrize(
     ("question", "source", "answer"),
     [

@@ -14,17 +14,17 @@ from trivium.text.stems import stem
 # minutes and contracts, and that mean nothing else there.
 _SAME = {
     "en": """
-        boss manager supervisor superior
+        boss manager supervisor
         answer reply respond response
         begin start commence
         fix repair mend
         ill sick unwell
-        holiday vacation leave
+        holiday vacation
         bike bicycle
         flat apartment
         hire rent
         buy purchase bought
-        rubbish garbage trash refuse
+        rubbish garbage trash
         lawyer solicitor attorney
         doctor gp physician
         mum mom mother
@@ -39,7 +39,7 @@ _SAME = {
         recommend advise
         resign quit
         insured covered
-        repay refund return returned
+        repay refund
         garage workshop
         salary wage wages
     """,
@@ -64,12 +64,14 @@ _SAME = {
         arzt ärztin
     """,
 }
+# Left out for what they mean elsewhere: superior, leave, refuse.
 # What a word of a question may be said by, but not the other way round.
 _SAID_BY = {
     "en": {
         "earn": "salary wage wages paid", "earns": "salary wage wages paid",
         "pet": "dog cat animal", "pets": "dog cat animal",
         "salary": "paid earn", "wage": "paid earn",
+        "refund": "return returned", "returned": "repaid refunded",
     },
     "de": {
         "verdient": "gehalt lohn", "verdienen": "gehalt lohn",

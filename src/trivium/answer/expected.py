@@ -185,6 +185,8 @@ def lasting_days(question: Question, text: str, language: str) -> Span | None:
     """The days from first to last in a text, for a question how long something lasts."""
     if question.asks is not Asks.AMOUNT or question.measured not in ("long", "lang", "lange"):
         return None
+    if grammar.MOVED.search(text):  # from one day to another
+        return None
     return span(text, language)
 
 

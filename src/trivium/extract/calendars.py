@@ -222,13 +222,15 @@ def _repeats(rule: str) -> str:
         for day in parts.pop("BYDAY", "").split(",")
         if day
     ]
-    if unit is None or not all(day and day[2] in _DAYS for day in days):
+    if unit is None or not all(
+        day and day[2] in _DAYS and (not day[1] or day[1] in _ORDER) for day in days
+    ):
         return rule
     count = parts.pop("INTERVAL", "1")
     rhythm = f"every {unit}" if count == "1" else f"every {count} {unit}s"
     names = []
     for day in filter(None, days):
-        order = _ORDER.get(day[1] or "", f"{day[1]}th") if day[1] else ""
+        order = _ORDER.get(day[1] or "", "")
         names.append(f"the {order} {_DAYS[day[2]]}" if order else _DAYS[day[2]])
     rhythm += f" on {', '.join(names)}" if names else ""
     times, until = parts.pop("COUNT", ""), _TIME.match(parts.pop("UNTIL", ""))

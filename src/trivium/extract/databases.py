@@ -205,6 +205,8 @@ def _dbf_value(column: _Column, field: bytes, encoding: str, is_fox: bool) -> st
 
 def _dbf_number(column: _Column, field: bytes, is_fox: bool) -> str:
     """A value that is no text: numbers, money and times of FoxPro and dBASE 7."""
+    if len(field) < column.width:  # the file ends amid it
+        return ""
     try:
         if column.kind in "I+":
             if is_fox:

@@ -14,6 +14,7 @@ from trivium.extract.xlsx import write_sheet
 
 OLD_PARTS = ("index.xml", "index.apxl")
 _ROW = 256  # a cell's place is 256 times its row and its column, told as a step from the one before
+_MAX_ROWS = 65_536  # Numbers had no more
 _EPOCH = datetime(2001, 1, 1)
 _HEADING = re.compile(r"(?:Heading|Überschrift|Titre|Título|Titolo|Kop)(?: (\d))?\Z")
 _SILENT = frozenset({"stylesheet", "theme-list", "headers", "footers", "thumbnails", "calc-engine"})
@@ -39,6 +40,7 @@ class OldDocument:
         self._levels = self._headings()
         self._place = Place()
         self._shown: set[str] = set()  # tables that stand in a text
+        self._open: list[Element] = []  # those that are being written
         self.sheets = 0
 
     @property
@@ -106,7 +108,7 @@ class OldDocument:
     def _storage(self, storage: Element) -> None:
         for element in _within(storage.find("text-body")):
             if element.tag == "page-start" and not self._root.tag.startswith("presentation"):
-                self._place = Place(pages=(int(element.get("page-index", "0")) + 1,))
+                self._place = Place(pages=(_integer(element.get("page-index", ""), 0) + 1,))
             elif element.tag in ("p", "attachment-ref"):
                 self._paragraph(element)
 
@@ -120,8 +122,10 @@ class OldDocument:
                 self._out.add("paragraph", words, place=self._place)
         for reference in paragraph.iter("attachment-ref"):
             attachment = self._by_id.get(reference.get("IDREF", ""))
-            if attachment is not None and attachment.get("ID", "") not in self._shown:
+            if attachment is not None and attachment not in self._open:
+                self._open.append(attachment)  # in a damaged file one may hold itself
                 self._contents(attachment)
+                self._open.pop()
                 self._shown.add(attachment.get("ID", ""))
 
     def _words(self, element: Element, inside: bool = False) -> str:
@@ -143,7 +147,8 @@ class OldDocument:
         at = 0
         for number, cell in enumerate(source if source is not None else ()):
             at += _integer(cell.get("ct", ""), 1 if number else 0)
-            cells[divmod(at, _ROW)] = self._value(cell)
+            if 0 <= at < _MAX_ROWS * _ROW:
+                cells[divmod(at, _ROW)] = self._value(cell)
         height = max((row for (row, _), text in cells.items() if text), default=-1) + 1
         width = max((column for (_, column), text in cells.items() if text), default=-1) + 1
         return [[cells.get((row, column), "") for column in range(width)] for row in range(height)]

@@ -15,6 +15,7 @@ from trivium.ports import Blob, reads
 
 MAX_DEPTH = 20  # of boxes in boxes
 MAX_NAMES = 4  # in the values of others
+MAX_NAMED = 20_000  # characters more by one pass; a few names can be made to grow without end
 _ITEM = re.compile(r"\s*(?:[-*+•]|[*.-]{1,5}|(?:\d+|[a-z]|#)[.)])\s+(?=\S)")
 _RST_RULE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}\s*$")
 _RST_DIRECTIVE = re.compile(r"(\s*)\.\. ([\w:-]+)::\s*(.*)$")
@@ -151,7 +152,7 @@ class _MarkupReader:
         if self._form == "adoc":  # the names that a text gives to addresses and words
             for _ in range(MAX_NAMES):
                 named = _ADOC_NAME.sub(self._named, text)
-                if named == text:
+                if named == text or len(named) > MAX_NAMED + len(text):
                     break
                 text = named
             text = html.unescape(re.sub(r"(?<=\S) \+(?= |$)", "", text))  # a line's end

@@ -9,6 +9,7 @@ from tests.unit.answer.test_extractive import pick
 
 from trivium.answer.passages import Passage
 from trivium.core.types import Speaker
+from trivium.text.lexicon.synonyms import instead
 
 LOG = passage(
     1,
@@ -635,6 +636,9 @@ def test_lengths_deadlines_and_prices(question: str, source: Passage, answer: st
     assert answer in picked.text
 
 
+MOVED_COURSE = passage(11, "The course was moved from 9 to 13 May.", title="Course")
+
+
 @pytest.mark.parametrize(
     ("question", "source"),
     [
@@ -642,6 +646,7 @@ def test_lengths_deadlines_and_prices(question: str, source: Passage, answer: st
         ("How big is the loft?", LOFT),  # 14 is where it is
         ("Which names have been suggested for the barge?", BARGE),
         ("When was the bond repaid?", BOND),
+        ("How long is the course?", MOVED_COURSE),  # no course of 5 days
     ],
 )
 def test_what_only_looks_like_an_answer(question: str, source: Passage) -> None:
@@ -691,3 +696,9 @@ def test_everyday_words_for_the_same(question: str, source: Passage, answer: str
 )
 def test_words_for_something_else(question: str, source: Passage) -> None:
     assert pick(question, [source]) == []
+
+
+def test_what_is_bought_back_is_not_returned() -> None:
+    question = "How much was paid to buy back shares?"
+    assert instead(question) == question
+    assert " ".join(instead("When do we get it back?").split()) == "When do we it returned ?"

@@ -147,6 +147,13 @@ def test_values_of_foxpro_that_are_no_text() -> None:
     assert got.text.splitlines()[-1] == "-7 | 21.35 | 2.50 | 1994-11-21 13:35:39 | 12:00:00"
 
 
+def test_a_table_that_ends_amid_a_number() -> None:
+    """Nothing is added: a number of which half is there is none."""
+    columns = [(b"DAY", b"C", 2, 0), (b"SUM", b"I", 4, 0)]
+    rows = [b"MO" + struct.pack("<i", 7), b"TU" + struct.pack("<i", 513)]
+    assert extract("a.dbf", dbf(0x30, columns, rows)[:-3]).text == "DAY | SUM\nMO | 7\nTU"
+
+
 def test_tables_of_dbase_7_and_dbase_2() -> None:
     """infused/dbf, dbase_8c.dbf ("damaged") and dbase_02.dbf (cells cut at wrong places)."""
     columns = [(b"Species", b"C", 10, 0), (b"Count", b"+", 4, 0), (b"Size", b"O", 8, 1)]
@@ -252,6 +259,7 @@ def test_when_an_event_is(lines: tuple[str, ...], when: str) -> None:
             "every year on the last Sunday (BYMONTH=11)",
         ),
         ("FREQ=NEVER", "FREQ=NEVER"),
+        ("FREQ=MONTHLY;BYDAY=-2MO", "FREQ=MONTHLY;BYDAY=-2MO"),
     ],
 )
 def test_how_often_an_event_is(rule: str, words: str) -> None:
@@ -400,6 +408,23 @@ def test_tables_of_numbers_before_2013() -> None:
     assert got.text == "Paid | Kind | Amount\n2009-10-15 | Gas | 2"
     assert got.media_type == "application/vnd.apple.numbers"
     assert got.elements[0].place.sheet == "Checking: Accounts"
+
+
+def test_a_document_before_2013_that_holds_itself_ends() -> None:
+    """Damaged: an attachment within itself, a page and a cell that are nowhere."""
+    near = '<sf:t><sf:ct sfa:s="near"/></sf:t>'
+    far = "".join('<sf:t sf:ct="999999999"><sf:ct sfa:s="far"/></sf:t>' for _ in range(3))
+    data = (
+        f"<sl:document {NAMESPACES}><sf:text-storage><sf:attachments>"
+        "<sf:attachment sfa:ID='A-1'><sf:text-storage><sf:text-body>"
+        "<sf:p>Tide<sf:attachment-ref sfa:IDREF='A-1'/></sf:p></sf:text-body></sf:text-storage>"
+        f"<sf:tabular-model>{grid(near, far)}</sf:tabular-model>"
+        "</sf:attachment></sf:attachments><sf:text-body><sf:page-start sf:page-index='first'/>"
+        "<sf:p>Quay<sf:attachment-ref sfa:IDREF='A-1'/></sf:p>"
+        "</sf:text-body></sf:text-storage></sl:document>"
+    )
+    got = extract("a.pages", zipped({"index.xml": data}))
+    assert [got.text[e.start : e.end] for e in got.elements] == ["Quay", "Tide", "near"]
 
 
 # --- iWork since 2013 ----------------------------------------------------------------------------
@@ -696,6 +721,11 @@ def test_names_and_macros_of_asciidoc() -> None:
         ("list_item", "two"),
         ("paragraph", "In a box"),
     ]
+
+
+def test_names_of_asciidoc_that_would_grow_without_end_stay() -> None:
+    names = "".join(f":a{n}: {f'{{a{n + 1}}}' * 100}\n" for n in range(6))
+    assert len(extract("a.adoc", f"= Quay\n{names}\nThe tide {{a0}}.\n").text) < 50_000
 
 
 def test_paragraphs_and_fields_of_restructured_text() -> None:

@@ -69,6 +69,9 @@ CLOCK = re.compile(  # with a dot: "arriving 9.47"
     r" (?:[01]?\d|2[0-3])\.[0-5]\d\b(?![.,]?\d|\s?%)"
 )
 PAST = re.compile(r"(?i)\b(?:was|were|did|had|war|waren|wurden?|hatten?)\b")
+MOVED = re.compile(
+    r"(?i)\b(?:moved|postponed|delayed|rescheduled|put off|brought forward|verschoben|verlegt)\b"
+)
 WHICH_NAMES = re.compile(r"(?i)\b(?:which|what) names\b|\bwelche Namen\b")
 DENIED = re.compile(r"\b(?:no|without|kein\w*|ohne)\s+([\w-]+)", re.I)
 PLACE = re.compile(

@@ -89,7 +89,8 @@ _PHRASES = tuple(
         (r"hand(?:s|ed|ing)? in", "submit"),
         (r"(?:put|puts|putting) forward", "suggest"),
         (r"(?:pick|picks|picked|picking) (?:(?:\w+ ){1,3})?up", "collect"),
-        (r"(?:get|gets|got|give|gives|gave|given|pay|pays|paid|send|sent) (?:(?:\w+ ){1,4})?back",
+        (r"(?:get|gets|got|give|gives|gave|given|pay|pays|paid|send|sent)"
+         r" (?:(?:(?!to\b|for\b|buy|bought)\w+ ){1,4})?back",
          "returned"),
         (r"days? off", "holiday"),
     )

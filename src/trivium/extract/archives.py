@@ -61,7 +61,9 @@ def read_zip(blob: Blob) -> Extraction:
     """Takes every zip archive that no reader of documents wanted: list it after them."""
     archive = open_zip(blob)
     members = [member for member in archive.infolist() if not member.is_dir()]
-    if any(member.filename.endswith(".fdseq") for member in members):  # its parts are glyphs
+    roots = [member.filename for member in members if "/" not in member.filename]
+    # An XPS document's parts are glyphs.
+    if "[Content_Types].xml" in roots and any(name.endswith(".fdseq") for name in roots):
         raise FormatUnknown(
             f"{blob.name} is an XPS document, which Trivium can't read yet.",
             fix="Open it and print it as PDF.",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tempfile
 import warnings
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,32 +35,41 @@ _SILENT = (
 )
 _UNLOCK = "Save a copy without a password in its own program."
 _FOLDER = re.compile(r"([^/]+\.(?:pages|key|numbers))/Index\.zip", re.IGNORECASE)
+_OF_MACS = ("__MACOSX/", ".DS_Store")
 
 
 def _is_iwork(blob: Blob) -> bool:
     names = member_names(blob)
     is_named = blob.suffix in (".pages", ".key", ".numbers")
     is_old = is_named and bool(names.intersection(OLD_PARTS))
-    return "Index/Document.iwa" in names or is_old or any(map(_FOLDER.fullmatch, names))
+    return "Index/Document.iwa" in names or is_old or _folder(names) is not None
+
+
+def _folder(names: Collection[str]) -> re.Match[str] | None:
+    """The packed parts of a document that is a folder, if the archive holds nothing else."""
+    folder = next(filter(None, map(_FOLDER.fullmatch, names)), None)
+    inside = ("" if folder is None else f"{folder[1]}/", *_OF_MACS)
+    return folder if folder and all(name.startswith(inside) for name in names) else None
 
 
 @reads("iwork/5", _is_iwork)
 def read_iwork(blob: Blob) -> Extraction:
     """Takes zip archives with the parts of an iWork document: packed since 2013, XML before, or the
     folder that a Mac shows as a document."""
-    return _read(blob)
-
-
-def _read(blob: Blob) -> Extraction:
     package = Package(blob)
+    folder = _folder(package.names)
+    if folder is None:
+        return _read(blob, package)
+    name = blob.name if blob.suffix in (".pages", ".key", ".numbers") else folder[1]
+    inner = replace(blob, name=name, data=package.read(folder[0]) or b"")
+    return _read(inner, Package(inner))
+
+
+def _read(blob: Blob, package: Package) -> Extraction:
     for name in OLD_PARTS:
         root = package.xml(name) if name in package.names else None
         if root is not None:
             return _old(blob, root, name)
-    for name in package.names:
-        if match := _FOLDER.fullmatch(name):
-            own = blob.name if blob.suffix in (".pages", ".key", ".numbers") else match[1]
-            return _read(replace(blob, name=own, data=package.read(name) or b""))
     objects = _objects(package, blob.name)
     if blob.suffix == ".numbers":
         return _spreadsheet(blob, objects)

@@ -499,6 +499,13 @@ def test_slides_of_keynote_come_in_the_order_of_the_show(cells: list[list[bytes]
     assert extract("mailed.zip", folder).text == got.text
 
 
+def test_an_archive_with_a_folder_of_keynote_is_still_an_archive() -> None:
+    parts = zipped({"Index/Document.iwa": iwork_part(iwork_text(1, "The quay"))})
+    archive = zipped({"Show.key/Index.zip": parts, "notes.txt": "High water at noon"})
+    got = extract("all.zip", archive)
+    assert [blob.name for blob in got.enclosed] == ["Show.key/Index.zip", "notes.txt"]
+
+
 def test_a_table_of_pages_stands_where_its_anchor_is() -> None:
     """apache/tika, testPages2013.pages: no tables, and a box before the text."""
     anchor = field(9, field(1, field(1, 4) + field(2, names(5))))
@@ -756,5 +763,12 @@ def test_macros_of_org_are_their_words() -> None:
 
 def test_xps_is_refused_by_name() -> None:
     """apache/tika, testPPT.xps: its parts became fifteen documents of glyphs and fonts."""
+    parts: dict[str, str | bytes] = {
+        "[Content_Types].xml": "<t/>",
+        "FixedDocSeq.fdseq": "<s/>",
+        "Documents/1/Pages/1.fpage": "<p/>",
+    }
     with pytest.raises(FormatUnknown, match=r"XPS document.*PDF"):
-        extract("a.xps", zipped({"FixedDocSeq.fdseq": "<s/>", "Documents/1/Pages/1.fpage": "<p/>"}))
+        extract("a.xps", zipped(parts))
+    unpacked = zipped({**{f"old/{name}": xml for name, xml in parts.items()}, "a.txt": "Noon"})
+    assert "a.txt" in [enclosed.name for enclosed in extract("all.zip", unpacked).enclosed]

@@ -34,6 +34,7 @@ EXACT_ROWS = 4_096
 EXACT_POWER = 0.6
 EXACT_LISTED = LEAST_SEEN**2
 CANDIDATES = 500  # recall@10 1.000 at 1M; each costs 1.2 µs to widen and compare
+COMPARED = 256  # rows at a time, which stay in a core's cache: 10,000 in 4 ms instead of 9
 PER_RESULT = 10  # candidates for each result beyond the hundredth: recall@100 .998 at 1M
 ENCODE_ROWS = 4_096  # encoded at a time (14 µs a row), and the fewest worth saving
 LISTED_ROWS = 1_000_000  # from here on rows go into lists: scanning all takes 16 ns a row
@@ -93,11 +94,8 @@ class Generation:
                 positions = np.arange(len(ids))
             else:
                 positions = passing.positions
-            # One dot product for each row: unlike a matrix product, it gives equal rows equal
-            # scores at any position, and starts no threads.
-            near = floats(rows.take(positions, axis=0))
+            scores = _cosines(rows, positions, vector.astype(np.float32, copy=False))
             self._give_back(len(positions))
-            scores = np.vecdot(near, vector.astype(np.float32, copy=False))
             best = np.argsort(-scores, kind="stable")[: max(k, 0)]  # positions rise, and so do ids
             return ids[positions[best]], scores[best]
 
@@ -327,6 +325,19 @@ class Generation:
             if (whole - saved) * BLOCK >= least:
                 file.truncate(saved * self._codes.block_bytes)
                 file.write(self._codes.blocks(saved, whole).data)
+
+
+def _cosines(
+    rows: NDArray[np.float16], positions: NDArray[np.int64], vector: Vector
+) -> NDArray[np.float32]:
+    """One dot product for each row: unlike a matrix product, it gives equal rows equal scores at
+    any position, and starts no threads."""
+    scores = np.empty(len(positions), np.float32)
+    for first in range(0, len(positions), COMPARED):
+        some = slice(first, first + COMPARED)
+        near = floats(rows.take(positions[some], axis=0))
+        scores[some] = np.vecdot(near, vector)
+    return scores
 
 
 def _codes_file(start: int) -> str:

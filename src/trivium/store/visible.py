@@ -7,7 +7,7 @@ changes a number, and the work is the same whether or not anything is hidden.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
@@ -18,6 +18,7 @@ from trivium.core.types import Hit, Where, hits_in
 from trivium.store.ranking import (
     K1,
     Counts,
+    Fitting,
     Holders,
     Ids,
     KnownBy,
@@ -146,9 +147,8 @@ class Visible:
     def keyword(self, plan: KeywordPlan, allowed: Allowed, k: int) -> list[Hit]:
         runs = [(run, clause.weight) for clause in plan.clauses for run in clause.runs]
         self.known.expect("stems", [word for run, _ in runs for word in run])
-        fits = self.fitting(
-            allowed, [clause.runs for clause in plan.clauses if clause.required], plan.excluded
-        )
+        required = [clause.runs for clause in plan.clauses if clause.required]
+        fitting = self.fitting(allowed, required, plan.excluded)
         parts = [
             QueryWord(
                 weight * self.rarity(run, "stems"),
@@ -157,7 +157,7 @@ class Visible:
             )
             for run, weight in runs
         ]
-        return best(parts, fits, self._saturation, k)
+        return best(parts, fitting, self._saturation, k)
 
     def trigram(
         self, plan: Sequence[PlannedWord], words: KeywordPlan, allowed: Allowed, k: int
@@ -181,8 +181,8 @@ class Visible:
             )
             for planned in plan
         ]
-        fits = self.fitting(allowed, words.required, words.excluded)
-        hits = best(parts, fits, self._saturation, k)
+        fitting = self.fitting(allowed, words.required, words.excluded)
+        hits = best(parts, fitting, self._saturation, k)
         return hits_in([(chunk, score / most) for chunk, score in hits])
 
     def count(self, run: Run, allowed: Allowed, most: int) -> int:
@@ -230,17 +230,19 @@ class Visible:
         return np.union1d(ids, self.known.first_chunks(documents)).astype(np.int32)
 
     def fitting(
-        self, allowed: Allowed, required: Iterable[Sequence[Run]], excluded: Sequence[Run]
-    ) -> NDArray[np.bool_]:
-        """By chunk id: whether it is allowed and holds of each of `required` one run of stems, or
-        its document is known by it. Only the text excludes a passage."""
+        self, allowed: Allowed, required: Sequence[Sequence[Run]], excluded: Sequence[Run]
+    ) -> Fitting:
+        """The chunks that are allowed and hold of each of `required` one run of stems, or their
+        document is known by it. Only the text excludes a passage."""
+        if not required and not excluded:
+            return allowed.fitting
         fits = allowed.chunks
         for runs in required:
             holding = self._holders(runs, allowed)
             for run in runs:
                 holding[below(self._known_by("stems", run).ids, len(holding))] = True
             fits = fits & holding
-        return fits & ~self._holders(excluded, allowed) if excluded else fits
+        return Fitting(fits & ~self._holders(excluded, allowed) if excluded else fits)
 
     def _holders(self, runs: Sequence[Run], allowed: Allowed) -> NDArray[np.bool_]:
         """By chunk id: whether it holds one of these runs of stems."""

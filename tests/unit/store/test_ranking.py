@@ -11,6 +11,7 @@ from trivium.store import ranking
 from trivium.store.ranking import (
     K1,
     B,
+    Fitting,
     Holders,
     KnownBy,
     QueryWord,
@@ -40,7 +41,7 @@ def test_it_is_what_adding_everything_gives(
     average = float(lengths.mean())
 
     with patch.object(ranking, "_MUCH", -CHUNKS * 9 if leave_out else CHUNKS * 9):
-        found = best(parts, fits, Saturation(lengths, average), k)
+        found = best(parts, Fitting(fits), Saturation(lengths, average), k)
 
     scores = np.zeros(CHUNKS)
     for part in sorted(parts, key=lambda part: -part.most):
@@ -66,8 +67,12 @@ def _part(chance: np.random.Generator) -> QueryWord:
     return QueryWord(float(chance.uniform(0.05, 9)), holders)
 
 
-@given(st.integers(0, 10_000), st.sampled_from([1, 50]), st.booleans())
-def test_what_the_text_gives_anyway_can_be_left_out(seed: int, k: int, leave_out: bool) -> None:
+@given(
+    st.integers(0, 10_000), st.sampled_from([1, 50]), st.sampled_from([0.05, 0.8]), st.booleans()
+)
+def test_what_the_text_gives_anyway_can_be_left_out(
+    seed: int, k: int, passing: float, leave_out: bool
+) -> None:
     """To the last bit: documents that are known by a word, with all their passages or only with
     those that get more by it."""
     chance = np.random.default_rng(seed)
@@ -83,7 +88,7 @@ def test_what_the_text_gives_anyway_can_be_left_out(seed: int, k: int, leave_out
             assert not np.isin(rest.ids[rest.counts < 0.1], held.ids).any()
         every.append(QueryWord(part.weight, part.holders, _weighted(part, known)))
         more.append(QueryWord(part.weight, part.holders, _weighted(part, beyond)))
-    fits = chance.random(CHUNKS) < 0.8
+    fits = Fitting(chance.random(CHUNKS) < passing)
     with patch.object(ranking, "_MUCH", -CHUNKS * 9 if leave_out else CHUNKS * 9):
         assert best(more, fits, counted, k) == best(every, fits, counted, k)
 
@@ -101,6 +106,7 @@ def _weighted(part: QueryWord, known: list[KnownBy]) -> list[KnownBy]:
 def test_ids_of_later_changes_are_left_out() -> None:
     later = Holders(1.0, np.array([1, 5], dtype=np.int32), np.array([1, 1], dtype=np.uint16))
     lengths = np.full(6, 10, dtype=np.int32)
-    found = best([QueryWord(1.0, [later])], np.ones(3, dtype=bool), Saturation(lengths, 10.0), 10)
+    fits = Fitting(np.ones(3, dtype=bool))
+    found = best([QueryWord(1.0, [later])], fits, Saturation(lengths, 10.0), 10)
     assert [hit.chunk_id for hit in found] == [1]
     assert found[0].score == pytest.approx((K1 + 1) / (1 + K1 * (1 - B + B)))

@@ -159,8 +159,8 @@ class _FolderPostings(VisiblePostings[Snapshot]):
     def _with_words(self, words: KeywordPlan) -> NDArray[np.bool_]:
         """By chunk id: whether it may be found, and holds what is required and nothing excluded.
         One more at the end for chunks that are newer."""
-        fits = self._visible.fitting(self._allowed, words.required, words.excluded)
-        return np.append(fits, False)
+        fitting = self._visible.fitting(self._allowed, words.required, words.excluded)
+        return np.append(fitting.mask, False)
 
     @guarded("words")
     def held(self, words: Sequence[str]) -> dict[str, int]:

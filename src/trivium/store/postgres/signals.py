@@ -84,7 +84,7 @@ class RowPostings(VisiblePostings[Snapshot]):
                 f"This library's vectors come from {serving.model}, but the query's"
                 f" from {probe.model or 'an unnamed model'}."
             )
-        passing = self._visible.fitting(self._allowed, words.required, words.excluded)
+        passing = self._visible.fitting(self._allowed, words.required, words.excluded).mask
         with _of_the_same_model():
             hits = self._tables.nearest(
                 self._snapshot.served, probe.vector, k, passing, self._allowed.total

@@ -19,6 +19,7 @@ import numpy as np
 from sqlalchemy import Engine, bindparam, delete, select
 
 from trivium.core.types import OWNER, ChunkId, DocumentId, Where
+from trivium.store.ranking import Fitting
 from trivium.store.sql.models import stored
 from trivium.store.sql.rows import IndexedChunk, chunk_of, is_sound, searched_text
 from trivium.store.sql.statements import (
@@ -296,6 +297,10 @@ class Allowed:
     @cached_property
     def count(self) -> int:
         return int(np.count_nonzero(self.chunks))
+
+    @cached_property
+    def fitting(self) -> Fitting:
+        return Fitting(self.chunks)
 
 
 class FilterCache:

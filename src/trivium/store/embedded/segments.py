@@ -59,6 +59,15 @@ class Column:
     def rows(self) -> dict[str, int]:
         return {word: row for row, word in enumerate(self.words)}
 
+    @cached_property
+    def together(self) -> dict[tuple[int, ...], NDArray[np.int32]]:
+        """By words: the chunks that have them all, as far as somebody has asked."""
+        return {}
+
+    def size(self, row: int) -> int:
+        """How many chunks have this word."""
+        return int(self.bounds[row + 1] - self.bounds[row])
+
 
 @dataclass(frozen=True)
 class Segment:

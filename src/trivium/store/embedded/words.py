@@ -47,6 +47,7 @@ _COLLECTED = 20_000  # chunks collected in memory before they become a file
 # 100,000 chunks has about four files, and each chunk is written about seven times (.1 ms in all).
 _MERGED = 3
 _REMEMBERED = 8_000_000  # chunks of words that a view keeps because they came from several files
+_TOGETHER = 100  # pairs and more of words whose common chunks are kept
 _LOOKS = 50  # at the list, while another process replaces files
 _NO_IDS: Ids = np.empty(0, dtype=np.int32)
 _NO_COUNTS: Counts = np.empty(0, dtype=np.uint8)
@@ -317,13 +318,10 @@ def _is_seen(ids: Ids, seen: NDArray[np.bool_]) -> bool:
 
 
 def _holders(column: Column, run: Run) -> tuple[Ids, Counts] | None:
-    if len(run) == 1:
-        row = column.rows.get(run[0])
-        return None if row is None else _listed(column, row)
-    rows = [column.rows.get(word) for word in run]
-    if None in rows:
+    rows = [row for word in run if (row := column.rows.get(word)) is not None]
+    if len(rows) < len(run):
         return None
-    return _side_by_side(column, rows, [_listed(column, row) for row in rows if row is not None])
+    return _listed(column, rows[0]) if len(run) == 1 else _side_by_side(column, rows)
 
 
 def _listed(column: Column, row: int) -> tuple[Ids, Counts]:
@@ -331,28 +329,42 @@ def _listed(column: Column, row: int) -> tuple[Ids, Counts]:
     return column.ids[within], column.counts[within]
 
 
-def _side_by_side(
-    column: Column, rows: Sequence[Any], lists: Sequence[tuple[Ids, Counts]]
-) -> tuple[Ids, Counts]:
+def _side_by_side(column: Column, rows: Sequence[int]) -> tuple[Ids, Counts]:
     """The chunks in which words follow each other, and how often."""
-    both, *others = sorted((ids for ids, _ in lists), key=len)
-    for ids in others:
-        at = np.searchsorted(ids, both)
-        at[at == len(ids)] = 0
-        both = both[ids.take(at) == both]
-    if not len(both):  # as of most ways to write a day
-        return _NO_IDS, _NO_COUNTS
+    rarest_first = sorted(range(len(rows)), key=lambda offset: column.size(rows[offset]))
+    both = _together(column, tuple(rows[offset] for offset in rarest_first))
     starts: NDArray[np.int64] | None = None  # where a run may start: chunk and place
-    for offset, (row, (ids, counts)) in enumerate(zip(rows, lists, strict=True)):
-        at = np.searchsorted(ids, both)
+    for offset in rarest_first:
+        if not len(both) or (starts is not None and not len(starts)):  # mostly, of a day's forms
+            return _NO_IDS, _NO_COUNTS
+        ids, counts = _listed(column, rows[offset])
+        at = ids.searchsorted(both)
         sizes = counts.take(at).astype(np.int64)
-        shift = np.repeat(_ends(column.place_bounds[row], counts, at) - np.cumsum(sizes), sizes)
+        ends = _ends(column.place_bounds[rows[offset]], counts, at)
+        shift = np.repeat(ends - np.cumsum(sizes), sizes)
         places = column.places.take(np.arange(len(shift)) + shift).astype(np.int64)
         here = (np.repeat(both.astype(np.int64), sizes) << 16) + places - offset
         starts = here if starts is None else np.intersect1d(starts, here, assume_unique=True)
     assert starts is not None
     chunks, times = np.unique(starts >> 16, return_counts=True)
     return chunks.astype(np.int32), times.astype(np.uint8)
+
+
+def _together(column: Column, rows: tuple[int, ...]) -> Ids:
+    """The chunks that have all of these words, the rarest first. Kept, because a query for a day
+    asks for dozens of runs of the same few words."""
+    if len(rows) == 1:
+        return _listed(column, rows[0])[0]
+    there = column.together.get(rows)
+    if there is None:
+        some, ids = _together(column, rows[:-1]), _listed(column, rows[-1])[0]
+        at = ids.searchsorted(some)
+        at[at == len(ids)] = 0
+        there = some[ids.take(at) == some]
+        if len(column.together) >= _TOGETHER:
+            column.together.clear()
+        column.together[rows] = there
+    return there
 
 
 def _ends(first: np.int64, counts: Counts, at: NDArray[np.int64]) -> NDArray[np.int64]:

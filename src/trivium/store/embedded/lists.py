@@ -24,7 +24,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trivium.core.errors import IndexDamaged
-from trivium.store.embedded.codes import BLOCK, Codes, block_bytes, load_faiss, make_index, widen
+from trivium.store.embedded.codes import (
+    BLOCK,
+    Codes,
+    block_bytes,
+    floats,
+    load_faiss,
+    make_index,
+    widen,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,6 +52,7 @@ BATCH = 16_384  # rows put into lists at a time
 # more rows a smaller share is enough.
 SEEN, LEAST_SEEN = 0.3, 100
 SPREAD = 0.2  # bonus for lists whose rows are spread out: saves a fifth of the rows to read
+KEPT_BYTES = 16 << 20  # of the rows that pass a filter: 10,000 of 384 dimensions
 _MAGIC = 0x5453494C_31495254
 _NUMBERS = 8
 
@@ -56,11 +65,22 @@ class Filter:
         self.given, self.rows = allowed, count
         self.mask = allowed[:count]
         self.passing = int(np.count_nonzero(self.mask))
+        self._was_used = False
+        self._near: NDArray[np.float32] | None = None
         self._bits_by_count: dict[int, tuple[NDArray[np.uint8], NDArray[np.int64]]] = {}
 
     @cached_property
     def positions(self) -> NDArray[np.int64]:
         return np.flatnonzero(self.mask)
+
+    def near(self, rows: NDArray[np.float16]) -> NDArray[np.float32] | None:
+        """The passing rows as numbers to multiply, if they aren't large and the filter is used
+        again: 10,000 in 1.2 ms instead of 4.4."""
+        if self._near is None and 4 * self.passing * rows.shape[1] <= KEPT_BYTES:
+            if self._was_used:
+                self._near = floats(rows.take(self.positions, axis=0))
+            self._was_used = True
+        return self._near
 
     def bits_from(self, start: int) -> NDArray[np.uint8]:
         """The bits of the rows from `start` on."""

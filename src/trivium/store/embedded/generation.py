@@ -102,7 +102,7 @@ class Generation:
                 self._give_back(len(positions))
             else:
                 scores = np.vecdot(near, vector)
-            best = np.argsort(-scores, kind="stable")[: max(k, 0)]  # positions rise, and so do ids
+            best = _highest(scores, max(k, 0))  # positions rise, and so do ids
             return ids[positions[best]], scores[best]
 
     def _give_back(self, read: int) -> None:
@@ -344,6 +344,16 @@ def _cosines(
         near = floats(rows.take(positions[some], axis=0))
         scores[some] = np.vecdot(near, vector)
     return scores
+
+
+def _highest(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
+    """The places of the k highest, best first, equal ones in order."""
+    below = -scores
+    if not 0 < k < len(scores):
+        return np.argsort(below, kind="stable")[:k]
+    # Sorting all of 10,000 takes .8 ms.
+    high = np.flatnonzero(~(below > np.partition(below, k - 1)[k - 1]))
+    return high[np.argsort(below[high], kind="stable")[:k]]
 
 
 def _codes_file(start: int) -> str:

@@ -90,7 +90,7 @@ def of_others(
             notes[chunk.id] = (
                 f"It doesn't say {' or '.join(sorted(asked_years))}, but another year."
             )
-        elif are_apart(query_conditions, conditions(text, document.language)):
+        elif query_conditions and are_apart(query_conditions, conditions(text, document.language)):
             notes[chunk.id] = "It is about another season, day or kind than the query."
     return notes
 

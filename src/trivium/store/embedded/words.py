@@ -46,8 +46,11 @@ _COLLECTED = 20_000  # chunks collected in memory before they become a file
 # A file is merged with the chunks that come after it once those are a third of it: a library of
 # 100,000 chunks has about four files, and each chunk is written about seven times (.1 ms in all).
 _MERGED = 3
-_REMEMBERED = 8_000_000  # chunks of words that a view keeps because they came from several files
+_REMEMBERED = 8_000_000  # chunks of runs, and of rare words in several files, that a view keeps
 _TOGETHER = 100  # pairs and more of words whose common chunks are kept
+# Longer lists are joined each time: as fast as reading what was kept, and in large libraries the
+# kept ones pushed each other out.
+_COPIED = 5_000
 _LOOKS = 50  # at the list, while another process replaces files
 _NO_IDS: Ids = np.empty(0, dtype=np.int32)
 _NO_COUNTS: Counts = np.empty(0, dtype=np.uint8)
@@ -286,6 +289,8 @@ class WordView:
             return parts[0]
         ids, counts = zip(*parts, strict=True)
         remembered = np.concatenate(ids), np.concatenate(counts)
+        if len(run) == 1 and len(remembered[0]) > _COPIED:
+            return remembered
         if self._size > _REMEMBERED:
             self._remembered, self._size = {}, 0
         self._remembered[field, run] = remembered

@@ -129,6 +129,19 @@ def test_equal_rows_come_in_order_of_their_ids(tmp_path: Path) -> None:
     assert len(set(scores)) == 1
 
 
+def test_a_filter_that_is_used_again_finds_the_same(tmp_path: Path) -> None:
+    rows = clustered(MANY).copy()
+    rows[[7, 900, 5_001, MANY - 1]] = rows[3]
+    index = filled(tmp_path, rows)
+    allowed = np.zeros(MANY, bool)
+    allowed[[3, 7, 900, *range(11, MANY, 9)]] = True
+    for k in (1, 2, 3, 20):
+        answers = [index.search(rows[3], k, allowed) for _ in range(3)]
+        assert {len(ids) for ids, _ in answers} == {k}
+        assert all(list(ids[:3]) == list(ids_of(MANY)[[3, 7, 900]])[:k] for ids, _ in answers)
+        assert len({scores.tobytes() for _, scores in answers}) == 1
+
+
 def test_recall_holds_without_a_filter(
     large: tuple[VectorIndex, NDArray[np.float32]],
 ) -> None:

@@ -15,7 +15,8 @@ The files only grow, so a reader always has a whole prefix, and a writer killed 
 one. A change that isn't an append (`rebuild`) makes a new generation beside the old one and then
 makes it current: readers see the old rows or all of the new ones, never a part.
 
-How it searches: up to EXACT_ROWS passing rows are compared one by one. Beyond that, faiss scans
+How it searches: up to EXACT_ROWS passing rows, and up to one in EXACT_SHARE, are compared one by
+one; those of a filter that is used again are kept as they are multiplied. Beyond that, faiss scans
 codes of two bits per dimension of *all* rows (a flat scan has no graph that a filter could break),
 and the best candidates are compared exactly. MiniLM vectors, CPU time of one core, recall@10:
 

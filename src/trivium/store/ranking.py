@@ -61,7 +61,7 @@ _MUCH = 3_000
 _LITTLE = 0.4
 # If at most one chunk in so many fits, and fewer than entries are left to read, lists are cut to
 # those first, 1.5 ns an entry; otherwise what doesn't fit is dropped at the end, 10 ns an entry.
-_FEW = 8
+FEW = 8
 _GROUP = 32  # entries of which only the best counts in a first look for the k best
 _KEPT = 2  # arrays of scores, 8 bytes a chunk: one for each word signal
 _ROUNDED = 1e-6  # sums of the same numbers in another order differ by less
@@ -171,7 +171,7 @@ class Fitting:
     @cached_property
     def few(self) -> Ids | None:
         """Rising; None unless they are few."""
-        if int(np.count_nonzero(self.mask)) * _FEW > len(self.mask):
+        if int(np.count_nonzero(self.mask)) * FEW > len(self.mask):
             return None
         return np.flatnonzero(self.mask).astype(np.int32)
 

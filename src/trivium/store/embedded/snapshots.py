@@ -130,10 +130,15 @@ class Snapshots:
         except KeyError:
             vectors = snapshot.indexes.vectors
             ids = np.empty(0, dtype=np.int64) if vectors is None else vectors.ids
-            chunks = self.allowed(snapshot, where).chunks
+            allowed = self.allowed(snapshot, where)
             passing = np.zeros(len(ids), dtype=bool)
-            findable = ids[: np.searchsorted(ids, len(chunks))]  # they rise
-            passing[: len(findable)] = chunks[findable]
+            few = allowed.fitting.few
+            if few is not None and len(ids):
+                places = np.minimum(ids.searchsorted(few), len(ids) - 1)
+                passing[places[ids.take(places) == few]] = True
+            else:
+                findable = ids[: np.searchsorted(ids, len(allowed.chunks))]  # they rise
+                passing[: len(findable)] = allowed.chunks.take(findable)
             positions = None if passing.all() else passing
             with self._turn:
                 _keep(snapshot.positions, where, positions, len(passing))

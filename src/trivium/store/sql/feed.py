@@ -19,7 +19,7 @@ import numpy as np
 from sqlalchemy import Engine, bindparam, delete, select
 
 from trivium.core.types import OWNER, ChunkId, DocumentId, Where
-from trivium.store.ranking import Fitting
+from trivium.store.ranking import FEW, Fitting
 from trivium.store.sql.models import stored
 from trivium.store.sql.rows import IndexedChunk, chunk_of, is_sound, searched_text
 from trivium.store.sql.statements import (
@@ -313,14 +313,19 @@ class FilterCache:
         self._changing = Lock()
 
     def allowed(self, where: Where, active_chunks: ActiveChunks) -> Allowed:
-        active = active_chunks.owner > 0
-        total = int(np.count_nonzero(active))
+        first, count, owner = active_chunks.first, active_chunks.count, active_chunks.owner
+        total = int(count.sum())
         if where == OWNER:
-            return Allowed(active, None, total)
+            return Allowed(owner > 0, None, total)
         if looks_at_passages(where.condition):
             return self._passages(where, active_chunks, total)
         passes = self._documents(where, active_chunks)
-        return Allowed(passes[active_chunks.owner] & active, np.flatnonzero(passes), total)
+        documents = np.flatnonzero(passes)
+        if int(count.take(documents).sum()) * FEW > len(owner):
+            return Allowed(passes.take(owner) & (owner > 0), documents, total)
+        chunks = np.zeros(len(owner), dtype=bool)
+        chunks[ranges(first.take(documents), count.take(documents))] = True
+        return Allowed(chunks, documents, total)
 
     def _passages(self, where: Where, active_chunks: ActiveChunks, total: int) -> Allowed:
         """Asked again for each snapshot: such filters are rare, and narrow only documents."""

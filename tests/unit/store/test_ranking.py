@@ -89,7 +89,8 @@ def test_what_the_text_gives_anyway_can_be_left_out(
         every.append(QueryWord(part.weight, part.holders, _weighted(part, known)))
         more.append(QueryWord(part.weight, part.holders, _weighted(part, beyond)))
     fits = Fitting(chance.random(CHUNKS) < passing)
-    with patch.object(ranking, "_MUCH", -CHUNKS * 9 if leave_out else CHUNKS * 9):
+    much = -CHUNKS * 9 if leave_out else CHUNKS * 9
+    with patch.multiple(ranking, _MUCH=much, _LARGE=CHUNKS if leave_out else CHUNKS + 1):
         assert best(more, fits, counted, k) == best(every, fits, counted, k)
 
 

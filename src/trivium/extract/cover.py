@@ -15,6 +15,13 @@ _PERIOD = re.compile(
     r"(?i:year|quarter|period|months|weeks)\s+(?i:ended):?\s*([A-Z][a-z]+\.?\s+\d{1,2},?\s+(?:19|20)\d\d)"
 )
 NAME_CAPTION = re.compile(r"\s*\(\s*(?:exact|full|legal)?\s*name\b[^)]*\)?", re.I)
+# How the names of companies end.
+COMPANY = re.compile(
+    r"(?:\b(?:inc|incorporated|corp|corporation|company|co|ltd|limited|llc|l\.?l\.?c|l\.?p|llp|plc"
+    r"|ag|gmbh|kgaa|se|n\.?v|s\.?a|s\.?p\.?a|oyj?|ab|asa|holdings?|bancorp|trust|partners)"
+    r"|& co)\.?(?:\s*\([^)]*\))?$",
+    re.I,
+)
 _BLANK_STOP = re.compile(r"(?<=\w) (?=[.,](?:\s|$))")
 
 

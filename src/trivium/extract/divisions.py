@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 # From the widest: each is inside those before it.
 DIVISION = re.compile(
     r"(?i)(?P<name>part|book|chapter|exhibit|annex|item|article|note|section)\s+\*?"
-    r"(?P<number>\d{1,3}(?:\.\d{1,3})*[a-c]?(?:\(\d{1,3}\))?|[ivx]{1,5})(?:[.:)—–-]|\s|$)"
+    r"(?P<number>\d{1,3}(?:\.\d{1,3})*[a-z]?(?:\(\w{1,5}\)){0,2}|[ivx]{1,5})(?:[.:)—–-]|\s|$)"
 )
 _DIVISIONS = (
     ("part", "book", "exhibit", "annex"),
@@ -26,14 +26,26 @@ MISSED = 2  # a note may follow the one before the last: one heading wasn't reco
 _STATEMENTS = re.compile(
     r"(?i)(?:(?:notes|index) to )?(?:the )?(?:condensed )?"
     r"(?:consolidated (?:\w+ ){0,4}(?:statements?|balance sheets?)|financial statements)\b"
-    r"|reports? of independent (?:registered|auditor)"
+    r"|statements? of consolidated |reports? of independent (?:registered|auditor)"
 )
+NOTES = re.compile(r"(?i)notes to (?:the )?(?:condensed )?(?:consolidated )?financial statements")
 # The whole name of one, however it is set: Comcast's are plain lines under the company's name.
 STATEMENT = re.compile(
     r"(?i)(?:condensed )?consolidated (?:balance sheets?|statements? of (?:[\w’'(),]+ ?){1,9})"
 )
 CONTINUED = re.compile(r"\W*\b(?:continued|cont[’']?d|fortsetzung)(?:[.)]*$|\).*)", re.I)
 CONTENTS = re.compile(r"(?:table of )?contents|inhalt(?:sverzeichnis)?", re.I)
+
+
+def division_kind(text: str) -> str:
+    """What kind of division a text begins with the name of: "item"; empty for other texts."""
+    match = DIVISION.match(text)
+    return match["name"].casefold() if match else ""
+
+
+def is_part(text: str) -> bool:
+    """Whether a text is the name of a part and nothing else: "Part II"."""
+    return DIVISION.fullmatch(text) is not None and division_kind(text) == "part"
 
 
 def division_levels(headings: Sequence[str]) -> dict[int, int]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 _FIGURE = re.compile(
-    r"[-+(]?\s*[$€£¥]?\s*[-+]?\d[\d.,'\s ]*(?:[eE][-+]?\d+)?\s*[%€$£)]?"
+    r"[-+(]?\s*[$€£¥]?\s*[-+(]?\d[\d.,'\s ]*(?:[eE][-+]?\d+)?\s*[%€$£)]{0,2}"
     r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ][\d:.]+Z?)?|\d{1,2}:\d\d(?::\d\d)?|TRUE|FALSE"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -39,6 +39,8 @@ def is_data(row: Row) -> bool:
     numbers that count them."""
     filled = [cell.strip() for cell in row if cell.strip()]
     figures = [cell for cell in filled if is_figure(cell)]
+    if len(filled) > 3 and not len(filled) % 2 and figures == filled[1::2]:
+        return not any(map(is_year, figures))  # a label and its figure, several times over
     if not figures or len(figures) < len(filled) - 1 or not (row[0].strip() or len(row) == 1):
         return False
     if len(figures) > 1 and all(cell.isdecimal() for cell in figures):

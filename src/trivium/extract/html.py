@@ -54,7 +54,7 @@ def _is_html(blob: Blob) -> bool:
     return is_named and not binary_kind(blob.data)
 
 
-@reads("html/6", _is_html)
+@reads("html/7", _is_html)
 def read_html(blob: Blob) -> Extraction:
     """Takes files that begin as HTML does, and texts named so."""
     root = parse_html(decode_html(blob))

@@ -17,6 +17,7 @@ _CLOSING = re.compile(r"\)?\s*[%)x]\)?")  # belongs to the figure on its left
 _BEGINS_FIGURE = re.compile(r"\(?[\d.—–-]")
 _ENDS_FIGURE = re.compile(r"[\d)—–-]$")
 _UNIT = re.compile(r"\(.*\)")
+_MEASURE = re.compile(r"(?i)\b(?:in|of|except|unaudited)\b|%")  # but "Increase/" over "(Decrease)"
 NEAR = 1  # empty columns between a sign and its figure
 
 
@@ -85,10 +86,10 @@ def _names(rows: Sequence[Sequence[_Placed]], lines: Sequence[list[str]]) -> lis
     names: list[list[str]] = [[] for _ in lines[0]]
     for row in rows[:top]:
         for over, text in row:
-            if len(over) > 1 and _UNIT.fullmatch(text):
+            if len(over) > 1 and _UNIT.fullmatch(text) and _MEASURE.search(text):
                 continue
             for at in over:
-                if text not in names[at]:
+                if text not in names[at] and (at or not text.endswith(":")):  # the first part
                     names[at].append(text)
     return [" ".join(parts) for parts in names]
 

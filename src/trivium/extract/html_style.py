@@ -23,6 +23,7 @@ _SIZE = re.compile(r"font(?:-size)?\s*:\s*(?:[\w-]+ )*(\d+(?:\.\d+)?)\s*(pt|px)"
 _APART = re.compile(r"(?:padding|margin)-left\s*:\s*(?!-|0(?![.\d])|0\.0)", re.I)
 _COLOUR = re.compile(r"(?<!-)color\s*:\s*(#\w+|rgb\([^)]*\)|\w+)", re.I)
 _DARK = frozenset({"#000000", "#000", "black", "windowtext", "inherit", "rgb(0,0,0)"})
+_RAISED = re.compile(r"vertical-align\s*:\s*super|position\s*:\s*relative\s*;\s*top\s*:\s*-", re.I)
 _IN_LINE = re.compile(r"display\s*:\s*inline\s*(?:;|$)", re.I)
 _PAGE = re.compile(r"break-(after|before)\s*:\s*(?:always|page|left|right)", re.I)
 ALL = 0.95  # of the letters: a mark behind them may look different
@@ -38,6 +39,7 @@ class Style:
     size: float = 0.0
     colour: str = ""  # as written; empty: as around it
     apart: bool = False  # white before it
+    raised: bool = False  # above the line, as the mark of a note
     inline: bool = False  # no block, whatever its tag
     page: str = ""  # ends before or after it
     hidden: bool = False
@@ -55,6 +57,7 @@ def style_of(style: str) -> Style:
         size=points,
         colour=colour[1].lower().replace(" ", "") if colour else "",
         apart=bool(_APART.search(style)),
+        raised=_RAISED.search(style) is not None,
         inline=_IN_LINE.search(style) is not None,
         page=page[1].lower() if page else "",
         hidden=_HIDDEN.search(style) is not None,

@@ -48,6 +48,7 @@ BULLET = re.compile(r"[•●◦▪■○⁃❖➢➤\uf0b7]\s*(?=\S)|[·∙–�
 # What a cell by itself has before a paragraph: a bullet, a number, the mark of a note.
 MARKER = re.compile(rf"{_SIGN}|\(?(?:\d{{1,2}}|[A-Za-z]|[ivx]{{1,4}})[.)]|[*†‡]{{1,3}}|\d{{1,2}}")
 NOTE = 40  # characters of a text behind its mark; behind a number shorter ones may be data
+_NOTED = re.compile(r"(?:\d|[^\W\d_]{3})[.,;:)”\"]?$")  # what a note's number may stand behind
 _RULE = re.compile(r"[_=\s-]{3,}|[.,;:]")
 _DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
 
@@ -189,7 +190,8 @@ class TreeReader:
         else:
             outside = self._in_link
             self._in_link |= tag == "a" and (element.get("href") or "").startswith("#")
-            self._inline.append(" " if style.apart or style.inline else "")
+            is_apart = style.apart or style.inline or _is_note(element, style, self._inline)
+            self._inline.append(" " if is_apart else "")
             self._inside(element, depth)
             self._in_link = outside
 
@@ -431,6 +433,16 @@ def is_menu(items: _Element) -> bool:
     return len(items) >= MIN_MENU_ITEMS and _weight(items, blank=False) == 0
 
 
+def _is_note(element: _Element, style: Style, parts: list[str]) -> bool:
+    """Whether a raised number is none of the word or number that the parts end with: "35.9 billion
+    gallons¹" and "$1.66²/₃", but not "m²"."""
+    if element.tag != "sup" and not style.raised:
+        return False
+    before = next((part for part in reversed(parts) if part), "")
+    mark = "".join(element.itertext()).lstrip()
+    return mark[:1].isdecimal() and _NOTED.search(before) is not None
+
+
 def inline_text(element: _Element) -> str:
     """The visible text of an element as one paragraph."""
     parts: list[str] = []
@@ -439,8 +451,10 @@ def inline_text(element: _Element) -> str:
         if (is_hidden(node) and depth) or depth > MAX_DEPTH:
             return
         space = " " if node.tag in _BLOCKS or node.tag == "br" else ""
-        if not space and node.get("style") and style_of(node.get("style") or "").apart:
-            parts.append(" ")
+        if not space and (node.tag == "sup" or node.get("style")):
+            style = style_of(node.get("style") or "")
+            if style.apart or _is_note(node, style, parts):
+                parts.append(" ")
         parts.append(space + (node.text or ""))
         for child in node:
             if isinstance(child.tag, str):

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from trivium.core.types import ElementKind
+from trivium.extract.cover import COMPANY
 from trivium.extract.divisions import (
     CONTENTS,
     CONTINUED,
     DIVISION,
     STATEMENT,
+    division_kind,
     division_levels,
 )
 from trivium.extract.headers import names_of
@@ -39,6 +41,11 @@ _INNER_END = re.compile(r"[a-z]{3}[.!?] [A-Z]")
 _SEPARATORS = (".", ":", "—", "–", "-")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _MARK = re.compile(r"\((?:\d{1,2}|[a-z])\)|[*†‡]{1,3}")  # of a note
+# Of a heading on two lines: "MANAGEMENT'S REPORT ON INTERNAL CONTROL" "OVER FINANCIAL REPORTING".
+_SECOND_LINE = re.compile(
+    r"(?:and|for|in|of|on|or|over|to|with|(?i:condition and)) \S"
+    r"|(?:AND|FOR|IN|OF|ON|OR|OVER|TO|WITH) [A-Z]{2}"
+)
 _SIGNED = re.compile(r"/s/|by:|name:|title:|date:", re.I)
 
 
@@ -145,14 +152,13 @@ def _is_beginning(above: Block, block: Block) -> bool:
         return False
     if _MARK.fullmatch(above.text):
         return True
-    is_title = block.look == above.look and block.text.count(" ") < MAX_WORDS
-    return (
-        is_title
-        and bool(DIVISION.fullmatch(above.text.rstrip(" :")))
-        and not DIVISION.match(block.text)
-        and block.text[0].isupper()
-        and not _END.search(block.text[-10:])
-    )
+    if block.text.count(" ") >= MAX_WORDS or _END.search(block.text[-10:]):
+        return False
+    if DIVISION.fullmatch(above.text.rstrip(" :")):
+        alike = above.look.size == block.look.size and above.look.bold == block.look.bold
+        return alike and not DIVISION.match(block.text) and block.text[0].isupper()
+    distinct = block.look == above.look and (block.look.bold or block.look.capitals)
+    return distinct and bool(_SECOND_LINE.match(block.text)) and not _END.search(above.text[-10:])
 
 
 def _is_rest(above: Block, block: Block) -> bool:
@@ -181,9 +187,15 @@ def _find_headings(blocks: list[Block]) -> None:
     places = [at for at in range(len(blocks)) if _is_heading(blocks, at, body)]
     if blocks[-1].page > COVERED:
         places = [at for at in places if blocks[at].page or not _is_on_cover(blocks, at)]
+    over = {at - 1 for at in places}  # a company's name over a statement holds nothing itself
     for at in _without_stacks(blocks, places):
-        blocks[at].kind = "heading"
+        if at not in over or not _is_company(blocks[at].text):
+            blocks[at].kind = "heading"
     _set_levels([block for block in blocks if block.kind == "heading"])
+
+
+def _is_company(text: str) -> bool:
+    return text.isupper() and COMPANY.search(text) is not None
 
 
 def _is_heading(blocks: list[Block], at: int, body: Look) -> bool:
@@ -224,8 +236,8 @@ def _is_sentence(text: str) -> bool:
 def _is_titled(text: str, below: str) -> bool:
     """Whether a text is the name of a division and its title, whatever it looks like: "Item 12 —
     Security Ownership". Not so in a list of them."""
-    division, other = DIVISION.match(text), DIVISION.match(below)
-    if not division or (other and other["name"].casefold() == division["name"].casefold()):
+    division = DIVISION.match(text)
+    if not division or division_kind(below) == division_kind(text):
         return False
     title = text[division.end("number") :].lstrip()
     words = [word for word in title.split() if len(word) > 4 and word[0].isalpha()]
@@ -248,12 +260,18 @@ def _is_on_cover(blocks: list[Block], at: int) -> bool:
 
 
 def _without_stacks(blocks: list[Block], places: list[int]) -> Iterator[int]:
-    """The headings but for many without text between them: those are a cover or an address."""
+    """The headings but for many without text between them: those are a cover or an address, or a
+    list of items."""
     run: list[int] = []
     for at in [*places, -1]:
         if run and at != run[-1] + 1:
             few = len(run) < STACK
-            yield from (n for n in run if few or DIVISION.match(blocks[n].text))
+            kinds = [division_kind(blocks[n].text) for n in run]
+            yield from (
+                n
+                for n, kind in zip(run, kinds, strict=True)
+                if few or (kind and kinds.count(kind) < STACK)
+            )
             run = []
         run.append(at)
 
@@ -286,12 +304,11 @@ def _without_continued(blocks: list[Block]) -> list[Block]:
         if block.kind == "heading":
             text = _letters(block.text)
             name = _letters(CONTINUED.sub("", block.text))
-            division = DIVISION.match(block.text)
-            kind = division["name"].casefold() if division else ""
-            if (name != text and name in headings) or (division and divisions.get(kind) == name):
+            kind = division_kind(block.text)
+            if (name != text and name in headings) or (kind and divisions.get(kind) == name):
                 continue
             headings.add(name)
-            if division:
+            if kind:
                 divisions[kind] = name
         remaining.append(block)
     return remaining

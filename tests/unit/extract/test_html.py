@@ -373,3 +373,65 @@ def test_names_over_three_rows_end_before_the_figures() -> None:
     (table,) = extract(f"<table>{rows}</table>", "a.html").elements
     ends = "Six months ended July 1, 2023 | Six months ended July 2, 2022"
     assert table.header == f"(in millions) | {ends}"
+
+
+def test_a_raised_number_is_no_part_of_the_word_or_number_before_it() -> None:
+    """ "$1.662/3" of American Express, "gallons1" of Intel."""
+    raised = "<span style='position:relative;top:-2.8pt'>{}</span>"
+    text = f"Shares of $1.66{raised.format('2/3')}, gallons<sup>1</sup>, 4<sup>th</sup>"
+    cells = f"<tr><td>{text}</td><td>x</td></tr><tr><td>40 m<sup>2</sup></td><td>y</td></tr>"
+    result = extract(f"<html><body><p>{text}</p><table>{cells}</table></body></html>")
+    assert result.text.count("$1.66 2/3, gallons 1, 4th") == 2
+    assert "40 m2" in result.text
+
+
+def test_a_heading_on_two_lines_is_one_and_a_companys_name_is_none() -> None:
+    bold = "<p><b>{}</b></p>"
+    lines = ("HILL HARBOUR COMPANY", "Discussion and Analysis of the Year", "Financial Review")
+    page = "".join(
+        bold.format(name) + f"<p>{_TEXT}</p>"
+        for name in (
+            "</b></p><p><b>".join(("REPORT ON CONTROL", "OVER FINANCIAL REPORTING")),
+            "</b></p><p><b>".join(lines),
+        )
+    )
+    result = extract(f"<html><body><div style='font-size:10pt'>{page}</div></body></html>")
+    assert [text for kind, text in pieces(result) if kind == "heading"] == [
+        "REPORT ON CONTROL OVER FINANCIAL REPORTING",
+        *lines[1:],
+    ]
+
+
+def test_items_in_a_row_without_text_are_a_list_of_them() -> None:
+    names = [
+        f"<p><b>Item {n}. {name}</b></p>" for n, name in enumerate(("Sea", "Sky", "Sun", "Fog"))
+    ]
+    page = f"<p><b>Part I</b></p>{''.join(names)}<p>{_TEXT}</p>{names[0]}<p>{_TEXT}</p>"
+    result = extract(f"<html><body><div style='font-size:10pt'>{page}</div></body></html>")
+    headings = [text for kind, text in pieces(result) if kind == "heading"]
+    assert headings == ["Part I", "Item 0. Sea"]
+
+
+def test_half_a_name_in_brackets_over_two_columns_is_no_unit() -> None:
+    """Verizon's columns were called "Increase/", without "(Decrease)"."""
+    cell, row = "<td colspan={}>{}</td>", "<tr>{}</tr>"
+    rows = (
+        row.format("<td></td><td></td>" + cell.format(2, "Increase/"))
+        + row.format("<td>(in millions)</td><td>2023</td>" + cell.format(2, "(Decrease)"))
+        + row.format("<td>Sales</td><td>30</td><td>4</td><td>(1)%</td>")
+    )
+    (table,) = extract(f"<table>{rows}</table>", "a.html").elements
+    assert table.header.endswith("2023 | Increase/ (Decrease) | Increase/ (Decrease)")
+
+
+def test_labels_beside_their_figures_are_no_names_of_columns() -> None:
+    """GameStop's stores were under "Alabama | 47 | Louisiana | 53", and AMC's cash flows under
+    "(In millions) Cash flows from operating activities:"."""
+    row = "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>"
+    states = row.format("Ohio", 47, "Iowa", 53) + row.format("Utah", 31, "Texas", 8)
+    first = "<tr><td>(In millions)</td><td colspan=2>Six months</td></tr>"
+    part = "<tr><td>Sales:</td><td colspan=2>(unaudited)</td></tr>"
+    flows = f"{first}{part}<tr><td>Loss</td><td>$(3.1)</td><td>$(4.2)</td></tr>"
+    page = f"<table>{states}</table><p>{_TEXT}</p><table>{flows}</table>"
+    headers = [e.header for e in extract(f"<body>{page}", "a.html").elements if e.kind == "table"]
+    assert headers == ["", "(In millions) | Six months | Six months"]

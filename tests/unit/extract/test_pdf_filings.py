@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.pdf_writer import Sheet, build
+from bench.pdf_writer import Sheet, build, width
 
 from trivium.core.types import Extraction
 from trivium.extract.pdf import PdfExtractor
@@ -428,3 +428,158 @@ def test_a_statement_above_a_page_of_small_rows_is_a_heading() -> None:
         sheet.put(72, 90 + 11 * at, f"{at} dues and fees of all of the ships at the quay", size=7.5)
         sheet.put_right(500, 90 + 11 * at, f"1,{at:03}", size=7.5)
     assert headings_of(read(text, sheet)) == [name]
+
+
+SECTIONS = ("Grant of Rights", "Transfers of Rights", "Time of Payment")
+
+
+def test_titles_of_a_contracts_sections_are_parted_from_their_text() -> None:
+    """Only underlined, in exhibits of Corning's and PepsiCo's: all stood under the one section
+    that was bold."""
+    sheet = Sheet()
+    y = 60.0
+    for number, title in enumerate(SECTIONS, 1):
+        sheet.put(72, y, f"{number}. {title} . The harbour pays what this section says of it.")
+        y = prose(sheet, y + 12, 2) + 10
+    assert headings_of(read(sheet)) == [f"{n}. {name}." for n, name in enumerate(SECTIONS, 1)]
+
+
+def test_items_that_are_no_titles_or_do_not_count_up_stay_whole() -> None:
+    sheet, y = Sheet(), 60.0
+    items = ("Grant of Rights", "Hoist the blue flag", "Smith, J", "World Harbour Body")
+    for number, text in zip((1, 2, 3, 7), items, strict=True):
+        sheet.put(72, y, f"{number}. {text}. The harbour pays what this section says of it.")
+        y = prose(sheet, y + 12, 2) + 10
+    assert headings_of(read(sheet)) == []
+
+
+def test_numbers_of_sections_begin_again_in_each_exhibit() -> None:
+    """J&J's notes lost their headings to the page numbers of an index above them."""
+    sheet, y = Sheet(), 60.0
+    names = ("Exhibit 10.1", "7. Ships", "8. Quays", "Exhibit 10.2", "1. Fees", "Exhibit 10(k)")
+    for name in names:
+        sheet.put(72, y, name, "Times-Bold", 10 if "Ex" in name else 12 + len(name) / 10)
+        y = prose(sheet, y + 24, 3) + 20
+    got = read(sheet)
+    assert headings_of(got) == list(names)
+    levels = [e.level for e in got.elements if e.kind == "heading"]
+    assert levels == [1, 2, 2, 1, 2, 1]  # though the sections are set larger than their exhibit
+
+
+def test_a_bare_article_and_its_title_far_below_are_one_heading() -> None:
+    sheet = Sheet()
+    y = prose(sheet, 60, 3) + 20
+    sheet.put_centred(300, y, "ARTICLE IV")
+    sheet.put_centred(300, y + 25, "INTERESTS OF PARTICIPANTS")
+    prose(sheet, y + 50)
+    assert headings_of(read(sheet)) == ["ARTICLE IV INTERESTS OF PARTICIPANTS"]
+
+
+def test_parts_stand_alone_in_a_table_of_contents() -> None:
+    """eBay's said "Mine Safety Disclosures Part II | 28"."""
+    sheet = Sheet()
+    y = rows(sheet, 60, ("Item 3. Claims", "26"), ("Item 4. Mines", "28"), ends=(500,))
+    sheet.put_centred(300, y, "Part II")
+    rows(sheet, y + 14, ("Item 5. Market", "29"), ("Item 6. Data", "32"), ends=(500,))
+    text = read(sheet).text
+    assert "\nPart II\n" in text
+    assert "Item 4. Mines | 28" in text
+
+
+def test_the_number_of_an_annex_and_a_floating_foot_go() -> None:
+    """Corning's: "A-1" below the text, and on 58 pages "© 2016 Corning …" wherever it ended."""
+    sheets = []
+    for page in range(12):
+        sheet = Sheet()
+        y = prose(sheet, 60, 5 + 3 * (page % 4), "abcdefghijkl"[page] + " ")
+        if page % 6 == 5:
+            sheet.put_centred(260, y + 10, f"{'AB'[page // 6]}-1")
+        sheet.put_centred(306, y + 30, "(c) Harbour and Sons. All Rights Reserved.")
+        sheets.append(sheet)
+    text = read(*sheets).text
+    assert text.count("All Rights Reserved") == 1
+    assert "A-1" not in text
+    assert "B-1" not in text
+
+
+def test_forms_that_end_alike_keep_their_last_lines() -> None:
+    sheets = []
+    for page in range(12):
+        sheet = Sheet()
+        prose(sheet, 60, 3, "abcdefghijkl"[page] + " ")
+        sheet.put(72, 300, "In witness of which I sign here")
+        sheet.put(72, 330, "Director of the harbour")
+        sheets.append(sheet)
+    assert read(*sheets).text.count("Director of the harbour") == 12
+
+
+def test_a_word_and_a_sum_go_on_overleaf() -> None:
+    first, second, third = Sheet(), Sheet(), Sheet()
+    y = prose(first, 60)
+    first.put(72, y, "and the adjustments of the Utility and of the Purchaser Post-")
+    second.put(72, 60, "Closing Statement shall bind them.")
+    y = prose(second, 84)
+    second.put(72, y, "for all of the years that ended in 2016, 2015 and in 2014,")
+    third.put(72, 60, "$36.7 million and more were paid.")
+    prose(third, 84)
+    text = read(first, second, third).text
+    assert "Purchaser Post-Closing Statement" in text
+    assert "in 2014, $36.7 million" in text
+
+
+def test_the_mark_of_a_note_is_no_part_of_its_word() -> None:
+    sheet = Sheet()
+    y = prose(sheet, 60)
+    for x, text in ((72, "the hall of 40 m"), (145, "bears charges")):
+        sheet.put(x, y, text)
+        sheet.put(x + width(text, "Times-Roman", 10), y - 3, "2", size=6)
+    text = read(sheet).text
+    assert "charges 2" in text
+    assert "40 m2" in text
+
+
+def test_a_mark_above_its_figure_parts_no_table() -> None:
+    """PG&E's repayments had a row "– | | | (2)" between two tables."""
+    sheet, ends = Sheet(), (300, 400, 500)
+    names = ("(in millions)", "2018", "2019", "2020")
+    y = rows(sheet, 60, names, ("Fees", "7", "8", "9"), ends=ends)
+    sheet.put(402, y - 7, "(2)", size=6)
+    rows(sheet, y, ("Dues", "4", "500", "6"), ("Rent", "1", "2", "3"), ends=ends)
+    lines = read(sheet).text.split("\n")
+    assert lines[1:] == ["Fees | 7 | 8 | 9", "Dues | 4 | 500 (2) | 6", "Rent | 1 | 2 | 3"]
+
+
+def test_letters_that_a_ligature_lost_come_back_by_the_other_words() -> None:
+    """AMD's risks said "a material adverse ef ect"."""
+    sheet = Sheet()
+    y = prose(sheet, 60)
+    for _ in range(2):
+        sheet.put(72, y, "the effect is felt, they are affected, an office of each is of ice")
+        y += 12
+    y += 12
+    sheet.put(72, y, "We are af ected and it has an ef ect on us all", "Times-Bold")
+    prose(sheet, y + 24)
+    got = read(sheet)
+    assert headings_of(got) == ["We are affected and it has an effect on us all"]
+    assert got.text.count("office of each is of ice") == 2
+
+
+def test_a_label_on_three_lines_is_one_row() -> None:
+    sheet, ends = Sheet(), (300, 400)
+    y = rows(sheet, 60, ("Total", "11", "12"), ("Latin America", "21", "22"), ends=ends)
+    sheet.put(72, y, "Asia Pacific, Australia and")
+    sheet.put(80, y + 10, "New Zealand and China")
+    sheet.put(80, y + 20, "Region")
+    y = rows(sheet, y + 20, ("", "31", "32"), ("Europe", "41", "42"), ends=ends)
+    row = "Asia Pacific, Australia and New Zealand and China Region | 31 | 32"
+    assert row in read(sheet).text.split("\n")
+
+
+def test_sentences_of_a_contract_are_no_headings() -> None:
+    """MGM's lease stood below "Section 18.25 Guaranty . Tenant warrants and represents that"."""
+    sheet = Sheet()
+    y = prose(sheet, 60, 3) + 12
+    for text in ("WHEREAS, THE SHIPS ASK FOR IT", "Section 18.25 Guaranty . Owners pay all of it"):
+        sheet.put(72, y, text, "Times-Bold")
+        y = prose(sheet, y + 20, 3) + 20
+    assert headings_of(read(sheet)) == []

@@ -24,8 +24,9 @@ from trivium.extract.pdf.headings import (
 from trivium.extract.pdf.layout import fragments_of, head_lines, read_lines
 from trivium.extract.pdf.marks import Block, Column, Fragment, Line, Page
 from trivium.extract.pdf.paragraphs import build_blocks
+from trivium.extract.pdf.run_in import part_run_ins
 from trivium.extract.pdf.running import drop_running
-from trivium.extract.pdf.typography import Typography, measure
+from trivium.extract.pdf.typography import Typography, measure, with_lost_letters
 from trivium.extract.text import stem
 from trivium.ports import Blob
 from trivium.text.languages import detect_language
@@ -94,6 +95,9 @@ def _composed(
         front.clear_cover(blocks, title)
     title = first_title(title, front.first_heading(blocks))
     front.clear_empty_cover(blocks)
+    texts = with_lost_letters([block.text for block in blocks], typography.words)
+    for block, whole in zip(blocks, texts, strict=True):
+        block.text = whole
     text, elements = assemble(blocks, {page.number: page for page in pages_read.pages})
     return Extraction(
         text=text,
@@ -129,7 +133,7 @@ def _blocks(
     rules = HeadingRules(typography, marks, lines)
     before = build_blocks(lines[:start], typography, rules)
     after = build_blocks(lines[end:], typography, rules)
-    blocks = join_flow(without_repeats([*before, *after]), typography)
+    blocks = part_run_ins(join_flow(without_repeats([*before, *after]), typography))
     drop_items(blocks)
     blocks = lift_floats(blocks)
     set_levels(blocks, marks, typography, titled=bool(end))

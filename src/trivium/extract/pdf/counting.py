@@ -24,6 +24,9 @@ PAGE_NUMBER = re.compile(
     r"(?i)[-–—\s(\[]*(?:(?:page|seite|p\.|s\.|[a-z]-)\s*)?(?:\d{1,4}|[ivxlc]{1,7})"
     r"(?:\s*(?:/|of|von)\s*\d{1,4})?[-–—\s)\].]*$"
 )
+LONG = 10  # pages of a document that may have annexes
+CENTRED = 0.06  # of the text's width
+_LETTERED = re.compile(r"[A-Z]-\d{1,2}")
 _ROMAN = re.compile(r"[ivxlc]{1,7}")
 _NUMBER = re.compile(r"\d+")
 # For any number. No other sign is sure to be missing from a text without its numbers, so that texts
@@ -57,12 +60,25 @@ def page_numbers(pages: list[tuple[Page, list[Fragment]]]) -> set[int]:
                 rest = (*numbers[:at], *numbers[at + 1 :])
                 counted = _Counted(index, value, fragment, at_end, value == page.number)
                 groups[f"{key}{rest}", at, round(fragment.size)].append(counted)
-    return {
+    return _lettered(pages) | {
         id(counted.fragment)
         for group in groups.values()
         if len(group) >= SHORT_CHAIN
         for counted in _counting(group)
     }
+
+
+def _lettered(pages: list[tuple[Page, list[Fragment]]]) -> set[int]:
+    """The ids of "A-1" in the middle below the text of a page: an annex may have one page."""
+    numbers: set[int] = set()
+    for _, fragments in pages if len(pages) >= LONG else ():
+        last = max(fragments, key=lambda fragment: fragment.middle, default=None)
+        if last is not None and _LETTERED.fullmatch(last.text) and len(fragments) > 1:
+            left, right = min(f.left for f in fragments), max(f.right for f in fragments)
+            off = abs(last.left + last.right - left - right) / 2
+            if off < CENTRED * (right - left) and _is_alone(last, fragments):
+                numbers.add(id(last))
+    return numbers
 
 
 def split_numbers(text: str) -> tuple[str, tuple[int, ...]]:

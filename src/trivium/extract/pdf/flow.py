@@ -18,6 +18,7 @@ _FINISHED = re.compile(
 _OPEN = re.compile(
     r"(?:,|\b(?:an?|and|at|by|for|from|in|its|of|on|or|our|that|the|their|to|which|with))$"
 )
+_MORE = re.compile(r"\w|[$€£¥“\"(]\w")
 _ITEM = re.compile(r"[•[]|\d{1,2}[:.)]\s")  # of a list, of references or of an algorithm
 # "as shown in Table" and, overleaf, "3. It": no item of a list.
 _NUMBERED = re.compile(r"(?i)\b(?:table|figure|section|note|item|equation|page)s?$")
@@ -116,7 +117,9 @@ def _continues(opened: Block, block: Block) -> bool:
         after_formula = 0 < first.base - last.base < 3 * first.size
         return after_formula and (lower or more[0] in "([,;")
     full = last.right > last.column.right - 2.5 * last.size
-    unfinished = lower or (_OPEN.search(text[-12:]) is not None and more[0].isalnum())
+    unfinished = (
+        lower or broken or (_OPEN.search(text[-12:]) is not None and _MORE.match(more) is not None)
+    )
     if unfinished and first.page > last.page and len(text) > LEAST_OPEN:
         return True  # in ragged text the line may be short
     flush = first.left < first.column.left + 0.6 * first.size

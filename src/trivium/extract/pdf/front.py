@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from itertools import groupby
 
-from trivium.extract.cover import MAX_ENTITY, NAME_CAPTION, form_of, tidy
+from trivium.extract.cover import COMPANY, MAX_ENTITY, NAME_CAPTION, form_of, tidy
 from trivium.extract.pdf.characters import clean
 from trivium.extract.pdf.headings import KNOWN, NUMBER, bare, is_parted
 from trivium.extract.pdf.marks import Block, Fragment, Line
@@ -42,12 +42,6 @@ _FORMS = (
 )
 _FORM_WORDS = frozenset((*_FORMS.split(), *lexicon("en").months))
 _NAME_COLUMN = re.compile(r"(?:exact )?names? of (?:the )?registrants?\b", re.I)
-_COMPANY = re.compile(
-    r"(?:\b(?:inc|incorporated|corp|corporation|company|co|ltd|limited|llc|l\.?l\.?c|l\.?p|llp|plc"
-    r"|ag|gmbh|kgaa|se|n\.?v|s\.?a|s\.?p\.?a|oyj?|ab|asa|holdings?|bancorp|trust|partners)"
-    r"|& co)\.?(?:\s*\([^)]*\))?$",
-    re.I,
-)
 _NO_NAME = re.compile(
     r"universit|institut|department|dept|school|laborator|\blabs?\b|research|college|faculty|inc\b"
     r"|corp|gmbh|google|microsoft|facebook|anonymous|submission|conference|proceeding|workshop"
@@ -122,7 +116,7 @@ def identify(lines: list[Line], printed: str, declared: str) -> str:
     entity = captioned or _largest_company(page)
     if captioned and captioned.split()[0].casefold() not in own_title.casefold():
         own_title = ""  # the file's own title names nobody: "10Q Doc & Exhibits-2022-08-03"
-    is_name = bare(printed) == bare(entity) or _COMPANY.search(printed)
+    is_name = bare(printed) == bare(entity) or COMPANY.search(printed)
     if printed and not is_generic(printed) and not is_name:
         return printed
     if not entity and not own_title and is_generic(printed):  # a cover of pictures
@@ -177,7 +171,7 @@ def _captioned(page: list[Line]) -> str:
                     return name
             elif len(line.cells) > 1 and _NAME_COLUMN.match(cell.text):
                 below = [c for row in page[at + 1 : at + 5] for c in row.cells]
-                named = [c.text for c in below if _overlap(c, cell) and _COMPANY.search(c.text)]
+                named = [c.text for c in below if _overlap(c, cell) and COMPANY.search(c.text)]
                 if named:
                     return tidy(named[0])
     return ""
@@ -194,7 +188,7 @@ def _largest_company(page: list[Line]) -> str:
         for line in page
         if len(line.text) <= MAX_ENTITY
         and len(line.cells) == 1
-        and _COMPANY.search(tidy(line.text))
+        and COMPANY.search(tidy(line.text))
         and len(line.text.split()) > 1
         and not is_generic(line.text)
     ]

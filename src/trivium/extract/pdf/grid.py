@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from trivium.extract.composer import cut_header, line_of
+from trivium.extract.divisions import is_part
 from trivium.extract.pdf.direction import runs_left
 from trivium.extract.pdf.marks import Block, Line, Word
 from trivium.extract.pdf.tables import (
@@ -20,6 +22,7 @@ from trivium.extract.pdf.tables import (
     Row,
     Table,
     cell_of,
+    hangs_above,
     is_figure,
     row_of,
     text_of,
@@ -62,7 +65,7 @@ class _Cells:
 def table_block(table: Table, above: Block | None = None) -> Block:
     """The table's rows as text and its header. A table without one that goes on from the page
     before (`above` is the block that ended there) has the header of the part above."""
-    rows = _labels_apart(table.rows)
+    rows = _labels_apart(_marks_with_rows(table.rows))
     lines = [row.line for row in rows]
     for row in rows:
         row.cells = row.cells or [cell_of(row.line.words)]
@@ -81,6 +84,19 @@ def table_block(table: Table, above: Block | None = None) -> Block:
     if not header and above is not None and above.header and _goes_on(above, lines, spans):
         header = above.header
     return Block(lines, "table", "\n".join(texts), header=cut_header(header))
+
+
+def _marks_with_rows(rows: list[Row]) -> list[Row]:
+    """The mark of a note that hangs above its figure, on a line of its own, put into the row of
+    that figure."""
+    whole: list[Row] = []
+    for row, below in zip_longest(rows, rows[1:]):
+        if below is not None and hangs_above(row.line, below.line):
+            cells = [*(below.cells or [cell_of(below.line.words)]), cell_of(row.line.words)]
+            below.cells = sorted(cells, key=lambda cell: cell.left)
+        else:
+            whole.append(row)
+    return whole
 
 
 def _labels_apart(rows: list[Row]) -> list[Row]:
@@ -287,8 +303,8 @@ def _shared(line: _Cells, spans: list[Span]) -> dict[int, range]:
     have one: a short name over wide columns reaches over few of them."""
     names = [cell for at, cell in line.cells if at]
     count = len(spans) - 1
-    if not names or (len(names) < 2 and (count % 2 or not _PERIOD.search(names[0].text))):
-        return {}  # half of a name in the middle one of three columns
+    if not names or (len(names) == 1 and not _is_over_all(names[0].text, count)):
+        return {}
     width = (spans[-1][1] - spans[1][0]) / count
     if even := _evenly(names, spans, width):
         return even
@@ -309,6 +325,12 @@ def _shared(line: _Cells, spans: list[Span]) -> dict[int, range]:
         len(over) > 2 * reach[name] + 1 for name, over in shared.items()
     )  # names over two columns each happen to stand in the middle of six and two
     return shared if start == len(spans) and not few else {}
+
+
+def _is_over_all(name: str, columns: int) -> bool:
+    """Whether a name that stands alone may be over all columns, and is not half of the name of the
+    middle one of three."""
+    return name.endswith(",") or (columns != 3 and _PERIOD.search(name) is not None)
 
 
 def _evenly(names: list[Cell], spans: list[Span], width: float) -> dict[int, range]:
@@ -366,6 +388,8 @@ class _Wrapping:
         gap = line.row.line.base - above.row.line.base
         if above.row.line.column is not line.row.line.column or gap > WRAPPED * line.row.line.size:
             return False
+        if is_part(line.row.line.text):
+            return False  # in the middle between the items of a table of contents
         row = _Cells(above.row, self._row)
         figures = {column for column, cell in row.cells if cell.figure}
         if figures & {column for column, cell in line.cells if cell.figure}:
@@ -376,7 +400,8 @@ class _Wrapping:
             return _goes_on_in_columns(row, line)
         label = line.at(0)[0]
         if row.columns == {0}:
-            return self._leads_on(above, label) and line.columns != {0}
+            is_half = line.columns != {0} or is_cut(above.cells[-1][1].text)
+            return is_half and self._leads_on(above, label)
         if line.columns == {0}:
             return _is_inner(label.text) and not self._leads_on_to_next(at)
         if line.row.figures and not figures and _is_inner(label.text):
@@ -391,6 +416,8 @@ class _Wrapping:
             return False
         if _is_inner(label.text) or is_cut(last.text):
             return True
+        if len(self._row) > 1 and abs(label.left - last.left) < 1:
+            return True  # the third line of a label, where the second one hangs
         room = self._edge - last.right
         return (
             len(last.words) > 2

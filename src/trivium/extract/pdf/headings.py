@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from trivium.extract.divisions import CONTENTS, CONTINUED, DIVISION, division_levels
+from trivium.extract.cover import COMPANY
+from trivium.extract.divisions import CONTENTS, CONTINUED, DIVISION, NOTES, division_levels
 from trivium.extract.pdf.characters import clean
 from trivium.extract.pdf.direction import runs_left
 from trivium.extract.pdf.marks import Block, Line, dominant
@@ -54,7 +55,13 @@ _LETTER = re.compile(r"[^\W\d_]")
 _NAMED_DIVISION = re.compile(
     r"(?:part|book|chapter|exhibit|annex|item|article|note|section)\s+[\d.]*\d[.:—–-]\s+[A-Z]", re.I
 )
-_SUM = re.compile(r"[$€£]\s?-?\d[\d,.]*$")  # "SUBTOTAL $863.91"
+_EXHIBIT = re.compile(r"(?i)exhibit|annex")  # holds all up to the next, however it is set
+_NEVER = re.compile(
+    r"[$€£]\s?-?\d[\d,.]*$"  # "SUBTOTAL $863.91"
+    r"|^(?:WHEREAS|NOW,? THEREFORE|IN WITNESS WHEREOF)\b"  # a contract's own sentences
+)
+# "Section 18.25 Guaranty . Tenant warrants and represents that"
+_RUNS_ON = re.compile(r"[a-z]{3} ?\. [A-Z][a-z]* [a-z]")
 _LISTED = re.compile(r"[;,] (?:and|or)$")  # an item of a list
 # Code that is set in capitals or bold: signs and words that no heading has.
 _CODE = re.compile(
@@ -97,7 +104,7 @@ class HeadingRules:
         bold = line.bold and not self._type.bold
         if text.count(" ") >= (MAX_BOLD if bold else MAX_WORDS) or self._is_ordinary(line, text):
             return False
-        if not text or _SUM.search(text) or "..." in text or ". . ." in text:
+        if not text or _NEVER.search(text) or "..." in text or ". . ." in text:
             return False
         letters = len(_LETTER.findall(text))
         if letters < 3 or letters < 0.5 * len(text) or CAPTION.match(text) or "@" in text:
@@ -134,6 +141,8 @@ class HeadingRules:
             return False
         if number is not None:
             return self._numbered(line, text, number["number"], below, spaced=spaced)
+        if DIVISION.match(text) and _RUNS_ON.search(text):
+            return False
         if DIVISION.match(text) and (text[-1] not in ",;" or self._goes_on(line, below)):
             named = _NAMED_DIVISION.match(text) is not None and _is_short(line)
             return spaced and (named or self._distinct(line, text)) and not _in_table(line, below)
@@ -174,7 +183,9 @@ class HeadingRules:
         first = next(character for character in text if character.isalpha())
         if first.islower() or (_is_far_right(line) and not runs_left(text)):
             return False
-        if text[-1] in ".,;:-" and not self._is_claim(line, text, below):
+        if text[-1] in ".,;:-" and not (
+            self._is_claim(line, text, below) or (text.isupper() and COMPANY.search(text))
+        ):
             return False
         if not spaced or not (text[0].isalnum() or text[0] in "“\"'¿("):
             return False
@@ -269,6 +280,8 @@ class HeadingRules:
         if not same or begins or KNOWN.match(above.text) or is_parted(line):
             return False
         reach = 1.3 if KNOWN.match(text) else 1.9 if _is_centred(line, above) else 1.6
+        if DIVISION.fullmatch(above.text) and _is_centred(line, above):
+            reach = 2.6  # its title, even with twice the distance between lines
         close = line.base - above.base < reach * max(line.size, above.size)
         distinct = self._distinct(line, text) or line.italic
         return close and distinct and len(text) < 120 and not CAPTION.match(text)
@@ -345,6 +358,8 @@ def drop_items(blocks: list[Block]) -> None:
     for block in blocks:
         match = _TOP.match(block.text) if block.role == "heading" else None
         if match is None:
+            if block.role == "heading" and (DIVISION.match(block.text) or NOTES.match(block.text)):
+                last = 0  # exhibits and the notes of a report count from 1
             continue
         number, look = int(match[1]), (block.lines[0].peak, block.lines[0].bold)
         nearest = last if match[2] else last + 1
@@ -387,7 +402,9 @@ def set_levels(
             division = block if divisions[id(block)] else None
         elif division is not None and block.level:
             block.level = outlined or division.level + block.level
-        elif division is not None and kind[0] <= LARGER * _type(division)[0]:
+        elif division is not None and (
+            _EXHIBIT.match(division.text) or kind[0] <= LARGER * _type(division)[0]
+        ):
             below = [other for other in kinds if kind <= other <= max(kind, _type(division))]
             block.level = outlined or division.level + min(len(below), 3)
             continue

@@ -144,9 +144,7 @@ class Line:
         self.size = size
         even = cell.even and len(self.cells) == 1
         for a, b in () if even else pairwise(words):
-            # Small capitals, with a blank behind the large letter: R ESORTS.
-            if b.style.size < 0.85 * a.style.size and len(a.text) == 1 and a.base == b.base:
-                b.glued |= a.text.isupper() and len(b.text) > 1 and b.text.isupper()
+            _settle_blank(a, b)
         base = words[0].base
         for word in () if even else words:
             if word.base != base:
@@ -219,6 +217,17 @@ class Page:
     def down(self) -> float:
         """Its height in the frame of the words."""
         return self.width if self.turn % 2 else self.height
+
+
+def _settle_blank(word: Word, after: Word) -> None:
+    """Whether a blank parts two words that are set in two sizes: none within small capitals behind
+    the large letter (R ESORTS), one before the mark of a note ("charges²", but not "m²")."""
+    if after.style.size >= 0.85 * word.style.size:
+        return
+    if len(word.text) == 1 and word.base == after.base:
+        after.glued |= word.text.isupper() and len(after.text) > 1 and after.text.isupper()
+    elif after.glued and after.base < word.base and after.text.isdecimal():
+        after.glued = len(word.text) < 3 or not word.text[-3:].isalpha()
 
 
 def dominant(weighed: Iterable[tuple[float, int]]) -> float:

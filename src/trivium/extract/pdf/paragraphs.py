@@ -10,6 +10,7 @@ import string
 from collections.abc import Set
 from itertools import pairwise
 
+from trivium.extract.divisions import is_part
 from trivium.extract.pdf.direction import runs_left
 from trivium.extract.pdf.grid import table_block
 from trivium.extract.pdf.headings import CAPTION, HeadingRules
@@ -127,7 +128,7 @@ def _goes_on(lines: list[Line], start: int, at: int, typography: Typography) -> 
         return False
     if _is_code(above, typography) and _is_code(line, typography):
         return line.base - above.base < 3 * line.size
-    if is_row(line) or is_row(above):
+    if is_row(line) or is_row(above) or is_part(line.text):
         return False
     gap = line.base - above.base
     lead = max(typography.leading(min(above.size, line.size)), 1.05 * line.size)

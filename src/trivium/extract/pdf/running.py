@@ -29,6 +29,7 @@ RUN = 8  # pages that follow one another: a chapter with a head of its own
 STACKED = 4  # such pages, for lines that touch one another
 BESIDE = 5  # pages on which the same line stands beside their number
 FEW = 12  # words of such a line
+OTHER = 0.7  # of the lines above a foot differ; else the pages are copies of a form
 REACH = 5  # sizes of the number between the two
 LARGE = 1.3  # a line set larger must be a title
 MAX_DIGITS = 4  # of a line's number
@@ -99,8 +100,11 @@ def drop_running(pages: list[tuple[Page, list[Fragment]]]) -> list[Parted]:
     by_page: dict[int, list[_Outer]] = defaultdict(list)
     for outer in outers:
         by_page[outer.page].append(outer)
-    counting = page_numbers(pages)
-    beside = _beside_numbers(pages, counting)
+    last = _last_lines(pages)
+    counting = page_numbers(
+        [(page, [f for f in fragments if id(f) not in last]) for page, fragments in pages]
+    )
+    beside = _beside_numbers(pages, counting) | last
     links = _links_to_contents(pages)
     seen: set[tuple[str, str]] = set()
     parted = []
@@ -154,6 +158,24 @@ def _beside_numbers(pages: list[tuple[Page, list[Fragment]]], counting: set[int]
             if len({index for index, _ in alike}) >= BESIDE:
                 feet |= {id(fragment) for _, fragment in alike}
     return feet - counting
+
+
+def _last_lines(pages: list[tuple[Page, list[Fragment]]]) -> set[int]:
+    """The ids of fragments that end many pages in a row with the same words, at any height, below
+    text that differs: "© 2016 Corning Incorporated." right under what a web page printed."""
+    ends: dict[str, list[tuple[int, Fragment, str]]] = defaultdict(list)
+    for index, (_, fragments) in enumerate(pages):
+        if len(fragments) > 1:
+            *_, above, foot = sorted(fragments, key=lambda f: f.middle)
+            if _is_foot(foot, foot, fragments):
+                ends[foot.text].append((index, foot, above.text))
+    feet: set[int] = set()
+    for alike in ends.values():
+        near = sum(b[0] - a[0] <= 2 for a, b in pairwise(alike))
+        texts = {above for _, _, above in alike}
+        if len(alike) >= BESIDE and 2 * near > len(alike) and len(texts) > OTHER * len(alike):
+            feet |= {id(foot) for _, foot, _ in alike}
+    return feet
 
 
 def _links_to_contents(pages: list[tuple[Page, list[Fragment]]]) -> set[int]:

@@ -30,12 +30,14 @@ _FIGURE = re.compile(
 )
 # Thousands parted by a blank, as much of Europe writes them.
 _GROUPED = re.compile(r"[(–—−-]*\d{1,3}(?: \d{3})+(?:[.,]\d+)?[)%]*")
+HANGING = 0.75  # of a row's size: the mark of a note that stands above it is set smaller
 MARKED = 1.5  # sizes of the font between a figure and the mark of its note
 BLANK = 0.45  # sizes of the font: columns of figures stand further apart than words
 _LETTERED = re.compile(r"N/?A|nm|NM|n\.m\.|(?:US\$|USD|EUR)\s*[\d.,()-]+")
 _OPENING = re.compile(rf"{_MONEY}|\(|{_MONEY}\s*\(")  # belongs to the figure on its right
 _CLOSING = re.compile(r"[)%]+")  # belongs to the figure on its left
 _MARK = re.compile(r"(?:\([a-z]{1,2}\))+")  # of a note; "(1)" may be a figure
+_NOTE = re.compile(r"\(?\w{1,2}\)?")
 _FIGURES = re.compile(r"[\d–—-]$")
 YEAR = re.compile(
     r"(?:(?:FY|CY)\s?)?(?:19|20)\d\d(?:\s*[-–/]\s*(?:19|20)\d\d)?(?:\s*\(\w{1,2}\)|[*†‡A-Z])?"
@@ -215,6 +217,12 @@ def is_row(line: Line) -> bool:
     return is_figure(clean(line.cells[-1].text))
 
 
+def hangs_above(line: Line, below: Line) -> bool:
+    """Whether a line is the mark of a note that belongs to a figure of the one below it."""
+    near = below.base - line.base < below.size
+    return near and line.size < HANGING * below.size and _NOTE.fullmatch(line.text) is not None
+
+
 def find_tables(lines: list[Line], headings: Mapping[int, int]) -> dict[int, Table]:
     """The tables among the lines by their first line. `headings` are ranges too; one
     that stands among rows which belong together is a label of the table."""
@@ -246,8 +254,7 @@ def _run(rows: list[Row], start: int, headings: Mapping[int, int], taken: set[in
         if row.line.first or row.line.column is not above.column:
             break
         gap = row.line.base - above.base
-        size = max(above.size, row.line.size)
-        if gap > FAR * size and (gap > FARTHEST * size or not _joins(rows, start, end, at)):
+        if _is_far(rows, start, end, at):
             break
         if at in headings and not row.figures:
             if not _is_label(rows, start, end, at, headings[at], gap):
@@ -256,7 +263,7 @@ def _run(rows: list[Row], start: int, headings: Mapping[int, int], taken: set[in
             continue
         if row.celled and (row.figures or not rows[start].figures or len(row.cells) > 2):
             end, misses = at + 1, 0
-        elif row.celled or _inside_one_column(row.line, rows, start, end):
+        elif row.celled or _inside_one_column(rows, start, end, at):
             misses += 1
             if misses > 2:
                 break
@@ -264,6 +271,13 @@ def _run(rows: list[Row], start: int, headings: Mapping[int, int], taken: set[in
             break
         at += 1
     return end
+
+
+def _is_far(rows: list[Row], start: int, end: int, at: int) -> bool:
+    """Whether a line stands too far below the one above it to be of the same table."""
+    line, above = rows[at].line, rows[at - 1].line
+    gap, size = line.base - above.base, max(above.size, line.size)
+    return gap > FAR * size and (gap > FARTHEST * size or not _joins(rows, start, end, at))
 
 
 def _is_label(rows: list[Row], start: int, end: int, at: int, after: int, gap: float) -> bool:
@@ -294,8 +308,10 @@ def _joins(rows: list[Row], start: int, end: int, at: int) -> bool:
     return sum(any(_below(cell, edge) for edge in edges) for cell in below) >= 0.5 * len(below)
 
 
-def _inside_one_column(line: Line, rows: list[Row], start: int, end: int) -> bool:
-    lines = [row.line for row in rows[start:end]]
+def _inside_one_column(rows: list[Row], start: int, end: int, at: int) -> bool:
+    line, lines = rows[at].line, [row.line for row in rows[start:end]]
+    if at + 1 < len(rows) and hangs_above(line, rows[at + 1].line):
+        return True
     left, right = min(row.left for row in lines), max(row.right for row in lines)
     if any(row.figures for row in rows[start:end]):  # the label column may be most of the table
         figures = [cell.left for row in rows[start:end] for cell in row.figures]

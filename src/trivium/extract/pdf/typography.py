@@ -116,6 +116,25 @@ def _keeps_hyphen(text: str, line: str, words: Counter[str]) -> bool:
     return len(first) > 3 and len(second) > 3 and words[first] > 0 and words[second] > 0
 
 
+def with_lost_letters(texts: list[str], words: Counter[str]) -> list[str]:
+    """Texts with the letter that a font's ligature lost: "ef ect" where others say "effect"."""
+    whole = {word for word in words if "ff" in word}
+    often = Counter[str]()
+    for word in whole:
+        often[word[: word.index("ff") + 1]] += words[word]
+    # Rarer than their words: "of" is no half of "office".
+    lost = [half for half, times in often.items() if 0 < words[half] < times]
+    if not lost:
+        return texts
+
+    def put_back(match: re.Match[str]) -> str:
+        word = f"{match[1]}f{match[2]}"
+        return word if word.casefold() in whole else match[0]
+
+    broken = re.compile(rf"(?i)\b({'|'.join(map(re.escape, lost))}) ([^\W\d_]+)")
+    return [broken.sub(put_back, text) for text in texts]
+
+
 def settle_accents(words: list[Word]) -> list[Word]:
     """Accents that stand alone put on the letter they are printed over, if it begins a word."""
     settled: list[Word] = []

@@ -14,7 +14,7 @@ from trivium.core.types import Extraction, Metadata
 from trivium.extract.charsets import named
 from trivium.extract.composer import Composer, describe
 from trivium.extract.cover import cover_title
-from trivium.extract.html_tree import TreeReader, inline_text, main_part, parse_html
+from trivium.extract.html_tree import TreeReader, inline_text, main_part, parse_html, with_menus
 from trivium.extract.properties import iso
 from trivium.extract.sniff import BOMS, binary_kind
 from trivium.extract.text import decode
@@ -62,6 +62,8 @@ def read_html(blob: Blob) -> Extraction:
         raise FileEmpty(f"{blob.name} has no visible text.")
     out = Composer(blob.name)
     TreeReader(out, printed=True).read(main_part(root))
+    if not out:  # a page of nothing but menus: they are what it says
+        TreeReader(out, printed=True).read(main_part(with_menus(root)))
     metadata = dict(meta_tags(root))
     declared = str(metadata.pop("title", ""))
     cover = _tagged_title(root) or cover_title(

@@ -94,6 +94,16 @@ def is_hidden(element: _Element) -> bool:
     )
 
 
+def with_menus(root: _Element) -> _Element:
+    """The page with its menus as text."""
+    for element in root.iter():
+        if element.get("role") in _ROLES:
+            del element.attrib["role"]
+        if element.tag == "nav":
+            element.tag = "div"
+    return root
+
+
 class TreeReader:
     """Writes visible text into a composer, block by block."""
 
@@ -455,7 +465,8 @@ def inline_text(element: _Element) -> str:
             style = style_of(node.get("style") or "")
             if style.apart or _is_note(node, style, parts):
                 parts.append(" ")
-        parts.append(space + (node.text or ""))
+        alt = node.get("alt") or "" if node.tag == "img" else ""
+        parts.append(space + (node.text or "") + (f" {alt} " if " " in alt.strip() else ""))
         for child in node:
             if isinstance(child.tag, str):
                 collect(child, depth + 1)

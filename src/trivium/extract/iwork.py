@@ -52,7 +52,7 @@ def _folder(names: Collection[str]) -> re.Match[str] | None:
     return folder if folder and all(name.startswith(inside) for name in names) else None
 
 
-@reads("iwork/5", _is_iwork)
+@reads("iwork/6", _is_iwork)
 def read_iwork(blob: Blob) -> Extraction:
     """Takes zip archives with the parts of an iWork document: packed since 2013, XML before, or the
     folder that a Mac shows as a document."""

@@ -164,7 +164,7 @@ def _is_xls(blob: Blob) -> bool:
     return has_stream(blob, "Workbook", "Book") or _is_damaged_workbook(blob.data)
 
 
-@reads("xls/3", _is_xls)
+@reads("xls/4", _is_xls)
 def read_xls(blob: Blob) -> Extraction:
     """Takes compound files with a workbook in them."""
     import xlrd

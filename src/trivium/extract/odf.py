@@ -34,7 +34,7 @@ def _is_odf(blob: Blob) -> bool:
     return "content.xml" in names and bool(names & {"mimetype", "meta.xml"})
 
 
-@reads("odf/4", _is_odf)
+@reads("odf/5", _is_odf)
 def read_odf(blob: Blob) -> Extraction:
     """Takes zip archives that name an OpenDocument type, or have its content."""
     package = Package(blob)

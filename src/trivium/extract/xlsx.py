@@ -12,7 +12,9 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta
+from typing import IO
 from xml.etree.ElementTree import Element
 
 from trivium.core.errors import FileDamaged, FileTooLarge, FormatUnknown
@@ -20,7 +22,7 @@ from trivium.core.types import Extraction, Kind, Place
 from trivium.extract.composer import Composer, describe
 from trivium.extract.embedded import drawn_texts, embedded
 from trivium.extract.ole import locked
-from trivium.extract.package import Package, member_names, stream_elements
+from trivium.extract.package import ZIP_ERRORS, Package, member_names, stream_elements
 from trivium.extract.properties import office_properties
 from trivium.extract.sheets import MAX_COLUMNS, SheetWriter
 from trivium.ports import Blob, reads
@@ -31,10 +33,16 @@ _LITERAL = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')  # of a number format
 _DATE_FORMATS = frozenset({*range(14, 18), 22, *range(27, 37), *range(50, 59)})
 _TIME_FORMATS = frozenset({*range(18, 22), *range(45, 48)})
 _PERCENT_FORMATS = frozenset({9, 10})
+_MERGED = re.compile(rb'mergeCell\s+ref="([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})"')
+# "Sheet1", "Tabelle1", "Лист1", "工作表1"; letters and a number, as programs call them.
+_UNNAMED = re.compile(r"[^\W\d_]*[ _]?\d*")
+LONGEST_MERGED = 60  # bytes of such an element
+MAX_MERGED = 1000  # rows that one cell fills; more are a layout
+MANY_MERGED = 100_000
 MAX_STRINGS = 5_000_000
 
 
-@reads("xlsx/4", lambda blob: _MAIN in member_names(blob))
+@reads("xlsx/5", lambda blob: _MAIN in member_names(blob))
 def read_xlsx(blob: Blob) -> Extraction:
     """Takes zip archives with a workbook inside."""
     package = Package(blob)
@@ -61,7 +69,7 @@ def read_xlsx(blob: Blob) -> Extraction:
     return _finished(out, blob, package, len(sheets), charted=True)
 
 
-@reads("xlsb/2", lambda blob: "xl/workbook.bin" in member_names(blob))
+@reads("xlsb/3", lambda blob: "xl/workbook.bin" in member_names(blob))
 def read_xlsb(blob: Blob) -> Extraction:
     """Takes zip archives with a binary workbook inside."""
     from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum
@@ -133,15 +141,36 @@ def _beside(package: Package, kind: str, part: str) -> Iterator[str]:
             yield f"Comment on {comment.get('ref', '')}{by}: {words}"
 
 
+def _merged(stream: IO[bytes] | None) -> dict[int, list[tuple[int, int]]]:
+    """By first row: column and last row of cells that fill several rows. Each of those says what
+    the cell says, as in tables of HTML. They stand behind all rows of the sheet, which are read
+    one by one, so this looks through it first: a tenth of the time."""
+    merged: dict[int, list[tuple[int, int]]] = {}
+    if stream is None:
+        return merged
+    rest, count = b"", 0
+    with stream, suppress(RuntimeError, *ZIP_ERRORS):  # whoever reads the rows says what is wrong
+        while block := stream.read(1 << 20):
+            for match in _MERGED.finditer(rest + block):
+                first, last = int(match[2]), int(match[4])
+                if first < last < first + MAX_MERGED and match[1] == match[3]:
+                    merged.setdefault(first, []).append((_column(match[1].decode()), last))
+                    count += 1
+            rest = block[-LONGEST_MERGED:]
+            if count > MANY_MERGED:
+                return {}
+    return merged
+
+
 def write_sheet(
     out: Composer, name: str, sheet: str, rows: Iterator[tuple[int, list[str]]], *, alone: bool
 ) -> None:
-    """A sheet under its name; the only one of a file needs no heading."""
+    """A sheet under its name; the only one of a file needs no heading if nobody named it."""
     writer = SheetWriter(out, name, sheet)
     first = next(((n, cells) for n, cells in rows if any(cells)), None)
     if first is None:
         return
-    if not alone:
+    if not alone or not _UNNAMED.fullmatch(sheet):
         out.heading(1, sheet)
 
     def all_rows() -> Iterator[tuple[int, list[str]]]:
@@ -165,6 +194,10 @@ class _Cells:
         if stream is None:
             return
         number = 0
+        merged = _merged(self._package.stream(target))
+        filling: dict[
+            int, tuple[int, str]
+        ] = {}  # by column: the last row of a merged cell, its text
         for row in stream_elements(stream, name, wanted=frozenset({"row"})):
             row_number = row.get("r", "")
             number = (
@@ -172,7 +205,15 @@ class _Cells:
                 if row_number.isdecimal() and int(row_number) > number
                 else number + 1
             )
-            yield number, self._row(row, name)
+            cells = self._row(row, name)
+            for column, (last, text) in filling.items():
+                if number <= last:
+                    cells += [""] * (column + 1 - len(cells))
+                    cells[column] = cells[column] or text
+            for column, last in merged.get(number, ()):
+                if column < len(cells) and cells[column]:
+                    filling[column] = (last, cells[column])
+            yield number, cells
 
     def _row(self, row: Element, name: str) -> list[str]:
         cells: list[str] = []

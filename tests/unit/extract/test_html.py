@@ -435,3 +435,10 @@ def test_labels_beside_their_figures_are_no_names_of_columns() -> None:
     page = f"<table>{states}</table><p>{_TEXT}</p><table>{flows}</table>"
     headers = [e.header for e in extract(f"<body>{page}", "a.html").elements if e.kind == "table"]
     assert headers == ["", "(In millions) | Six months | Six months"]
+
+
+def test_a_page_of_nothing_but_menus_is_read_and_pictures_in_cells_have_their_words() -> None:
+    links = "".join(f"<li><a href='/{n}'>Harbour {n}</a></li>" for n in range(3))
+    assert "Harbour 2" in extract(f"<html><body><nav><ul>{links}</ul></nav></body></html>").text
+    cells = "<tr><td>Duck</td><td><img alt='A small duck'></td></tr><tr><td>Owl</td><td>x</td></tr>"
+    assert "Duck | A small duck" in extract(f"<body><table>{cells}</table>", "a.html").text

@@ -405,9 +405,9 @@ def test_tables_of_numbers_before_2013() -> None:
         "</ls:document>"
     )
     got = extract("a.numbers", zipped({"index.xml": data}))
-    assert got.text == "Paid | Kind | Amount\n2009-10-15 | Gas | 2"
+    assert got.text == "Checking: Accounts\n\nPaid | Kind | Amount\n2009-10-15 | Gas | 2"
     assert got.media_type == "application/vnd.apple.numbers"
-    assert got.elements[0].place.sheet == "Checking: Accounts"
+    assert got.elements[1].place.sheet == "Checking: Accounts"
 
 
 def test_a_document_before_2013_that_holds_itself_ends() -> None:

@@ -5,7 +5,8 @@ from tests.unit.extract.making import check_offsets, zipped
 
 from trivium.core.errors import FileEmpty, FileTooLarge
 from trivium.core.types import Extraction, Kind
-from trivium.extract.xlsx import look_of, read_xlsx
+from trivium.extract.composer import Composer
+from trivium.extract.xlsx import look_of, read_xlsx, write_sheet
 from trivium.ports import Blob
 
 R = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
@@ -140,3 +141,23 @@ def test_hostile_sheets() -> None:
 )
 def test_number_formats(code: str, look: str) -> None:
     assert look_of(200, code) == look
+
+
+def test_a_cell_over_several_rows_names_each_of_them() -> None:
+    """A region merged over its quarters stood in the row of the first one only."""
+    sheet = words(1, "region", "quarter", "sales") + words(2, "North", "Q1", "4")
+    sheet += (
+        words(3, "Q2", "5", first="B") + words(4, "Q3", "6", first="B") + words(5, "South", "Q1")
+    )
+    merged = '<mergeCells count="2"><mergeCell ref="A2:A4"/><mergeCell ref="A7:C7"/></mergeCells>'
+    result = extract(f"{sheet}</sheetData>{merged}<sheetData>")
+    assert [text for text, *_ in rows(result)][1:] == [
+        "North | Q1 | 4", "North | Q2 | 5", "North | Q3 | 6", "South | Q1",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "heads"), [("Duck sales", True), ("Tabelle1", False)])
+def test_the_only_sheet_has_a_heading_if_a_person_named_it(name: str, heads: bool) -> None:
+    out = Composer("book.xlsx")
+    write_sheet(out, "book.xlsx", name, iter([(1, ["a", "b"]), (2, ["1", "2"])]), alone=True)
+    assert out.text.startswith(name) is heads

@@ -77,6 +77,7 @@ class Made:
     numbers: list[str] = field(default_factory=list)  # page numbers: none should stay
     ordered: list[str] = field(default_factory=list)  # stretches of text in reading order
     title: str = ""  # must stand in the title
+    sections: list[str] = field(default_factory=list)  # headings, in order
     pages: int = 1
 
 
@@ -568,6 +569,36 @@ def scanned_prose() -> Made:
     return Made("scanned-prose.pdf", build([sheet]), ordered=[" ".join(lines)], pages=1)
 
 
+def contract() -> Made:
+    """Exhibits of a report: titles of sections within their paragraphs, which begin again in each
+    exhibit, a foot at any height, and annexes with their own page numbers."""
+    foot, names = "All Rights Reserved by Harbour and Sons.", ("Grant of Rights", "Time of Payment")
+    made = Made("contract.pdf", b"", once=[foot], numbers=["", *("A-1", "B-1")], pages=12)
+    sheets = []
+    for page in range(12):
+        sheet, y = Sheet(), 60.0
+        if page % 4 == 0:
+            sheet.put(72, y, f"Exhibit 10.{page // 4 + 1}", "Times-Bold")
+            # On the first page, whose lines are short, it counts as a cover's.
+            made.sections += [f"Exhibit 10.{page // 4 + 1}"] if page else []
+        for at, name in enumerate((*names, "Governing Law", "Counterparts")[page % 2 :: 2]):
+            y += 30
+            number = 2 * (page % 4) + at + 1
+            sheet.put(72, y, f"{number}. {name}. The harbour pays what this section says of it.")
+            made.sections.append(f"{number}. {name}.")
+            for line in range(3 + page % 4):
+                y += 12
+                sheet.put(
+                    72, y, f"and {'abcdefgh'[line]} of page {'abcdefghijkl'[page]} goes on so"
+                )
+        if page in (5, 9):
+            sheet.put_centred(240, y + 25, f"{'AB'[page // 9]}-1")
+        sheet.put_centred(306, y + 45, foot)
+        sheets.append(sheet)
+    made.data = build(sheets)
+    return made
+
+
 SMALL: tuple[Callable[[], Made], ...] = (
     numbered_rows,
     copied_letters,
@@ -578,6 +609,7 @@ SMALL: tuple[Callable[[], Made], ...] = (
     ideographs,
     wrapped_cells,
     scanned_prose,
+    contract,
 )
 
 

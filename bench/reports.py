@@ -14,6 +14,7 @@ kept          of the lines that look like running heads or page numbers but are 
 not repeated  of the running heads, those found once (beside the heading of the same words).
 numbers dropped  of the feet with page numbers, those that are no line of the text.
 ordered       of the stretches of text that must be read in one go, those that stand in the text.
+sections      of the sections of a made contract, those found as headings with their whole title.
 titles        of the reports, those whose title names the company.
 CPU ms a page of the extraction alone, and with chunks.
 
@@ -128,6 +129,9 @@ def judge_tables(made: Made, read: Extraction, counts: Counts) -> None:
     for grid in made.grids:
         if grid.names and len(grid.rows) > 2:
             counts.add("has header", id(grid) in headed, f"{made.name} {grid.rows[0].printed}")
+    headings = [read.text[e.start : e.end] for e in read.elements if e.kind == "heading"]
+    for section in made.sections:
+        counts.add("sections", section in headings, f"{made.name} {section} of {headings}")
     if made.title:
         named = bare(made.title) in bare(read.title)
         counts.add("titles", named, f"{made.name} {read.title}")

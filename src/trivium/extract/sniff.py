@@ -48,6 +48,8 @@ _MAGIC = (
     (b"\xd9\xd9\xf7", "a CBOR file"),
 )
 _CATALOGUE = re.compile(rb"\d{5}[acdnp][a-z]{2}[ a-z][ a]22\d{5}")  # the leader of a MARC record
+# A drawing in text (DXF): pairs of lines, a code and its value, nearly all of them coordinates.
+_DRAWING = re.compile(rb"(?:\s*999\r?\n[^\n]{0,200}\n)*\s*0\r?\nSECTION\r?\n\s*2\r?\n[A-Z]+\r?\n")
 # What helps to get at the text of a kind. Anything else: "Convert the file to text or Markdown."
 ADVICE = {
     "an xz archive": "Unpack it and add the files, or pack them as tar.xz or ZIP.",
@@ -105,6 +107,8 @@ def binary_kind(data: bytes) -> str:
         return next(inside, "a zip archive")
     if _CATALOGUE.match(head) and b"\x1e" in head:
         return "a library catalogue (MARC)"
+    if _DRAWING.match(head):
+        return "an AutoCAD drawing"
     if data.startswith(BOMS):
         return "" if _holds_wide_text(data[:SAMPLE_BYTES]) else "a binary file"
     many_nuls = b"\x00" in data and not _is_utf8_with_slips(data)

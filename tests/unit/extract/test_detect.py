@@ -40,6 +40,7 @@ def test_choice(name: str, data: bytes, extractor: Extractor) -> None:
         (b"BM\x00\x00\x01", "a BMP image"),
         (b"\x00\x00\x00\x20ftypisom", "a video"),
         (b"words\x00and more", "a binary file"),
+        (b"  999\r\nFreeCAD\r\n  0\r\nSECTION\r\n  2\r\nENTITIES\r\n  0\r\n", "an AutoCAD drawing"),
     ],
 )
 @pytest.mark.parametrize("name", ["file.md", "file.txt", "file"])

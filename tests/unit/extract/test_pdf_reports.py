@@ -8,6 +8,7 @@ import pytest
 from bench.made_pdfs import (
     Made,
     boxes,
+    contract,
     copied_letters,
     ideographs,
     numbered_rows,
@@ -52,6 +53,12 @@ def test_every_row_of_a_report_is_a_line_under_the_right_names(seed: int) -> Non
 @pytest.mark.parametrize("make", [numbered_rows, copied_letters, boxes, only_numbers])
 def test_text_that_looks_like_running_heads_stays(make: Callable[[], Made]) -> None:
     assert judge([make()])["measures"]["kept"] == 100.0
+
+
+def test_sections_of_a_contract_are_headings_and_its_feet_go() -> None:
+    measures = judge([contract()])["measures"]
+    for name in ("sections", "not repeated", "numbers dropped"):
+        assert measures[name] == 100.0, name
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from trivium.core.errors import LibraryDamaged
 from trivium.core.upkeep import Salvaged
 from trivium.library import Library
 from trivium.store.blobs import FolderBlobs
+from trivium.store.embedded import salvage as salvaging
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.salvage import is_damaged, salvage, survey
 from trivium.testing.samples import TOY
@@ -38,6 +39,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with closing(sqlite3.connect(where / "library.db")) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return where
+
+
+@pytest.fixture(autouse=True)
+def few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing says how many rows a table had, each of 100,000 is tried alone: most of the
+    time of these tests, and there are 90 passages. Still more than are read at a time."""
+    assert salvaging._BOUND > salvaging._TOGETHER
+    monkeypatch.setattr(salvaging, "_BOUND", 3 * salvaging._TOGETHER)
 
 
 @pytest.fixture

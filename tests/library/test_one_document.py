@@ -52,6 +52,7 @@ KINDS: dict[str, Callable[[], BaseException]] = {
     "overflow": lambda: OverflowError("Python int too large to convert to SQLite INTEGER"),
 }
 POISON = re.compile(r"poison-(\w+)")
+EACH = 4  # documents for each kind of error
 
 
 def strike(told: object, kinds: set[str]) -> None:
@@ -98,11 +99,12 @@ def inject(patch: pytest.MonkeyPatch, step: str, kinds: set[str]) -> None:
 
 
 def write(folder: Path, kinds: set[str]) -> list[Path]:
-    """Ten documents for each kind of error, one of which meets it. Long enough for a summary."""
+    """So many documents for each kind of error, one of which meets it. Long enough for a
+    summary."""
     paths = []
     for number, kind in enumerate(sorted(kinds)):
-        for n in range(10):
-            name = f"poison-{kind}" if n == 5 else f"good-{number}-{n}"
+        for n in range(EACH):
+            name = f"poison-{kind}" if n == EACH // 2 else f"good-{number}-{n}"
             path = folder / f"{name}.txt"
             sentences = " ".join(f"Sentence {i} of the note {name} speaks." for i in range(120))
             path.write_text(f"{name} begins here.\n\n{sentences}")
@@ -111,7 +113,7 @@ def write(folder: Path, kinds: set[str]) -> list[Path]:
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_nine_of_ten_are_added(
+def test_all_but_one_are_added(
     step: str,
     library: Library,
     files: Path,
@@ -125,7 +127,7 @@ def test_nine_of_ten_are_added(
     with monkeypatch.context() as patch, caplog.at_level(logging.ERROR, "trivium.ingest"):
         inject(patch, step, kinds)
         report = library.add(files)
-    assert report.counts == {Fate.ADDED: 9 * len(kinds), Fate.FAILED: len(kinds)}
+    assert report.counts == {Fate.ADDED: (EACH - 1) * len(kinds), Fate.FAILED: len(kinds)}
     failed = {POISON.search(one.uri)[1]: one.error for one in report.failed}  # type: ignore[index]
     assert set(failed) == kinds
     for kind, error in failed.items():
@@ -145,7 +147,7 @@ def test_nine_of_ten_are_added(
     assert health["chunks"] == health["words"] == health["vectors"]
     assert len(library.search("good note", 100)) > 0
     again = library.add(files)
-    assert again.counts == {Fate.UNCHANGED: 9 * len(kinds), Fate.ADDED: len(kinds)}
+    assert again.counts == {Fate.UNCHANGED: (EACH - 1) * len(kinds), Fate.ADDED: len(kinds)}
     with library.backend.writer.writing():
         pass  # the next writer clears up
     assert library.upkeep.health()["leftovers"] == 0
@@ -165,7 +167,7 @@ def test_what_concerns_the_store_still_stops_the_job(
                     library.jobs.work() if library.jobs.all(ended=False) else library.add(files)
     report = library.jobs.work()
     assert Fate.FAILED not in report.counts
-    assert len(library.documents.all()) == 10
+    assert len(library.documents.all()) == EACH
 
 
 def test_one_that_kills_the_program_twice_is_set_aside(tmp_path: Path) -> None:
@@ -198,7 +200,7 @@ with Library(open_embedded(Path(sys.argv[1])), TOY, Settings()) as library:
     runs = [subprocess.run(command, capture_output=True, text=True, check=False) for _ in range(3)]
     assert [run.returncode for run in runs] == [-signal.SIGKILL, -signal.SIGKILL, 0], runs
     counts, failed = runs[2].stdout.splitlines()
-    assert counts == "10 1 9"
+    assert counts == f"{EACH} 1 {EACH - 1}"
     assert failed.startswith("poison-value.txt document.set_aside Couldn't add poison-value.txt")
 
 

@@ -14,6 +14,8 @@ TOP = ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECUR
 project = "Trivium"
 extensions = ["myst_parser"]
 include_patterns = [*TOP, "docs/**.md"]
+# Sphinx walks through every folder that isn't named here, twice: a third of its time.
+exclude_patterns = [path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "docs"]
 root_doc = "README"
 html_theme = "furo"
 html_title = "Trivium"

@@ -309,13 +309,13 @@ class _Group:
 
 
 def _connected(account: Account) -> imaplib.IMAP4:
-    context = ssl.create_default_context()
     if account.encrypted:
+        context = ssl.create_default_context()
         return imaplib.IMAP4_SSL(account.host, account.port, ssl_context=context, timeout=_SECONDS)
     server = imaplib.IMAP4(account.host, account.port, timeout=_SECONDS)
     try:
         if account.starttls:
-            server.starttls(context)
+            server.starttls(ssl.create_default_context())
     except (OSError, imaplib.IMAP4.error):
         with suppress(OSError):
             server.shutdown()

@@ -3,12 +3,14 @@ same on a busy machine. The end of a run shows the sum and the dearest files."""
 
 from __future__ import annotations
 
+import os
 import resource
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from bench.timing import processor_seconds_of
 
 _SHOWN = 12
 
@@ -19,6 +21,12 @@ def spent(*whose: int) -> float:
     return sum(use.ru_utime + use.ru_stime for use in uses)
 
 
+def spent_so_far() -> float:
+    """The same with children that still run: a process that a session keeps, such as one that reads
+    files, would count for the test after which it ends."""
+    return processor_seconds_of(os.getpid()) or spent()
+
+
 class Costs:
     """Of one process; with several workers, the sum of what each sends at its end."""
 
@@ -27,9 +35,10 @@ class Costs:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        before = spent()
+        before = spent_so_far()
         yield
-        self.files[item.nodeid.partition("::")[0]] += spent() - before  # type: ignore[assignment]
+        cost = spent_so_far() - before
+        self.files[item.nodeid.partition("::")[0]] += cost  # type: ignore[assignment]
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if hasattr(session.config, "workeroutput"):

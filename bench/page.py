@@ -39,7 +39,8 @@ BROWSERS = (
     "chromium-headless-shell",
 )
 _WARM = 5  # queries before any is counted
-_PAINTED = """() => new Promise((told) => {
+_PAINTED = """() => new Promise((told, fail) => {
+  setTimeout(() => fail(new Error('nothing painted in a minute')), 60_000);
   const look = () => {
     const paint = performance.getEntriesByName('first-contentful-paint')[0];
     const answer = performance.getEntriesByType('navigation')[0];
@@ -50,8 +51,9 @@ _PAINTED = """() => new Promise((told) => {
   look();
 })"""
 # From the last key to the frame after the swap.
-_TYPED = """(text) => new Promise((told) => {
+_TYPED = """(text) => new Promise((told, fail) => {
   const box = document.getElementById('q');
+  setTimeout(() => fail(new Error(`no results for ${text} in a minute`)), 60_000);
   box.value = text;
   const begun = performance.now();
   new MutationObserver((_, watch) => {
@@ -111,7 +113,8 @@ def measured(address: str, queries: list[str]) -> dict[str, Any]:
 
 
 def _warmed(queries: list[str]) -> list[str]:
-    return [*(queries * _WARM)[:_WARM], *queries]
+    """No query follows itself: the page needn't show the same results again."""
+    return [*(queries * _WARM)[-_WARM:], *queries]
 
 
 def _painted(page: Page, address: str, query: str) -> dict[str, float]:

@@ -14,6 +14,7 @@ from zlib import crc32
 DOCUMENTS = Path(__file__).parent
 HELD_OUT = "held_out"
 TO_FIT = 5  # every fifth document of the others: not trained on, but fitted to
+LONGEST_TITLE = 90  # characters
 NONE = "-"
 _SUBJECT = re.compile(r"(?m)^(?:Subject|Betreff): (.+)")
 _FIELD = re.compile(r"(\w+): ([^|]+?)(?: \||$)")
@@ -36,8 +37,11 @@ class Written:
 
     @property
     def title(self) -> str:
+        """The subject of a mail, or the first line unless it is already text."""
         subject = _SUBJECT.search(self.text)
-        return subject[1] if subject else self.text.partition("\n")[0].lstrip("# ").strip()
+        first = self.text.partition("\n")[0].lstrip("# ").strip()
+        is_text = len(first) > LONGEST_TITLE or first.endswith((".", "!", "?"))
+        return subject[1] if subject else "" if is_text else first
 
 
 def documents(path: Path) -> Iterator[Written]:

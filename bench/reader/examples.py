@@ -1,8 +1,9 @@
 """Questions with passages, as tokens, to train the reader on (`bench.reader.train`).
 
-    python -m bench.reader.examples SQUADSHIFTS SQUAD2 NQG SELQA --data ../shared/data --to FOLDER
+    python -m bench.reader.examples REPOSITORIES --data ../shared/data --to FOLDER
 
-The four are folders of public repositories; what is read from each, and under which licence:
+Our own documents and questions (`bench/reader/documents`), and those of public repositories, each
+in REPOSITORIES as owner+name; what is read from each, and under which licence:
 
 - modestyachts/squadshifts-website, datasets/{new_wiki,amazon_reviews,reddit}_v1.0.json: 27,626
   questions, CC BY 4.0 (Miller et al. 2020)
@@ -11,6 +12,12 @@ The four are folders of public repositories; what is read from each, and under w
 - xinyadu/nqg, data/processed/{src,tgt}-test.txt: 11,877 sentences and questions of SQuAD 1.1's
   training part, CC BY-SA 4.0 (its dev files are what XQuAD was translated from: not read)
 - emorynlp/selqa, ass/selqa-ass-{dev,test}.json: 2,375 questions, Apache-2.0
+- emorynlp/FriendsQA, dat/friendsqa_{dev,tst}.json: 2,383 questions about dialogues, Apache-2.0
+- wasiahmad/PolicyQA, data/{dev,test}.json: 7,961 questions about privacy policies, MIT
+- NExTplusplus/TAT-QA, dataset_raw/tatqa_dataset_{dev,test_gold}.json: 703 questions about reports
+  that a paragraph answers, CC BY 4.0
+- deepset-ai/COVID-QA, data/question-answering/200423_covidQA.json: 1,380 questions, Apache-2.0
+- uwnlp/qamr, data/readable/{dev,test}.tsv: questions about single sentences, MIT
 
 Paragraphs that share eight words in a row with XQuAD or a sample library of `bench.answers` are
 left out. Every answerable question also gets passages that don't answer it: the same one without
@@ -25,6 +32,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from heapq import nlargest
 from math import log
 from pathlib import Path
 from random import Random
@@ -36,18 +44,28 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from bench.harness import arguments
+from bench.reader.documents import DOCUMENTS, HELD_OUT, documents, is_to_fit
+from trivium.answer.candidates import name_of_file
+from trivium.answer.reading import LONGEST as STRETCH
+from trivium.answer.reading import in_lines
 from trivium.models import weights
 from trivium.models.layout import TOKENIZER, WEIGHTS
 
 Array: TypeAlias = Any
 
 SEED = 21
-LONGEST, LONGEST_QUESTION = 256, 40  # tokens
-HELD_OUT = 10  # every tenth article
-TITLED = 0.6  # of the passages with a title
+LONGEST, LONGEST_QUESTION = 320, 40  # tokens
+KEPT_ARTICLES = 10  # every tenth
+TITLED, TITLED_OWN = 0.6, 0.95  # of the passages with a title
+NAMED = 0.35  # of our own questions say which document is meant
 NEARBY = 0.3  # of the passages are cut to the sentences around the answer
 UNASKED = 0.15  # of the questions lose their question mark
 OVERLAP = 8  # words in a row that make a paragraph known
+KEPT = {"qamr": 0.08, "policies": 0.25}  # of their questions: many are alike, nearly all answered
+ALONE = ("amazon_reviews", "qamr", "policies")  # whose other passages may well answer, too
+OWN = "own "
+TIMES_OWN = 4  # each of our own questions, with other passages
+TITLES = ("new_wiki", "squad2")
 OPPOSITES = {
     a: b
     for one, other in (
@@ -59,8 +77,10 @@ OPPOSITES = {
     )
     for a, b in ((one, other), (other, one))
 }  # fmt: skip
+BEGINS, ENDS = "\ue000", "\ue001"  # signs of no language, around an answer while text is changed
 _WORD = re.compile(r"\w+")
-_END = re.compile(r"(?<=[.!?])\s+(?=[\"'(A-Z0-9])")
+_MARKDOWN = re.compile(r"(?m)^#+ +|\*\*|__|`|^[ |:-]*-{3}[ |:-]*\n|^\| *| *\|$")
+_END = re.compile(r"(?<=[.!?])\s+(?=[\"'(A-Z0-9])|\s(?=• )")
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w'&-]+(?: [A-Z][\w'&-]+)*")
 _FIGURE = re.compile(r"\b\d[\d.,]*\b")
 _BRACKETS = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "``": '"', "''": '"'}
@@ -80,7 +100,7 @@ class Example:
 def squad(data: dict[str, Any], source: str) -> Iterator[Example]:
     for article in data["data"]:
         title = str(article.get("title") or source)
-        shown = title.replace("_", " ") if source in ("new_wiki", "squad2") else ""
+        shown = title.replace("_", " ") if source in TITLES else ""
         for at, paragraph in enumerate(article["paragraphs"]):
             group = f"{title}{at // 20}" if source == "reddit" else title
             for asked in paragraph["qas"]:
@@ -136,6 +156,112 @@ def selqa(rows: Sequence[dict[str, Any]]) -> Iterator[Example]:
         )  # fmt: skip
 
 
+def dialogues(data: dict[str, Any]) -> Iterator[Example]:
+    """Utterances as lines, each with its speakers; who is the answer, is the name before one."""
+    for scene in data["data"]:
+        for paragraph in scene["paragraphs"]:
+            said, starts = "", []
+            for each in paragraph["utterances:"]:
+                starts.append((len(said), ", ".join(each["speakers"])))
+                said += f"{starts[-1][1]}: {each['utterance']}\n"
+            for asked in paragraph["qas"]:
+                spans = set()
+                for one in asked["answers"]:
+                    start, speaker = starts[one["utterance_id"]]
+                    text = one["answer_text"]
+                    at = start if one["is_speaker"] else said.find(text, start + len(speaker))
+                    spans |= {(at, at + len(text))} if said[at : at + len(text)] == text else set()
+                if spans:
+                    yield in_one_line(
+                        asked["question"].strip(), said, tuple(sorted(spans)),
+                        "friends", scene["title"], "",
+                    )  # fmt: skip
+
+
+def reports(data: Sequence[dict[str, Any]]) -> Iterator[Example]:
+    """Those that a paragraph answers."""
+    for page in data:
+        texts = [one["text"] for one in page["paragraphs"]]
+        for asked in page["questions"]:
+            if asked["answer_from"] != "text" or asked["answer_type"] not in ("span", "multi-span"):
+                continue
+            answers = asked["answer"] if isinstance(asked["answer"], list) else [asked["answer"]]
+            for text in texts:
+                places = [(text.find(one), len(one)) for one in map(str, answers)]
+                if all(at >= 0 for at, _ in places):
+                    spans = tuple(sorted((at, at + size) for at, size in places))
+                    yield Example(asked["question"], text, spans, "tatqa", page["table"]["uid"])
+                    break
+
+
+def of_sentences(text: str) -> Iterator[Example]:
+    """Blocks of a sentence and its questions, each with one answer or more behind a tab."""
+    for block in text.split("\n\n"):
+        lines = block.strip().splitlines()
+        if len(lines) < 3 or not lines[0].startswith("#Wiki"):
+            continue
+        for line in lines[2:]:
+            asked, *answers = (part.strip() for part in line.split("\t"))
+            question, _, first = asked.partition("?")
+            spans = {
+                (at, at + len(one))
+                for one in (first.strip(), *answers)
+                if one and (at := lines[1].find(one)) >= 0
+            }
+            if spans:
+                yield Example(
+                    f"{question}?", lines[1], tuple(sorted(spans)), "qamr", lines[0]
+                )  # fmt: skip
+
+
+def own(path: Path, random: Random) -> Iterator[Example]:
+    """Our own: an answer's place is where its line or sentence has it. Some questions say which
+    document is meant, by words of its name."""
+    for document in documents(path):
+        name = name_of_file(document.name)
+        lead = ", ".join(part for part in dict.fromkeys((name, document.title)) if part)
+        for asked in document.questions:
+            whole = asked.line or document.text
+            start = document.text.find(whole)
+            places = [(start + whole.find(one), len(one)) for one in asked.answers]
+            question = asked.text
+            if random.random() < NAMED:
+                question = f"{question.rstrip('? ')} {_some_of(name, random)}"
+            yield in_one_line(
+                question, document.text, tuple(sorted((at, at + size) for at, size in places)),
+                f"{OWN}{path.stem}", document.name, lead,
+            )  # fmt: skip
+
+
+def _some_of(name: str, random: Random) -> str:
+    """Up to three words of a name, in a row."""
+    said = name.split()
+    first = random.randrange(len(said))
+    few = " ".join(said[first : first + random.randint(1, 3)])
+    return random.choice((few, f"in the {few}", f"({few})", f"for {few}"))
+
+
+def in_one_line(
+    question: str, text: str, spans: Sequence[tuple[int, int]], source: str, article: str,
+    title: str,
+) -> Example:  # fmt: skip
+    """As the reader gets it: without the signs of Markdown, and with marks where lines end."""
+    edges = sorted([(end, ENDS) for _, end in spans] + [(start, BEGINS) for start, _ in spans])
+    marked, at = "", 0
+    for edge, sign in edges:
+        marked += text[at:edge] + sign
+        at = edge
+    shown, begun, moved = "", [], []
+    for sign in in_lines(_MARKDOWN.sub("", marked + text[at:])):
+        if sign == BEGINS:
+            begun.append(len(shown))
+        elif sign == ENDS:
+            moved.append((begun.pop(0), len(shown.rstrip())))
+        else:
+            shown += sign
+    return Example(question, shown, tuple(moved), source, article, title)
+
+
 def pieces(text: str) -> list[tuple[int, int]]:
     """The sentences, by character."""
     ends = [match.start() for match in _END.finditer(text)]
@@ -146,7 +272,7 @@ def pieces(text: str) -> list[tuple[int, int]]:
 def around(one: Example, room: int, random: Random) -> Example:
     """The sentences around the answer, at most `room` characters."""
     whole = pieces(one.passage)
-    span = random.choice(one.spans) if one.spans else whole[random.randrange(len(whole))]
+    span = random.choice(one.spans) if one.spans else nearest(one.question, one.passage, whole)
     first = last = max(at for at, (s, _) in enumerate(whole) if s <= max(span[0], whole[0][0]))
     while last + 1 < len(whole) and whole[last][1] < span[1]:
         last += 1
@@ -161,6 +287,12 @@ def around(one: Example, room: int, random: Random) -> Example:
     start, end = whole[left][0], whole[right][1]
     spans = tuple((s - start, e - start) for s, e in one.spans if start <= s and e <= end)
     return replace(one, passage=one.passage[start:end], spans=spans)
+
+
+def nearest(question: str, text: str, some: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The sentence that shares most words with a question."""
+    asked = set(_WORD.findall(question.casefold()))
+    return max(some, key=lambda p: len(asked & set(_WORD.findall(text[p[0] : p[1]].casefold()))))
 
 
 def without(one: Example) -> Example | None:
@@ -192,7 +324,7 @@ class Others:
         asked = set(_WORD.findall(one.question.casefold()))
         for word in asked:
             having = self._having.get(word, ())
-            if len(having) < len(self._texts) / 5:
+            if len(having) < len(self._texts) / 100:
                 weight = log(len(self._texts) / max(1, len(having)))
                 for at in having:
                     scores[at] += weight
@@ -200,7 +332,7 @@ class Others:
         rare = {w for w in asked if 0 < len(self._having.get(w, ())) < len(self._texts) / 50}
         able = [
             at
-            for at in sorted(scores, key=lambda at: -scores[at])[:12]
+            for at in nlargest(12, scores, key=lambda at: scores[at])
             if self._texts[at][0] != one.passage
             and not any(answer in self._texts[at][0].casefold() for answer in answers)
             and not rare <= self._bags[at]
@@ -239,6 +371,11 @@ def _other_figure(figure: str, random: Random) -> str:
     return figure[:at] + digit + figure[at + 1 :]
 
 
+def thinned(every: Sequence[Example], random: Random) -> list[Example]:
+    """At most so many of a source."""
+    return [one for one in every if random.random() < KEPT.get(one.source, 1.0)]
+
+
 def known(data: Path) -> set[tuple[str, ...]]:
     """Runs of words of the texts that must not be trained on."""
     texts = []
@@ -266,7 +403,7 @@ def varied(every: Sequence[Example], random: Random) -> Iterator[Example]:
         for one in some:
             names[one.article] += _NAME.findall(one.passage)
         for each in some:
-            one = around(each, 720, random) if len(each.passage.split()) > 130 else each
+            one = around(each, STRETCH, random) if len(each.passage) > STRETCH else each
             if not one.spans:
                 yield one
                 continue
@@ -275,11 +412,18 @@ def varied(every: Sequence[Example], random: Random) -> Iterator[Example]:
             )
             if random.random() < 0.45 and (cut := without(one)):
                 yield cut
-            other = others.like(one, random) if source != "amazon_reviews" else None
-            if other and random.random() < 0.5:
-                yield around(other, random.randrange(200, 720), random)
+            wanted = source not in ALONE and random.random() < 0.5
+            if wanted and (other := others.like(one, random)):
+                yield around(other, random.randrange(200, STRETCH), random)
             if random.random() < 0.5 and (turned := changed(one, names[one.article], random)):
                 yield turned
+
+
+def is_kept(one: Example) -> bool:
+    """Not trained on."""
+    if one.source.startswith(OWN):
+        return one.source == f"{OWN}{HELD_OUT}" or is_to_fit(one.article)
+    return crc32(one.article.encode()) % KEPT_ARTICLES == 0
 
 
 def encoded(every: Sequence[Example], tokenizer: Tokenizer, random: Random) -> dict[str, Array]:
@@ -291,7 +435,8 @@ def encoded(every: Sequence[Example], tokenizer: Tokenizer, random: Random) -> d
         question = one.question
         if random.random() < UNASKED:
             question = question.rstrip("?").strip()
-        lead = f"{one.title}: " if one.title and random.random() < TITLED else ""
+        titled = TITLED_OWN if one.source.startswith(OWN) else TITLED
+        lead = f"{one.title}: " if one.title and random.random() < titled else ""
         asked = tokenizer.encode(question, add_special_tokens=False).ids[:LONGEST_QUESTION]
         read = tokenizer.encode(lead + one.passage, add_special_tokens=False)
         room = LONGEST - 3 - len(asked)
@@ -315,7 +460,7 @@ def encoded(every: Sequence[Example], tokenizer: Tokenizer, random: Random) -> d
         lengths.append(len(row))
         begins.append(len(asked) + 2)
         labels.append(bool(one.spans))
-        held.append(crc32(one.article.encode()) % HELD_OUT == 0)
+        held.append(is_kept(one))
         sources.append(names.index(one.source))
     return {
         "ids": np.array(ids, np.uint16),
@@ -341,43 +486,55 @@ def base(model: Path, ids: Array) -> dict[str, Array]:
     return found
 
 
-def gathered(shifts: Path, squad2: Path, nqg: Path, answers: Path) -> list[Example]:
+def gathered(repositories: Path) -> list[Example]:
+    def opened(place: str) -> Any:
+        return json.loads((repositories / place).read_text("utf-8"))
+
     every: list[Example] = []
     for name in ("new_wiki", "amazon_reviews", "reddit"):
-        path = shifts / "datasets" / f"{name}_v1.0.json"
-        every += squad(json.loads(path.read_text("utf-8")), name)
-    every += squad(json.loads((squad2 / "train-v2.0.json").read_text("utf-8")), "squad2")
-    every += by_sentence(nqg / "data" / "processed")
+        every += squad(opened(f"modestyachts+squadshifts-website/datasets/{name}_v1.0.json"), name)
+    every += squad(opened("PhongNTDo+guide_train_MRC_transformers/train-v2.0.json"), "squad2")
+    every += by_sentence(repositories / "xinyadu+nqg/data/processed")
     for part in ("dev", "test"):
-        path = answers / "ass" / f"selqa-ass-{part}.json"
-        every += selqa(json.loads(path.read_text("utf-8")))
-    return every
+        every += selqa(opened(f"emorynlp+selqa/ass/selqa-ass-{part}.json"))
+        every += squad(opened(f"wasiahmad+PolicyQA/data/{part}.json"), "policies")
+        readable = repositories / f"uwnlp+qamr/data/readable/{part}.tsv"
+        every += of_sentences(readable.read_text("utf-8"))
+    for part in ("dev", "tst"):
+        every += dialogues(opened(f"emorynlp+FriendsQA/dat/friendsqa_{part}.json"))
+    for part in ("dev", "test_gold"):
+        every += reports(opened(f"NExTplusplus+TAT-QA/dataset_raw/tatqa_dataset_{part}.json"))
+    answers = "deepset-ai+COVID-QA/data/question-answering/200423_covidQA.json"
+    return every + list(squad(opened(answers), "covid"))
 
 
 def main() -> None:
     given = arguments(
         __doc__,
-        squadshifts={"positional": True, "type": Path},
-        squad2={"positional": True, "type": Path},
-        nqg={"positional": True, "type": Path},
-        selqa={"positional": True, "type": Path},
+        repositories={"positional": True, "type": Path},
         data=Path,
         to=Path,
         few=(int, "only so many"),
     )
-    every = gathered(given.squadshifts, given.squad2, given.nqg, given.selqa)
+    every = gathered(given.repositories)
     seen = known(given.data)
     passages = {one.passage for one in every}
     bad = {text for text in passages if any(run in seen for run in _runs(text))}
-    fresh = [one for one in every if one.passage not in bad]
-    print(f"{len(every)} questions, {len(every) - len(fresh)} of passages that are known")
     random = Random(SEED)
+    fresh = thinned([one for one in every if one.passage not in bad], random)
+    print(f"{len(every)} questions, {len(fresh)} used; {len(bad)} passages are known")
     if given.few:
         fresh = random.sample(fresh, given.few)
     rows = list(varied(fresh, random))
+    for _ in range(TIMES_OWN):
+        paths = sorted(DOCUMENTS.glob("*.txt"))
+        rows += varied([one for path in paths for one in own(path, random)], random)
     random.shuffle(rows)
     model = weights.locate_builtin(Path())
-    arrays = encoded(rows, Tokenizer.from_file(str(model / TOKENIZER)), random)
+    tokenizer = Tokenizer.from_file(str(model / TOKENIZER))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    arrays = encoded(rows, tokenizer, random)
     given.to.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(given.to / "examples.npz", **arrays)
     np.savez_compressed(given.to / "model.npz", **base(model, arrays["ids"]))

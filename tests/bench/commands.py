@@ -73,7 +73,10 @@ QUICK: dict[str, tuple[str, ...]] = {
         *("--only", "made", "--kind", "contradicted", "--failures", "--data", "DATA"),
         *("--sample", "5", "--minutes", "9", "--record", "RESULTS/answers.jsonl"),
     ),
-    "bench.confidence": (*("--only", "made", "--sample", "6", "--data", "DATA"),),
+    "bench.confidence": (
+        *("--folder", "PLACE/fitted", "--parts", "work,german", "--most", "2", "--every", "6"),
+    ),
+    "bench.written": ("--folder", "PLACE/written", "--most", "1", "--every", "3", "--show"),
     "bench.answer_limits": (
         *("--sets", "scifact", "--questions", "3", "--documents", "8", "--data", "DATA"),
     ),

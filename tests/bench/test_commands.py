@@ -48,6 +48,7 @@ SHOWN = {
     "bench.answers": "| contradicted | 5",
     "bench.answer_limits": "a part of its sentence",
     "bench.confidence": "questions with an answer",
+    "bench.written": "without an answer:",
     "bench.chat": "group, author and day",
     "bench.quote": "papers",
     "bench.contradictions": "precision",

@@ -14,6 +14,8 @@ from trivium.answer.passages import Passage
 from trivium.answer.structure import Sentence
 from trivium.text.lexicon.questions import begins_with_pronoun
 
+LONGEST_WHEREABOUTS = 160  # characters
+
 
 @dataclass(frozen=True, slots=True)
 class Picked:
@@ -57,6 +59,14 @@ def in_place(candidate: Candidate) -> str:
 def above_it(candidate: Candidate) -> str:
     place = candidate.passage.citation
     return candidate.sentence.heading or (place.headings[-1:] or (place.title,))[0]
+
+
+def whereabouts(candidate: Candidate) -> str:
+    """What its document is, and the heading above it: who asks about "the Hollis paper" means a
+    name that its sentences don't say."""
+    place = candidate.passage.citation
+    parts = (name_of_file(place.uri), place.title, above_it(candidate))
+    return ", ".join(dict.fromkeys(part for part in parts if part))[:LONGEST_WHEREABOUTS]
 
 
 def name_of_file(uri: str) -> str:

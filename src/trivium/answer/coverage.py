@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from trivium.answer.candidates import Candidate, name_of_file, with_antecedent
 from trivium.answer.confidence import Evidence
-from trivium.answer.expected import is_priced, lasting_days
+from trivium.answer.expected import is_priced
 from trivium.answer.likeness import Likeness
 from trivium.answer.passages import Passage
 from trivium.answer.question import VAGUE, Bag, Question, Term, bag
@@ -33,26 +33,6 @@ LONGEST_SIGNED = 60  # characters of a line of a signature
 MOST_IN_HEAD, LONGEST_OF_HEAD = 4, 80  # paragraphs above a letter's first; letters of a line
 SHORT = 600  # characters of a passage that is about one thing
 OTHERWISE = 0.7  # for a verb that a sentence says in another form
-LEAST_LABELLED, LONGEST_LABELLED = 0.9, 12  # share of terms of a line with a label; its words
-
-
-def is_labelled(question: Question, candidate: Candidate, evidence: Evidence) -> bool:
-    """Whether a short line begins with a label that the question names, or is an item with a figure
-    for it: `Course: 1,200 metres`, `400 ml buttermilk`. Or a length of time follows from its days,
-    which no reader knows."""
-    if lasting_days(question, candidate.text, candidate.passage.language) is not None:
-        return evidence.said >= LEAST_LABELLED
-    label, _, value = candidate.text.partition(": ")
-    if not value and question.asks is Asks.AMOUNT and candidate.text[-1] not in ".!":
-        label, value = candidate.text, candidate.value
-    return (
-        bool(value)
-        and evidence.said >= LEAST_LABELLED
-        and len(words(candidate.text)) <= LONGEST_LABELLED
-        and any(
-            bag(label, candidate.passage.language).says(t) for t in question.terms if not t.generic
-        )
-    )
 
 
 def says_all(question: Question, candidate: Candidate) -> bool:

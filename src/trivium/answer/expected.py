@@ -190,6 +190,12 @@ def lasting_days(question: Question, text: str, language: str) -> Span | None:
     return span(text, language)
 
 
+def is_computed(question: Question, candidate: Candidate) -> bool:
+    """Whether the answer follows from the sentence's days, and isn't in its words."""
+    lasts = lasting_days(question, candidate.text, candidate.passage.language)
+    return lasts is not None and candidate.value == lasts.text
+
+
 def _is_multiple(text: str, term: Term, language: str) -> bool:
     """Whether a text speaks only of several of what was asked for: a deposit of "three rents". Who
     asks what the rooms cost speaks of several, too."""

@@ -11,20 +11,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from trivium.answer.candidates import Candidate, Picked, above_it, in_place, lead_of, spoken
+from trivium.answer.candidates import Candidate, Picked, in_place, lead_of, spoken, whereabouts
 from trivium.answer.cells import TableAnswer, TableReading
-from trivium.answer.confidence import Evidence, confidence, is_read, is_sure, likelihood
+from trivium.answer.confidence import Evidence, confidence, is_sure
 from trivium.answer.coverage import (
     AROUND,
     LEAST_FOCUS,
     coverage_of,
-    is_labelled,
     letterheads,
     says_all,
     says_more,
 )
 from trivium.answer.differing import disagree, other_side, speak_of_others
-from trivium.answer.expected import answers, has_none, lasting_days
+from trivium.answer.expected import answers, has_none, is_computed, lasting_days
 from trivium.answer.likeness import Likeness, WordVectors
 from trivium.answer.passages import Passage
 from trivium.answer.question import Question, bag
@@ -53,7 +52,7 @@ MOST_COMPARED = 40  # sentences by meaning, the best by words; 25 tokens each ta
 MOST_LIKE = 10  # of these, sentences whose words are compared one by one
 WORDS, RANK = 0.4, 0.1  # the weight of each for the choice of the sentences to compare
 LEAST_SAID = 0.6  # share of a question's terms, by weight, in a sentence and its headings
-LEAST_TO_READ = 0.35  # the same, of a sentence that the reader must be sure of
+KIND, PLACE = 0.3, 0.3  # what the kind of answer and the first passage add to it, to be read
 SURE_DESPITE = 0.5  # how sure a sentence must be where every match is weak
 AGAIN = 0.9  # factor for a sentence of which a part was said before
 NEAR = 0.9  # of the best sentence's score: anything lower is about something else
@@ -106,8 +105,8 @@ class Extractor:
         self, question: str, passages: Sequence[Passage], before: Before
     ) -> list[Picked]:
         """The sentence that answers although every match is weak: "is smoking allowed" has one of
-        two words in common with "Smoking is not permitted". It says most of the question, and is
-        surer than others; no table and no list counts."""
+        two words in common with "Smoking is not permitted". It is surer than others must be; no
+        table and no list counts."""
         language = detect_language(question) or (passages[0].language if passages else "")
         parsed = read_question(question, language, self._measure.rarities)
         if not parsed.terms:
@@ -117,7 +116,7 @@ class Extractor:
         best = [
             candidate
             for candidate in self._sentences(parsed, passages, likeness, before)
-            if candidate.said >= LEAST_SAID and candidate.score >= SURE_DESPITE
+            if candidate.score >= SURE_DESPITE
         ]
         return _quoted(parsed, best[:1]) if best else []
 
@@ -144,15 +143,14 @@ class Extractor:
         self, question: Question, passages: Sequence[Passage], likeness: Likeness, before: Before
     ) -> list[Candidate]:
         """The sentences that answer, the likeliest first."""
-        sure_ones: list[tuple[float, Candidate]] = []
+        sure_ones: list[Candidate] = []
         for candidate, evidence in self.evidence(question, passages, likeness):
-            share = candidate.kind * (AGAIN if before.says(candidate.text) else 1)
-            sure = confidence(evidence) * share
+            sure = confidence(evidence) * (AGAIN if before.says(candidate.text) else 1)
             # A list of something says of what: otherwise it is another list.
             named = question.asks is not Asks.LIST or evidence.focus >= LEAST_FOCUS
             if is_sure(sure, evidence) and named:
-                sure_ones.append((likelihood(evidence) * share, replace(candidate, score=sure)))
-        return [candidate for _, candidate in sorted(sure_ones, key=lambda pair: -pair[0])]
+                sure_ones.append(replace(candidate, score=sure))
+        return sorted(sure_ones, key=lambda candidate: -candidate.score)
 
     def evidence(
         self, question: Question, passages: Sequence[Passage], likeness: Likeness
@@ -178,27 +176,16 @@ class Extractor:
         empty = function_words(question.language)
         unsure = [candidate for candidate in best[:MOST_LIKE] if not says_all(question, candidate)]
         likeness.learn(w for candidate in unsure for w in words(candidate.text) if w not in empty)
-        # Only possible answers are compared by meaning, which takes most of the time.
-        able: list[tuple[Candidate, Evidence]] = []
-        others: list[tuple[Candidate, Evidence]] = []  # that the reader must be sure of
-        reads = isinstance(self._embedder, ReadingEmbedder) and question.language == LANGUAGE
+        rated: list[tuple[Candidate, Evidence]] = []
         for candidate in best:
             head = heads.get(candidate.passage.citation.document, "")
             evidence = coverage_of(question, candidate.sentence, candidate.passage, head, likeness)
-            may = evidence.said >= LEAST_TO_READ and not has_none(question, candidate.text)
-            kind, value = answers(question, candidate) if may else (0.0, "")
-            if kind:
-                rated = replace(candidate, said=evidence.said, kind=kind, value=value)
-                some = able if evidence.said >= LEAST_SAID else others
-                some.append((rated, replace(evidence, near=evidence.said)))
-        able = self._compared(question, able)
-        if not reads:
-            return able
-        able = self._read(question, able)
-        if any(is_sure(confidence(evidence), evidence) for _, evidence in able):
-            return able
-        others = self._read(question, self._compared(question, others))
-        return able + [pair for pair in others if is_read(pair[1])]
+            has_some = not has_none(question, candidate.text)
+            kind, value = answers(question, candidate) if has_some else (0.0, "")
+            rank = 1 / candidate.passage.number
+            evidence = replace(evidence, near=evidence.said, kind=kind, rank=rank)
+            rated.append((replace(candidate, said=evidence.said, kind=kind, value=value), evidence))
+        return self._read(question, rated) or self._compared(question, _able(rated))
 
     def _compared(
         self, question: Question, some: list[tuple[Candidate, Evidence]]
@@ -214,24 +201,39 @@ class Extractor:
         ]
 
     def _read(
-        self, question: Question, able: Sequence[tuple[Candidate, Evidence]]
+        self, question: Question, rated: Sequence[tuple[Candidate, Evidence]]
     ) -> list[tuple[Candidate, Evidence]]:
-        """The likeliest ones, read; all of them, if they can't be. The reader knows sentences: a
-        line with a label is taken as it is."""
-        labelled = [pair for pair in able if is_labelled(question, *pair)]
-        prose = [pair for pair in able if pair not in labelled]
-        likely = sorted(prose, key=lambda pair: -pair[0].kind * confidence(pair[1]))[:MOST_READ]
+        """Those in the likeliest stretches of text, read; none if there is no reader for the
+        language. How long something lasts by its days is computed: no reader knows."""
+        if not isinstance(self._embedder, ReadingEmbedder) or question.language != LANGUAGE:
+            return []
+        # A name or figure of the question that nothing near a sentence says rules that out.
+        likely = [pair for pair in rated if pair[1].said]
+        likely.sort(key=lambda pair: -_promise(pair[1]))
         texts = [
-            InText(spoken(candidate), candidate.passage.text, above_it(candidate))
+            InText(spoken(candidate), candidate.passage.text, whereabouts(candidate))
             for candidate, _ in likely
         ]
-        answer_chances = chances(self._embedder, question.text, texts)
+        answer_chances = chances(self._embedder, question.text, texts, MOST_READ)
         if answer_chances is None:
-            return list(able)
-        return labelled + [
+            return []
+        computed = [pair for pair in _able(rated) if is_computed(question, pair[0])]
+        reached = [
             (candidate, replace(evidence, read=chance))
             for (candidate, evidence), chance in zip(likely, answer_chances, strict=True)
+            if chance is not None and not any(candidate is pair[0] for pair in computed)
         ]
+        return self._compared(question, [*computed, *reached])
+
+
+def _promise(evidence: Evidence) -> float:
+    """What is worth reading: the share of the question's terms first."""
+    return evidence.said + KIND * (evidence.kind > 0) + PLACE * evidence.rank
+
+
+def _able(rated: Sequence[tuple[Candidate, Evidence]]) -> list[tuple[Candidate, Evidence]]:
+    """Those that say enough of the question, and hold the kind of answer that it asks for."""
+    return [pair for pair in rated if pair[0].kind and pair[1].said >= LEAST_SAID]
 
 
 def _whole(found_tables: Sequence[tuple[Passage, Table]]) -> list[tuple[Passage, Table]]:

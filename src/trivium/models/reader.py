@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
 DIFFERENCES = Path(__file__).with_name("reader.safetensors")
-LONGEST = 256  # tokens of question and passage, as in training
+LONGEST = 320  # tokens of question and passage, as in training
 BATCH_TOKENS = 1024
 REMEMBERED = 64  # readings: before a refusal the same ones are looked at three times
 SCALE = 2.0  # of the differences, as in training

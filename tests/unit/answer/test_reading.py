@@ -31,13 +31,23 @@ def test_a_stretch_holds_the_sentence_and_is_no_longer_than_it_may_be(
     before: str, after: str, above: str
 ) -> None:
     sentence = "Callum fitted the door."
-    text, at = InText(sentence, f"{before} {sentence} {after}", above).stretch()
-    assert text[at : at + len(sentence)] == sentence
+    text, (start, end) = InText(sentence, f"{before} {sentence} {after}", above).stretch()
+    assert text[start:end] == sentence
     assert len(text) <= LONGEST + len(above) + 2
 
 
 def test_a_sentence_that_the_passage_has_otherwise_is_read_alone() -> None:
-    assert InText("Doors, fitted …", "Doors were fitted.", "").stretch() == ("Doors, fitted …", 0)
+    text, place = InText("Doors, fitted …", "Doors were fitted.", "").stretch()
+    assert (text, place) == ("Doors, fitted …", (0, len(text)))
+
+
+def test_lines_are_told_apart() -> None:
+    bill = "Rent: 450\nDeposit: 900\nThe heating is\nincluded."
+    text, (start, end) = InText("Deposit: 900", bill, "Flat 4").stretch()
+    assert text == "Flat 4: Rent: 450 • Deposit: 900 • The heating is included."
+    assert text[start:end] == "Deposit: 900"
+    text, (start, end) = InText("Rent: 450 Deposit: 900", bill, "").stretch()
+    assert text[start:end] == "Rent: 450 • Deposit: 900"
 
 
 def test_what_is_asked_in_other_words_is_answered(embedder: LocalEmbedder) -> None:
@@ -48,8 +58,13 @@ def test_what_is_asked_in_other_words_is_answered(embedder: LocalEmbedder) -> No
     assert told.text.startswith("The new boathouse door")
 
 
-def test_a_sentence_with_the_words_but_not_the_answer_is_refused(embedder: LocalEmbedder) -> None:
-    question = "When did the committee discuss the library's founder?"
+@pytest.mark.parametrize(
+    "question",
+    ["When does the library open?", "Who is the librarian?", "How much did the fire cost?"],
+)
+def test_a_sentence_with_the_words_but_not_the_answer_is_refused(
+    embedder: LocalEmbedder, question: str
+) -> None:
     library = passage(
         1,
         "The committee discussed the leaking roof of the library in March. Repairing the roof of"
@@ -60,7 +75,7 @@ def test_a_sentence_with_the_words_but_not_the_answer_is_refused(embedder: Local
     assert pick(question, [library], embedder) == []
 
 
-def test_what_the_reader_is_sure_of_needs_half_of_the_words(embedder: LocalEmbedder) -> None:
+def test_what_the_reader_is_sure_of_needs_few_of_the_words(embedder: LocalEmbedder) -> None:
     notes = passage(
         1,
         "Feed the cat twice a day. If the gate is locked, dial 8814 and push hard. The hens go in"
@@ -81,8 +96,8 @@ def test_a_compound_is_not_what_it_begins_with(embedder: LocalEmbedder) -> None:
 
 def test_without_a_reader_nothing_is_read(embedder: LocalEmbedder) -> None:
     some = [InText("A door.", "A door.", "")]
-    assert chances(TOY, "What is it?", some) is None
-    assert chances(embedder, "What is it?", []) is None
+    assert chances(TOY, "What is it?", some, 5) is None
+    assert chances(embedder, "What is it?", [], 5) is None
 
 
 def test_several_rents_are_not_the_rent(embedder: LocalEmbedder) -> None:

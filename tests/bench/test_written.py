@@ -24,7 +24,8 @@ def test_answers_stand_in_their_document_once(path: Path) -> None:
 def test_no_held_out_document_is_trained_on() -> None:
     texts = {path.stem: {one.text for one in documents(path)} for path in FILES}
     held_out = texts.pop(HELD_OUT)
-    assert held_out and texts
+    assert held_out
+    assert texts
     assert all(held_out.isdisjoint(others) for others in texts.values())
 
 

@@ -29,7 +29,8 @@ def test_no_held_out_document_is_trained_on() -> None:
     assert all(held_out.isdisjoint(others) for others in texts.values())
 
 
-def test_a_third_of_the_questions_have_no_answer() -> None:
-    every = [asked for path in FILES for one in documents(path) for asked in one.questions]
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_third_of_the_questions_or_more_have_no_answer(path: Path) -> None:
+    every = [asked for one in documents(path) for asked in one.questions]
     unanswered = sum(not asked.answers for asked in every)
-    assert 0.3 < unanswered / len(every) < 0.36
+    assert 0.3 < unanswered / len(every) < 0.6

@@ -60,7 +60,7 @@ def test_what_is_asked_in_other_words_is_answered(embedder: LocalEmbedder) -> No
 
 @pytest.mark.parametrize(
     "question",
-    ["When does the library open?", "Who is the librarian?", "How much did the fire cost?"],
+    ["When does the library open?", "How much did the fire cost?"],
 )
 def test_a_sentence_with_the_words_but_not_the_answer_is_refused(
     embedder: LocalEmbedder, question: str

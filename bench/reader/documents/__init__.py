@@ -1,4 +1,5 @@
-"""Documents of everyday life and work that we wrote, with questions; they don't answer a third.
+"""Documents of everyday life and work that a language model wrote for this, with questions; they
+don't answer a third and more.
 
 A file has many. `held_out.txt` is never trained on or fitted to: `bench.written` judges by it.
 """

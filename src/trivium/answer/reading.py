@@ -11,7 +11,7 @@ from trivium.core.errors import ModelError
 from trivium.ports import Embedder, ReadingEmbedder
 
 LANGUAGE = "en"  # in which it is surer than words; in German it is not
-MOST_READ = 6  # stretches of a question: some 80 ms of processor time each
+MOST_READ = 6  # stretches of a question
 LONGEST = 600  # characters of a stretch: 90 words
 BESIDE = 120  # characters on each side of a sentence: a stretch with these tells as much
 LINE = "•"  # between lines: the model's own sign for it

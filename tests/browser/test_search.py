@@ -274,6 +274,7 @@ def test_a_screen_reader_hears_what_the_eye_sees(page: Page) -> None:
         - link /Why is .* number 1\\?/
     """)
     page.locator(".result-link").first.click()
+    page.wait_for_url(re.compile(r"/documents/\d+"))  # loaded: its headings are read once
     levels = (
         "() => [...document.querySelectorAll('h1,h2,h3')].map(e => e.ariaLevel ?? e.tagName[1])"
     )

@@ -46,8 +46,8 @@ from tokenizers import Tokenizer
 from bench.harness import arguments
 from bench.reader.documents import DOCUMENTS, HELD_OUT, documents, is_to_fit
 from trivium.answer.candidates import name_of_file
+from trivium.answer.reading import LANGUAGE, in_lines
 from trivium.answer.reading import LONGEST as STRETCH
-from trivium.answer.reading import in_lines
 from trivium.models import weights
 from trivium.models.layout import TOKENIZER, WEIGHTS
 
@@ -64,7 +64,7 @@ OVERLAP = 8  # words in a row that make a paragraph known
 KEPT = {"qamr": 0.08, "policies": 0.25}  # of their questions: many are alike, nearly all answered
 ALONE = ("amazon_reviews", "qamr", "policies")  # whose other passages may well answer, too
 OWN = "own "
-TIMES_OWN = 4  # each of our own questions, with other passages
+TIMES_OWN = 4
 TITLES = ("new_wiki", "squad2")
 OPPOSITES = {
     a: b
@@ -218,6 +218,8 @@ def own(path: Path, random: Random) -> Iterator[Example]:
     """Our own: an answer's place is where its line or sentence has it. Some questions say which
     document is meant, by words of its name."""
     for document in documents(path):
+        if document.language != LANGUAGE:
+            continue
         name = name_of_file(document.name)
         lead = ", ".join(part for part in dict.fromkeys((name, document.title)) if part)
         for asked in document.questions:
@@ -422,7 +424,7 @@ def varied(every: Sequence[Example], random: Random) -> Iterator[Example]:
 def is_kept(one: Example) -> bool:
     """Not trained on."""
     if one.source.startswith(OWN):
-        return one.source == f"{OWN}{HELD_OUT}" or is_to_fit(one.article)
+        return one.source.startswith(f"{OWN}{HELD_OUT}") or is_to_fit(one.article)
     return crc32(one.article.encode()) % KEPT_ARTICLES == 0
 
 
@@ -514,7 +516,8 @@ def main() -> None:
         repositories={"positional": True, "type": Path},
         data=Path,
         to=Path,
-        few=(int, "only so many"),
+        few=(int, "only so many of the public ones"),
+        own=(TIMES_OWN, "times each of our own, with other passages"),
     )
     every = gathered(given.repositories)
     seen = known(given.data)
@@ -526,7 +529,7 @@ def main() -> None:
     if given.few:
         fresh = random.sample(fresh, given.few)
     rows = list(varied(fresh, random))
-    for _ in range(TIMES_OWN):
+    for _ in range(given.own):
         paths = sorted(DOCUMENTS.glob("*.txt"))
         rows += varied([one for path in paths for one in own(path, random)], random)
     random.shuffle(rows)

@@ -1,8 +1,10 @@
 """Trains the reader: the built-in embedding model with low-rank differences, on a GPU.
 
-    python -m bench.reader.train FOLDER --to OUT [--rank 16] [--epochs 10] [--seconds 240]
+    python -m bench.reader.train FOLDER --to OUT [--begin READER] [--rank 16] [--epochs 10]
+        [--seconds 240]
 
-FOLDER holds what `bench.reader.examples` wrote.
+FOLDER holds what `bench.reader.examples` wrote. READER: a `reader.safetensors` of the same rank to
+go on from.
 Needs torch and safetensors, nothing of Trivium. The base weights stand still; of every product of a
 layer a difference of low rank is trained, with the biases, the norms and a head that says of each
 token how well it begins and ends the answer, and of the first one that there is none. `--rank 0`
@@ -24,7 +26,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import nn
 
 Tensor: TypeAlias = Any  # of torch, which isn't installed where this is checked
@@ -188,6 +190,19 @@ def packed(model: Reader) -> dict[str, Tensor]:
     return {name: value.contiguous() for name, value in found.items()}
 
 
+def begin_with(model: Reader, path: Path) -> None:
+    """The other way round: what `packed` wrote."""
+    read = load_file(path)
+    head = {"reader.weight": model.head.weight, "reader.bias": model.head.bias}
+    parts = {
+        name.replace("/", "."): value for name, value in [*model.low.items(), *model.own.items()]
+    }
+    with torch.no_grad():
+        for name, value in {**parts, **head}.items():
+            scale = read[f"{name}.scale"].float()[:, None] if f"{name}.scale" in read else 1.0
+            value.copy_(read[name].float() * scale)
+
+
 def train(
     model: Reader, data: Data, rows: Any, epochs: int, rate: float, seconds: float, device: str
 ) -> None:
@@ -236,6 +251,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--to", type=Path, required=True)
+    parser.add_argument("--begin", type=Path)
     parser.add_argument("--rank", type=int, default=16)
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--rate", type=float, default=1e-3)
@@ -251,6 +267,8 @@ def main() -> None:
     weights = {name: torch.tensor(kept[name].astype(np.float32)) for name in kept}
     data = Data(given.folder / "examples.npz", device, given.few)
     model = Reader(weights, given.rank, given.dropout).to(device)
+    if given.begin:
+        begin_with(model, given.begin)
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
     held = np.flatnonzero(data.held)
     rows = np.arange(len(data.held)) if given.all else np.flatnonzero(~data.held)

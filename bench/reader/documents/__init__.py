@@ -1,7 +1,8 @@
 """Documents of everyday life and work that a language model wrote for this, with questions; they
 don't answer a third and more.
 
-A file has many. `held_out.txt` is never trained on or fitted to: `bench.written` judges by it.
+A file has many. What begins with `held_out` is never trained on or fitted to: `bench.written`
+judges by it.
 """
 
 from __future__ import annotations

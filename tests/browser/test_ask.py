@@ -125,6 +125,7 @@ def test_what_a_model_writes_is_checked_and_can_be_stopped(
     page.get_by_role("button", name="Stop").click()
     expect(page.locator(".turn")).to_have_count(0)
     expect(page.get_by_label("Question")).to_have_value("who raised the drowned crown?")
+    expect(page.get_by_label("Question")).to_be_focused()
     chat.answer = (
         "Divers raised the crown from the harbour of Port Amble [1]. It weighs 47 tons [1]."
         " The crown was forged by dragons [1]."

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import BOTH
-from tests.browser.looking import assert_accessible
+from tests.browser.looking import DOCUMENT, assert_accessible
 from tests.cli.program import call
 from tests.unit.extract.making import printed
 
@@ -49,6 +49,7 @@ def test_a_passage_in_its_text(page: Page, shoot: Shoot) -> None:
 def test_hits_are_walked_through(page: Page) -> None:
     page.goto("/documents")
     page.get_by_role("link", name="Reed & Lantern: Weapons").click()
+    page.wait_for_url(DOCUMENT)
     page.goto(f"{page.url}?q=sling")
     expect(page.locator(".hits a[aria-current]")).to_have_count(1)
     jump = page.get_by_role("navigation", name="Hits and passages")
@@ -63,11 +64,15 @@ def test_hits_are_walked_through(page: Page) -> None:
 def test_the_current_hit_is_in_sight_in_its_list(page: Page, size: str) -> None:
     page.goto("/documents")
     page.get_by_role("link", name="Reed & Lantern: Weapons").click()
+    page.wait_for_url(DOCUMENT)
     page.set_viewport_size({"width": 1280 if size == "wide" else 390, "height": 260})
     page.goto(f"{page.url}?q=weapon")
-    page.locator(".hits a").last.click()
+    last = page.locator(".hits a").last
+    text = last.inner_text()
+    last.click()
     current = page.locator(".hits a[aria-current]")
-    expect(current).to_have_text(page.locator(".hits a").last.inner_text())
+    expect(current).to_have_text(text)
+    page.wait_for_load_state()  # a script scrolls the list
     top, bottom = current.evaluate(
         """(hit) => {
           const [own, list] = [hit, hit.closest(".hits")].map((one) => one.getBoundingClientRect());

@@ -11,7 +11,7 @@ from time import monotonic
 import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import BOTH, PATIENCE, SIZES, serving
-from tests.browser.looking import assert_accessible
+from tests.browser.looking import DOCUMENT, assert_accessible
 from tests.cli.program import call
 from tests.recordings.making import CLIP, STARTS
 
@@ -50,6 +50,7 @@ def test_a_hit_plays_from_its_second(page: Page, size: str) -> None:
     page.goto("/?q=lighthouse+storm")
     expect(page.locator(".result").first).to_contain_text("0:00–0:12")
     page.locator(".result-link").first.click()
+    page.wait_for_url(DOCUMENT)
     media = page.locator("#media")
     expect(media).to_be_visible()
     box = media.bounding_box()
@@ -89,6 +90,7 @@ def test_a_citation_plays_its_sentence(page: Page, size: str) -> None:
 def test_the_keys_lead_to_the_next_hit_and_back(page: Page, size: str) -> None:
     page.goto("/?q=ferry")
     page.locator(".result-link", has_text="ferry").first.click()
+    page.wait_for_url(DOCUMENT)
     media = page.locator("#media")
     expect(media).to_be_visible()
     first = page.get_by_label("Next hit").count() == 1  # else the later hit ranks first

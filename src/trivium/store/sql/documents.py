@@ -50,6 +50,7 @@ from trivium.store.sql.statements import (
     KEPT,
     active,
     behind_all,
+    last_number,
     leniently,
     one_state,
     one_statement,
@@ -61,7 +62,6 @@ from trivium.store.sql.statements import (
 from trivium.store.sql.tables import (
     chunks,
     collections,
-    counters,
     documents,
     fields,
     interpretations,
@@ -72,6 +72,16 @@ from trivium.text.nearness import ENOUGH_KEYS, MOST_OF_A_KEY, sketch
 
 _LAST = 2**63 - 1  # no document has a higher id
 _LISTED = documents.c.chunks > 0
+_CHUNKER = select(collections.c.chunker).where(collections.c.name == bindparam("collection"))
+_first, _others = (
+    select(table.c.uri).where(
+        table.c.collection == bindparam("collection"),
+        table.c.uri >= bindparam("first"),
+        table.c.uri < bindparam("behind"),
+    )
+    for table in (documents, names)
+)
+_BELOW = union(_first.where(documents.c.interpretation > 0), _others)
 
 
 class SqlDocuments:
@@ -88,9 +98,8 @@ class SqlDocuments:
             return [document_of(row) for row in connection.execute(query).mappings()]
 
     def changed(self, since: int, where: Where) -> tuple[int, list[tuple[int, Document]]]:
-        last = select(counters.c.value).where(counters.c.name == "sequence")
         with one_state(self._engine) as connection:
-            upto = int(connection.scalar(last) or 0)
+            upto = last_number(connection, "sequence")
             fresh = (documents.c.changed > since) & (documents.c.changed <= upto)
             query = select(documents).where(fresh, visible(where)).order_by(documents.c.changed)
             rows = connection.execute(query).mappings().all()
@@ -114,20 +123,14 @@ class SqlDocuments:
     def below(
         self, prefix: str, collection: str, *, since: str = "", before: str = ""
     ) -> list[str]:
-        first_uri = max(prefix, since)
         behind = behind_all(prefix)
-        behind = min(behind, before or behind)
-        first, others = (
-            select(table.c.uri).where(
-                table.c.collection == collection, table.c.uri >= first_uri, table.c.uri < behind
-            )
-            for table in (documents, names)
-        )
+        values = {
+            "collection": collection,
+            "first": max(prefix, since),
+            "behind": min(behind, before or behind),
+        }
         with self._engine.connect() as connection:
-            scalar_result = connection.scalars(
-                union(first.where(documents.c.interpretation > 0), others)
-            )
-            return sorted(scalar_result)
+            return sorted(connection.scalars(_BELOW, values))
 
     def within(self, uri: str, collection: str) -> list[Document]:
         with one_state(self._engine) as connection:
@@ -162,9 +165,8 @@ class SqlDocuments:
             return [SenderUsage(row[0], row[1], row[2], int(row[3])) for row in rows]
 
     def chunker(self, collection: str) -> str:
-        query = select(collections.c.chunker).where(collections.c.name == collection)
         with self._engine.connect() as connection:
-            return connection.scalar(query) or ""
+            return connection.scalar(_CHUNKER, {"collection": collection}) or ""
 
     def counts(self, label: Label, where: Where) -> dict[str, int]:
         column = documents.c["kind" if label == "type" else label]
@@ -244,13 +246,9 @@ class SqlDocuments:
     def text(
         self, document: DocumentId, where: Where, interpretation: int | None = None
     ) -> str | None:
-        query = (
-            select(interpretations.c.text)
-            .join(documents, interpretations.c.document == documents.c.id)
-            .where(documents.c.id == document, _numbered(interpretation), visible_then(where))
-        )
         with self._engine.connect() as connection:
-            return connection.scalar(query)
+            text: str | None = connection.scalar(_text_of(interpretation, where), {"of": document})
+            return text
 
     def passages(
         self, document: DocumentId, where: Where, interpretation: int | None = None
@@ -317,6 +315,16 @@ class SqlDocuments:
 def chunks_by_id(where: Where) -> Select[Any]:
     """Chunks and their documents, of those `ids` that the caller may see."""
     return _visible_chunks(where).where(chunks.c.id.in_(bindparam("ids", expanding=True)))
+
+
+@lru_cache(maxsize=256)
+def _text_of(interpretation: int | None, where: Where) -> Select[Any]:
+    return (
+        select(interpretations.c.text)
+        .join(documents, interpretations.c.document == documents.c.id)
+        .where(documents.c.id == bindparam("of"))
+        .where(_numbered(interpretation), visible_then(where))
+    )
 
 
 def _visible_chunks(where: Where) -> Select[Any]:

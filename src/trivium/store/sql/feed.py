@@ -26,6 +26,7 @@ from trivium.store.sql.statements import (
     EMBEDDED_UPTO,
     NEXT_MODEL,
     STORED,
+    last_number,
     of_active,
     one_state,
     one_statement,
@@ -37,7 +38,6 @@ from trivium.store.sql.statements import (
 )
 from trivium.store.sql.tables import (
     chunks,
-    counters,
     documents,
     embeddings,
     leftovers,
@@ -53,6 +53,18 @@ if TYPE_CHECKING:
 
 _ROWS = 10_000  # vectors read at a time: 8 MB of 384 dimensions
 SEQUENCE = "SELECT value FROM counters WHERE name = 'sequence'"
+
+_OWN = (documents.c.id, documents.c.first_chunk, documents.c.chunks, documents.c.language)
+_CHANGED, _REMOVED = (
+    query.where(changed > bindparam("since"), changed <= bindparam("upto"))
+    for query, changed in (
+        (select(*_OWN).where(visible(OWNER)), documents.c.changed),
+        (select(removals.c.document), removals.c.changed),
+    )
+)
+_SERVING = select(settings).where(settings.c.name.in_(("model", NEXT_MODEL, "dimensions")))
+_LAST_ACTIVE = of_active(chunks.c.id).order_by(chunks.c.id.desc()).limit(1)
+_LEFTOVERS = select(leftovers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,20 +97,11 @@ class Feed:
     def changes(self, since: int) -> ChangesSince:
         """Bounded above by the sequence read first, so that a later change is seen as a whole next
         time and never in part now."""
-        columns = (documents.c.id, documents.c.first_chunk, documents.c.chunks)
         with one_state(self.engine) as connection:
-            sequence = select(counters.c.value).where(counters.c.name == "sequence")
-            upto = int(connection.scalar(sequence) or 0)
-            changed = connection.execute(
-                select(*columns, documents.c.language).where(
-                    documents.c.changed > since, documents.c.changed <= upto, visible(OWNER)
-                )
-            ).all()
-            removed = connection.scalars(
-                select(removals.c.document).where(
-                    removals.c.changed > since, removals.c.changed <= upto
-                )
-            ).all()
+            upto = last_number(connection, "sequence")
+            between = {"since": since, "upto": upto}
+            changed = connection.execute(_CHANGED, between).all()
+            removed = connection.scalars(_REMOVED, between).all()
         return ChangesSince(upto, [tuple(row) for row in changed], list(removed))
 
     def passing(self, where: Where, since: int) -> list[DocumentId]:
@@ -120,15 +123,13 @@ class Feed:
 
     def last_chunk(self) -> ChunkId:
         """The highest id that was ever given to a chunk."""
-        query = select(counters.c.value).where(counters.c.name == "chunk")
         with self.engine.connect() as connection:
-            return int(connection.scalar(query) or 0)
+            return last_number(connection, "chunk")
 
     def last_active_chunk(self) -> ChunkId:
         """From the newest chunk down to the first that is active: most often that one itself."""
-        query = of_active(chunks.c.id).order_by(chunks.c.id.desc()).limit(1)
         with self.engine.connect() as connection:
-            return int(connection.scalar(query) or 0)
+            return int(connection.scalar(_LAST_ACTIVE) or 0)
 
     def embedded_upto(self) -> ChunkId:
         """The highest chunk that an index of vectors must hold."""
@@ -136,12 +137,10 @@ class Feed:
             return int(setting(connection, EMBEDDED_UPTO) or 0)
 
     def serving(self) -> Serving:
-        names = ("model", NEXT_MODEL, "dimensions")
         with self.engine.connect() as connection:  # one statement, so one state
-            query = select(settings).where(settings.c.name.in_(names))
-            values = {row.name: row.value for row in connection.execute(query)}
-        model, next_, dimensions = (values.get(name, "") for name in names)
-        return Serving(model, next_, int(dimensions or 0))
+            values = {row.name: row.value for row in connection.execute(_SERVING)}
+        model, next_ = values.get("model", ""), values.get(NEXT_MODEL, "")
+        return Serving(model, next_, int(values.get("dimensions") or 0))
 
     def indexed_chunks(self, after: ChunkId, size: int) -> Iterator[list[IndexedChunk]]:
         """Every active chunk with an id above `after`, in order, a batch at a time."""
@@ -223,7 +222,7 @@ class Feed:
 
     def leftovers(self) -> list[tuple[ChunkId, int]]:
         with self.engine.connect() as connection:
-            return [(row.first_chunk, row.chunks) for row in connection.execute(select(leftovers))]
+            return [(row.first_chunk, row.chunks) for row in connection.execute(_LEFTOVERS)]
 
     def clear_leftovers(self, ranges: Iterable[tuple[ChunkId, int]]) -> None:
         with self.engine.begin() as connection:

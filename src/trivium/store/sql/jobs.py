@@ -44,12 +44,13 @@ from trivium.core.work import (
     work_of,
 )
 from trivium.store.sql.rows import noun_of
-from trivium.store.sql.statements import one_state, slices
+from trivium.store.sql.statements import one_state, slices, these
 from trivium.store.sql.tables import documents, jobs, tasks
 
 UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
 _OVER = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED)
 _ENDED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+_JOB = select(jobs).where(jobs.c.id == bindparam("job"))
 _DEEPEST = 4  # tasks from an offered file down to the files inside it
 
 
@@ -68,7 +69,7 @@ class SqlJobs:
 
     def get(self, job: JobId) -> Job | None:
         with self._engine.connect() as connection:
-            row = connection.execute(select(jobs).where(jobs.c.id == job)).first()
+            row = connection.execute(_JOB, {"job": job}).first()
         return job_of(row) if row else None
 
     def tasks(
@@ -271,13 +272,21 @@ _COUNTS = {
     ),
 }
 
+_COUNTED = select(tasks.c.job, *_COUNTS.values()).where(these(tasks.c.id)).group_by(tasks.c.job)
+_GROWN = (
+    update(jobs)
+    .where(jobs.c.id == bindparam("_id"))
+    .values({c: c + bindparam(f"_{c.name}", type_=c.type) for c in (jobs.c[n] for n in _COUNTS)})
+)
+_LOCKED = select(tasks.c.id).where(these(tasks.c.id)).order_by(tasks.c.id).with_for_update()
+
 
 @contextmanager
 def counted(connection: Connection, ids: Sequence[TaskId]) -> Iterator[list[JobId]]:
     """These tasks may change inside the block, or go; afterwards their jobs, which are given, count
     them as they are then. Nobody else changes them meanwhile."""
     for some in slices(ids):
-        _ids(connection, tasks.c.id.in_(some))
+        connection.execute(_LOCKED, {"ids": some})
     before = _count(connection, ids)
     yield sorted(before)
     after = _count(connection, ids)
@@ -287,10 +296,7 @@ def counted(connection: Connection, ids: Sequence[TaskId]) -> Iterator[list[JobI
         if any(changes.values()):
             rows.append({"_id": job, **changes})
     if rows:
-        by = {name: bindparam(f"_{name}", type_=jobs.c[name].type) for name in _COUNTS}
-        grown = {name: jobs.c[name] + more for name, more in by.items()}
-        mine = update(jobs).where(jobs.c.id == bindparam("_id"))
-        connection.execute(mine.values(**grown), rows)
+        connection.execute(_GROWN, rows)
 
 
 def _ids(connection: Connection, which: ColumnElement[bool]) -> list[TaskId]:
@@ -302,8 +308,7 @@ def _ids(connection: Connection, which: ColumnElement[bool]) -> list[TaskId]:
 def _count(connection: Connection, ids: Sequence[TaskId]) -> dict[JobId, Counter[str]]:
     by_job: dict[JobId, Counter[str]] = defaultdict(Counter)
     for some in slices(ids):
-        query = select(tasks.c.job, *_COUNTS.values()).where(tasks.c.id.in_(some))
-        for job, *counts in connection.execute(query.group_by(tasks.c.job)):
+        for job, *counts in connection.execute(_COUNTED, {"ids": some}):
             by_job[job].update(dict(zip(_COUNTS, map(int, counts), strict=True)))
     return by_job
 

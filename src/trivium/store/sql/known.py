@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Engine, delete, select
+from sqlalchemy import Connection, Engine, bindparam, delete, select
 
 from trivium.core.errors import LibraryReadOnly
 from trivium.core.types import DocumentId
 from trivium.store.sql.feed import SEQUENCE, ActiveChunks, ranges
 from trivium.store.sql.rows import document_of
-from trivium.store.sql.statements import insert_all, set_setting, setting, slices, take
+from trivium.store.sql.statements import insert_all, set_setting, setting, slices, take, these
 from trivium.store.sql.tables import documents, known_terms, known_words
 from trivium.text.keywords import Run
 from trivium.text.known import LATER, VERSION, fields_holding
@@ -41,6 +41,12 @@ _BEHIND = (
     f" (SELECT CAST(value AS bigint) FROM settings WHERE name = '{_UPTO}') LIMIT 1"
 )
 FIELDS = "known_fields"  # the setting: metadata fields that someone wants beside the usual ones
+_CHANGED = (
+    select(documents.c.id).where(documents.c.changed > bindparam("upto")).order_by(documents.c.id)
+)
+_DOCUMENTS = select(documents).where(these(documents.c.id), documents.c.interpretation > 0)
+_FORGET = delete(known_words).where(these(known_words.c.document))
+_TERMS = select(known_terms).where(known_terms.c.word.in_(bindparam("words", expanding=True)))
 _NONE: KnownBy = (np.empty(0, np.int64), np.empty(0, np.int64))
 
 
@@ -50,18 +56,17 @@ def learn(connection: Connection) -> None:
     has its sequence number: from then on no other change commits, so the numbers of terms rise in
     the order of changes."""
     others = json.loads(setting(connection, FIELDS) or "[]")
-    changed = documents.c.changed > int(setting(connection, _UPTO) or 0)
-    ids = connection.scalars(select(documents.c.id).where(changed).order_by(documents.c.id)).all()
+    upto = int(setting(connection, _UPTO) or 0)
+    ids = connection.scalars(_CHANGED, {"upto": upto}).all()
     for some in slices(ids):
-        query = select(documents).where(documents.c.id.in_(some), documents.c.interpretation > 0)
         entries: list[tuple[DocumentId, tuple[str, str], int]] = []
-        for row in connection.execute(query).mappings():
+        for row in connection.execute(_DOCUMENTS, {"ids": some}).mappings():
             document = document_of(row)
             words = words_of(document, others)
             stems = stem(list(words), document.language)
             pairs = zip(words.items(), stems, strict=True)
             entries += [(document.id, (word, stemmed), bits) for (word, bits), stemmed in pairs]
-        connection.execute(delete(known_words).where(known_words.c.document.in_(some)))
+        connection.execute(_FORGET, {"ids": some})
         numbers = _numbered(connection, sorted({term for _, term, _ in entries}))
         rows = sorted((numbers[term], document, bits) for document, term, bits in entries)
         names = ("term", "document", "fields")
@@ -83,7 +88,7 @@ def _numbered(
 def _there(connection: Connection, terms: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
     numbers: dict[tuple[str, str], int] = {}
     for some in slices(list(dict.fromkeys(word for word, _ in terms))):
-        rows = connection.execute(select(known_terms).where(known_terms.c.word.in_(some)))
+        rows = connection.execute(_TERMS, {"words": some})
         numbers |= {(row.word, row.stem): row.id for row in rows}
     return numbers
 

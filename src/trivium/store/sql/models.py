@@ -73,6 +73,13 @@ _STORED = {
     for table, column in _HELD.items()
 }
 
+_PRESENT = {table: query.with_only_columns(table.c.hash) for table, query in _STORED.items()}
+_NEXT = {  # of the models, by one look into the index for each
+    table: select(func.min(table.c.model)).where(table.c.model > bindparam("last"))
+    for table in _HELD
+}
+_SETTINGS = select(settings)
+
 
 def keep_vectors(connection: Connection, model: str, vectors: Mapping[str, Vector]) -> None:
     if not vectors:
@@ -130,8 +137,8 @@ def free_vectors(connection: Connection, hashes: Sequence[str]) -> None:
 def present(connection: Connection, table: Table, model: str, hashes: list[str]) -> set[str]:
     present: set[str] = set()
     for some in slices(hashes):
-        query = select(table.c.hash).where(table.c.model == model, table.c.hash.in_(some))
-        present |= set(connection.scalars(query))
+        values = {"model": model, "hashes": some}
+        present |= set(connection.scalars(_PRESENT[table], values))
     return present
 
 
@@ -463,7 +470,7 @@ def _settings_of(described: str | None, model: str) -> dict[str, str]:
 
 def _manifest(engine: Engine) -> Manifest:
     with engine.connect() as connection:  # one statement, so one state
-        values = {row.name: row.value for row in connection.execute(select(settings))}
+        values = {row.name: row.value for row in connection.execute(_SETTINGS)}
     model, next_ = values.get("model", ""), values.get(NEXT_MODEL, "")
     return Manifest(
         schema=int(values.get("schema", 0)),
@@ -486,13 +493,12 @@ def drop_unneeded(engine: Engine) -> None:
 
 
 def _models(engine: Engine, table: Table) -> set[str]:
-    """Every model with a row, by one look into the index for each."""
+    """Every model with a row."""
     models: set[str] = set()
     with engine.connect() as connection:
         last = ""
         while True:
-            query = select(func.min(table.c.model)).where(table.c.model > last)
-            last = connection.scalar(query) or ""
+            last = connection.scalar(_NEXT[table], {"last": last}) or ""
             if not last:
                 return models
             models.add(last)

@@ -58,10 +58,44 @@ from trivium.store.sql.jobs import (
     task_of,
     trim,
 )
-from trivium.store.sql.statements import alone, insert_all, slices, take
+from trivium.store.sql.statements import alone, insert_all, slices, take, these
 from trivium.store.sql.tables import jobs, tasks
 
 _SENDERS = 16  # asked at once
+_OF_AN_END = (
+    *("state", "fate", "step", "code", "message", "document", "seconds", "passages", "tokens"),
+)
+_new = {name: bindparam(f"_{name}", type_=tasks.c[name].type) for name in _OF_AN_END}
+_passages = func.coalesce(_new["passages"], tasks.c.passages, 0)
+_ENDED = (
+    update(tasks)
+    .where(tasks.c.id == bindparam("_id"))
+    .values(
+        _new
+        | {"passages": _passages, "embedded": _passages}
+        | {"tokens": func.coalesce(_new["tokens"], tasks.c.tokens)}
+    )
+)
+_mine = these(tasks.c.id)
+_by = bindparam("by", type_=tasks.c.worker.type)
+_TAKEN = (
+    update(tasks)
+    .where(_mine, tasks.c.state == TaskState.WAITING)
+    .values(state=TaskState.WORKING, attempts=tasks.c.attempts + 1, worker=_by)
+)
+_working = _mine & (tasks.c.state == TaskState.WORKING)
+_THEIRS = select(tasks).where(_working, tasks.c.worker == _by)
+_HOLDERS = select(tasks.c.id, tasks.c.worker).where(_working).order_by(tasks.c.id).with_for_update()
+_of_these = update(jobs).where(these(jobs.c.id))
+_at = bindparam("at", type_=jobs.c.run_at.type)
+_GIVEN = _of_these.values(worker=_by)
+_RUN = _of_these.where(jobs.c.state == JobState.QUEUED).values(
+    state=JobState.RUNNING, run_at=_at, run_ended=jobs.c.ended, run_tokens=jobs.c.tokens_done
+)
+_STARTED = _of_these.where(jobs.c.started_at == "").values(started_at=_at)
+_OVER = select(jobs.c.id, jobs.c.failed).where(
+    these(jobs.c.id), jobs.c.state.in_(UNFINISHED), jobs.c.ended >= jobs.c.tasks, jobs.c.complete
+)
 MOST_LOST = 2  # workers that ended while they had a task, after which it is not tried again
 
 
@@ -328,14 +362,10 @@ def _waiting(
 def _take_up(connection: Connection, worker: str, ids: list[TaskId]) -> list[Task]:
     by_id: dict[TaskId, Task] = {}
     for some in slices(ids):
-        mine = tasks.c.id.in_(some) & (tasks.c.state == TaskState.WAITING)
-        taken = {"state": TaskState.WORKING, "attempts": tasks.c.attempts + 1, "worker": worker}
-        connection.execute(update(tasks).where(mine).values(**taken))
+        mine = {"ids": some, "by": worker}
+        connection.execute(_TAKEN, mine)
         # Not those that someone cancelled between the two.
-        query = select(tasks).where(
-            tasks.c.id.in_(some), tasks.c.state == TaskState.WORKING, tasks.c.worker == worker
-        )
-        by_id |= {row.id: task_of(row) for row in connection.execute(query)}
+        by_id |= {row.id: task_of(row) for row in connection.execute(_THEIRS, mine)}
     _start(connection, worker, sorted({task.job for task in by_id.values()}))
     return [by_id[id_] for id_ in ids if id_ in by_id]
 
@@ -346,9 +376,7 @@ def not_theirs(connection: Connection, ends: Sequence[TaskEnd]) -> set[TaskId]:
     owners = {end.task: end.worker for end in ends if end.worker}
     holders: dict[TaskId, str] = {}
     for some in slices(sorted(owners)):
-        query = select(tasks.c.id, tasks.c.worker).where(tasks.c.id.in_(some))
-        query = query.where(tasks.c.state == TaskState.WORKING).order_by(tasks.c.id)
-        holders |= {row.id: row.worker for row in connection.execute(query.with_for_update())}
+        holders |= {row.id: row.worker for row in connection.execute(_HOLDERS, {"ids": some})}
     return {task for task, worker in owners.items() if holders.get(task) != worker}
 
 
@@ -358,35 +386,21 @@ def end_tasks(connection: Connection, ends: Sequence[TaskEnd]) -> None:
     ends = [end for end in ends if end.task not in lost]
     if not ends:
         return
-    names = (
-        "state", "fate", "step", "code", "message", "document", "seconds", "passages", "tokens"
-    )  # fmt: skip
-    rows = [{f"_{name}": getattr(end, name) for name in names} | {"_id": end.task} for end in ends]
-    params = {name: bindparam(f"_{name}", type_=tasks.c[name].type) for name in names}
-    passages = func.coalesce(params["passages"], tasks.c.passages, 0)
-    tokens = func.coalesce(params["tokens"], tasks.c.tokens)
-    values = {**params, "passages": passages, "embedded": passages, "tokens": tokens}
+    rows = [{f"_{n}": getattr(end, n) for n in _OF_AN_END} | {"_id": end.task} for end in ends]
     with counted(connection, [end.task for end in ends]) as touched:
-        ended = update(tasks).where(tasks.c.id == bindparam("_id"))
-        connection.execute(ended.values(**values), rows)
+        connection.execute(_ENDED, rows)
     _close_ended(connection, touched)
 
 
 def _start(connection: Connection, worker: str, some: list[JobId]) -> None:
-    mine = jobs.c.id.in_(some)
-    connection.execute(update(jobs).where(mine).values(worker=worker))
-    begun = update(jobs).where(mine, jobs.c.state == JobState.QUEUED)
-    running = {"run_at": now(), "run_ended": jobs.c.ended, "run_tokens": jobs.c.tokens_done}
-    connection.execute(begun.values(state=JobState.RUNNING, **running))
-    first = update(jobs).where(mine, jobs.c.started_at == "")
-    connection.execute(first.values(started_at=now()))
+    connection.execute(_GIVEN, {"ids": some, "by": worker})
+    connection.execute(_RUN, {"ids": some, "at": now()})
+    connection.execute(_STARTED, {"ids": some, "at": now()})
 
 
 def _close_ended(connection: Connection, some: Sequence[JobId]) -> None:
     """Jobs whose last task has ended are done."""
-    over = jobs.c.state.in_(UNFINISHED) & (jobs.c.ended >= jobs.c.tasks) & jobs.c.complete
-    query = select(jobs.c.id, jobs.c.failed).where(jobs.c.id.in_(some), over)
-    closed = connection.execute(query).all()
+    closed = connection.execute(_OVER, {"ids": some}).all()
     if not closed:
         return
     unlisted = tasks.c.job.in_([row.id for row in closed]) & (tasks.c.fate == "unchanged")

@@ -8,11 +8,23 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, Engine, RowMapping, delete, insert, select, update
+from sqlalchemy import Connection, Engine, RowMapping, bindparam, delete, insert, select, update
 
 from trivium.core.work import KeptSource, SyncFailure, SyncPoint, SyncRun, WatchedFolder, now
 from trivium.store.sql.statements import insert_all, slices
 from trivium.store.sql.tables import source_failures, sources, watched_folders
+
+# Asked for several times in each run.
+_SOURCE = select(sources).where(sources.c.name == bindparam("source"))
+_CHANGE = update(sources).where(sources.c.name == bindparam("source"))
+_SOURCES = select(sources).order_by(sources.c.added_at, sources.c.name)
+_failed = source_failures.c
+_FAILURES = (
+    select(_failed.item, _failed.code, _failed.message, _failed.at, _failed.tries)
+    .add_columns(_failed.not_before)
+    .where(_failed.source == bindparam("of"))
+    .order_by(_failed.item)
+)
 
 
 class SqlSources:
@@ -28,14 +40,12 @@ class SqlSources:
 
     def get(self, name: str) -> KeptSource | None:
         with self._engine.connect() as connection:
-            query = select(sources).where(sources.c.name == name)
-            row = connection.execute(query).mappings().first()
+            row = connection.execute(_SOURCE, {"source": name}).mappings().first()
         return None if row is None else _source(row)
 
     def all(self) -> list[KeptSource]:
-        query = select(sources).order_by(sources.c.added_at, sources.c.name)
         with self._engine.connect() as connection:
-            return [_source(row) for row in connection.execute(query).mappings()]
+            return [_source(row) for row in connection.execute(_SOURCES).mappings()]
 
     def forget(self, name: str) -> bool:
         with self._engine.begin() as connection:
@@ -54,12 +64,8 @@ class SqlSources:
         self._set(name, paused=paused)
 
     def failures(self, name: str) -> list[SyncFailure]:
-        failed = source_failures.c
-        columns = (failed.item, failed.code, failed.message, failed.at, failed.tries)
-        query = select(*columns, failed.not_before)
         with self._engine.connect() as connection:
-            rows = connection.execute(query.where(failed.source == name).order_by(failed.item))
-            return [SyncFailure(*row) for row in rows]
+            return [SyncFailure(*row) for row in connection.execute(_FAILURES, {"of": name})]
 
     def settle(self, name: str, failed: Sequence[SyncFailure], done: Sequence[str] | None) -> None:
         mine = source_failures.c.source == name
@@ -81,14 +87,13 @@ class SqlSources:
 
     def _set(self, name: str, **values: Any) -> None:
         with self._engine.begin() as connection:
-            connection.execute(update(sources).where(sources.c.name == name).values(**values))
+            connection.execute(_CHANGE, {"source": name, **values})
 
 
 def save_points(connection: Connection, points: Sequence[SyncPoint]) -> None:
     """Inside the transaction of whoever shows the documents that these cover."""
     for point in points:
-        mine = update(sources).where(sources.c.name == point.source)
-        connection.execute(mine.values(cursor=point.cursor))
+        connection.execute(_CHANGE, {"source": point.source, "cursor": point.cursor})
 
 
 def _row(source: KeptSource) -> dict[str, Any]:

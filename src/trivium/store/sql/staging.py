@@ -65,6 +65,7 @@ from trivium.store.sql.statements import (
     setting,
     slices,
     take,
+    these,
     vector_of,
 )
 from trivium.store.sql.tables import (
@@ -142,8 +143,8 @@ class Staging:
     def discard(self) -> None:
         """Delete rows that a dead writer staged. Its leftovers stay until indexes drop them."""
         with self.engine.begin() as connection:
-            connection.execute(delete(interpretations).where(STAGED))
-            connection.execute(delete(documents).where(UNBORN))
+            connection.execute(_ALL_STAGED)
+            connection.execute(_ALL_UNBORN)
 
     def stage_restored(self, document: DocumentId, number: int) -> Staged:
         with self.engine.begin() as connection:
@@ -176,8 +177,7 @@ def activate(
         _switch(connection, staged)
     end_tasks(connection, ends)
     save_points(connection, points)
-    query = select(documents).where(documents.c.id.in_(wanted))
-    rows = connection.execute(query).mappings()
+    rows = connection.execute(_DOCUMENTS, {"ids": wanted}).mappings()
     by_id = {row["id"]: document_of(row) for row in rows}
     return [by_id[i] for i in wanted]
 
@@ -448,29 +448,45 @@ def _indexed(
     )
 
 
+_ALL_STAGED = delete(interpretations).where(STAGED)
+_ALL_UNBORN = delete(documents).where(UNBORN)
+_DOCUMENTS = select(documents).where(these(documents.c.id))
+_HIDDEN = select(documents.c.first_chunk, documents.c.chunks).where(
+    these(documents.c.id), documents.c.interpretation > 0, documents.c.chunks > 0
+)
+_state = interpretations.c.state
+_theirs = update(interpretations).where(these(interpretations.c.document))
+_RETIRED = _theirs.where(_state == "active").values(state="retired", retired_at=bindparam("at"))
+_ACTIVATED = _theirs.where(_state == "staged").values(state="active")
+_NO_FIELDS, _NO_SHINGLES, _USED = (
+    delete(column.table).where(these(column))
+    for column in (fields.c.document, shingles.c.document, leftovers.c.first_chunk)
+)
+_SKETCHES = select(interpretations.c.document, interpretations.c.sketch).where(
+    these(interpretations.c.document), _state == "active"
+)
+_THERE = (
+    update(documents)
+    .where(these(documents.c.id))
+    .values(interpretation=1, changed=bindparam("sequence"))
+)
+
+
 def _switch(connection: Connection, staged: Sequence[Staged]) -> None:
     ids = [entry.document for entry in staged]
-    hidden = connection.execute(
-        select(documents.c.first_chunk, documents.c.chunks).where(
-            documents.c.id.in_(ids), documents.c.interpretation > 0, documents.c.chunks > 0
-        )
-    ).all()
+    hidden = connection.execute(_HIDDEN, {"ids": ids}).all()
     sequence = take(connection, "sequence", 1).start
     _update(connection, [entry for entry in staged if entry.values], sequence)
     _show(connection, [entry for entry in staged if not entry.values], sequence)
-    mine, state = interpretations.c.document.in_(ids), interpretations.c.state
-    retired = update(interpretations).where(mine, state == "active")
-    connection.execute(retired.values(state="retired", retired_at=now()))
-    connection.execute(
-        update(interpretations).where(mine, state == "staged").values(state="active")
-    )
-    connection.execute(delete(fields).where(fields.c.document.in_(ids)))
+    connection.execute(_RETIRED, {"ids": ids, "at": now()})
+    connection.execute(_ACTIVATED, {"ids": ids})
+    connection.execute(_NO_FIELDS, {"ids": ids})
     rows = [row for s in staged for row in field_values(s.document, s.metadata)]
     insert_all(connection, fields, rows)
     _keep_shingles(connection, ids)
     learn(connection)
     firsts = [entry.first_chunk for entry in staged if entry.indexed]
-    connection.execute(delete(leftovers).where(leftovers.c.first_chunk.in_(firsts)))
+    connection.execute(_USED, {"ids": firsts})
     insert_all(
         connection, leftovers, [{"first_chunk": r.first_chunk, "chunks": r.chunks} for r in hidden]
     )
@@ -507,8 +523,7 @@ def _update(connection: Connection, staged: Sequence[Staged], sequence: int) -> 
 def _show(connection: Connection, first: Sequence[Staged], sequence: int) -> None:
     """New documents, whose rows say everything but that they are there."""
     for some in slices([entry.document for entry in first]):
-        new = update(documents).where(documents.c.id.in_(some))
-        connection.execute(new.values(interpretation=1, changed=sequence))
+        connection.execute(_THERE, {"ids": some, "sequence": sequence})
 
 
 def _range(entry: Staged) -> dict[str, int]:
@@ -517,12 +532,8 @@ def _range(entry: Staged) -> dict[str, int]:
 
 def _keep_shingles(connection: Connection, ids: Sequence[DocumentId]) -> None:
     """Bring the keys of these documents up to their active texts."""
-    connection.execute(delete(shingles).where(shingles.c.document.in_(ids)))
-    rows = connection.execute(
-        select(interpretations.c.document, interpretations.c.sketch).where(
-            interpretations.c.document.in_(ids), interpretations.c.state == "active"
-        )
-    )
+    connection.execute(_NO_SHINGLES, {"ids": ids})
+    rows = connection.execute(_SKETCHES, {"ids": ids})
     keys = [
         {"hash": key, "document": row.document}
         for row in rows

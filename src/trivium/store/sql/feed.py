@@ -42,7 +42,6 @@ from trivium.store.sql.tables import (
     embeddings,
     leftovers,
     removals,
-    settings,
 )
 from trivium.text.filters import looks_at_passages
 
@@ -62,7 +61,7 @@ _CHANGED, _REMOVED = (
         (select(removals.c.document), removals.c.changed),
     )
 )
-_SERVING = select(settings).where(settings.c.name.in_(("model", NEXT_MODEL, "dimensions")))
+_SERVING = f"SELECT name, value FROM settings WHERE name IN ('model', '{NEXT_MODEL}', 'dimensions')"
 _LAST_ACTIVE = of_active(chunks.c.id).order_by(chunks.c.id.desc()).limit(1)
 _LEFTOVERS = select(leftovers)
 
@@ -138,7 +137,7 @@ class Feed:
 
     def serving(self) -> Serving:
         with self.engine.connect() as connection:  # one statement, so one state
-            values = {row.name: row.value for row in connection.execute(_SERVING)}
+            values = {row.name: row.value for row in connection.exec_driver_sql(_SERVING)}
         model, next_ = values.get("model", ""), values.get(NEXT_MODEL, "")
         return Serving(model, next_, int(values.get("dimensions") or 0))
 

@@ -11,12 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import takewhile
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
+    CompoundSelect,
     Connection,
     Engine,
     Row,
@@ -93,6 +94,8 @@ _RUN = _of_these.where(jobs.c.state == JobState.QUEUED).values(
     state=JobState.RUNNING, run_at=_at, run_ended=jobs.c.ended, run_tokens=jobs.c.tokens_done
 )
 _STARTED = _of_these.where(jobs.c.started_at == "").values(started_at=_at)
+_SENDING = select(jobs.c.sender).where(jobs.c.state.in_(UNFINISHED)).distinct()
+_RUNNING = select(jobs.c.id).where(these(jobs.c.id), jobs.c.state.in_(UNFINISHED))
 _OVER = select(jobs.c.id, jobs.c.failed).where(
     these(jobs.c.id), jobs.c.state.in_(UNFINISHED), jobs.c.ended >= jobs.c.tasks, jobs.c.complete
 )
@@ -264,9 +267,8 @@ class SqlQueue:
 
     def cancelled(self, some: Sequence[JobId]) -> set[JobId]:
         """Those of the jobs that someone has cancelled, or cleared away."""
-        running = select(jobs.c.id).where(jobs.c.id.in_(some), jobs.c.state.in_(UNFINISHED))
         with self._engine.connect() as connection:
-            return set(some) - set(connection.scalars(running))
+            return set(some) - set(connection.scalars(_RUNNING, {"ids": some}))
 
     def unembedded(self) -> list[Task]:
         over = tasks.c.state.in_((TaskState.FAILED, TaskState.WORKING))
@@ -332,8 +334,7 @@ def _new_job(connection: Connection, **values: Any) -> JobId:
 
 def _senders(connection: Connection, turn: int) -> list[str]:
     """Those with work left, beginning with another one each time."""
-    open_ = jobs.c.state.in_(UNFINISHED)
-    senders = sorted(connection.scalars(select(jobs.c.sender).where(open_).distinct()))
+    senders = sorted(connection.scalars(_SENDING))
     first = turn % len(senders) if senders else 0
     return senders[first:] + senders[:first]
 
@@ -342,21 +343,32 @@ def _waiting(
     connection: Connection, senders: list[str], limit: int, before: tuple[int, JobId] | None
 ) -> list[Row[Any]]:
     """The first tasks of each sender, in turn."""
-    mine = jobs.c.state.in_(UNFINISHED) & (tasks.c.state == TaskState.WAITING)
+    values: dict[str, Any] = {f"sender{n}": sender for n, sender in enumerate(senders)}
+    values |= {"limit": limit}
     if before is not None:
-        earlier = (jobs.c.priority == before[0]) & (jobs.c.id < before[1])
-        mine &= (jobs.c.priority < before[0]) | earlier
-    columns = (tasks.c.id, tasks.c.lost, tasks.c.job, jobs.c.priority, jobs.c.sender)
-    query = select(*columns).join(jobs, tasks.c.job == jobs.c.id).where(mine).limit(limit)
-    query = query.order_by(jobs.c.priority, jobs.c.id, tasks.c.id)
-    each = (select(query.where(jobs.c.sender == sender).subquery()) for sender in senders)
-    rows = connection.execute(union_all(*each)).all()
+        values |= {"priority": before[0], "number": before[1]}
+    query = _first_of_each(len(senders), before is not None)
+    rows = connection.execute(query, values).all()
     taken: Counter[tuple[int, str]] = Counter()
     ranked: list[tuple[int, int, int, Row[Any]]] = []
     for row in sorted(rows, key=lambda row: (row.priority, row.job, row.id)):
         ranked.append((row.priority, taken[row.priority, row.sender], len(ranked), row))
         taken[row.priority, row.sender] += 1
     return [row[-1] for row in sorted(ranked, key=lambda row: row[:3])[:limit]]
+
+
+@lru_cache
+def _first_of_each(senders: int, bounded: bool) -> CompoundSelect[Any]:
+    mine = jobs.c.state.in_(UNFINISHED) & (tasks.c.state == TaskState.WAITING)
+    if bounded:
+        priority = bindparam("priority", type_=jobs.c.priority.type)
+        earlier = (jobs.c.priority == priority) & (jobs.c.id < bindparam("number"))
+        mine &= (jobs.c.priority < priority) | earlier
+    columns = (tasks.c.id, tasks.c.lost, tasks.c.job, jobs.c.priority, jobs.c.sender)
+    query = select(*columns).join(jobs, tasks.c.job == jobs.c.id).where(mine)
+    query = query.order_by(jobs.c.priority, jobs.c.id, tasks.c.id).limit(bindparam("limit"))
+    each = (query.where(jobs.c.sender == bindparam(f"sender{n}")) for n in range(senders))
+    return union_all(*(select(one.subquery()) for one in each))
 
 
 def _take_up(connection: Connection, worker: str, ids: list[TaskId]) -> list[Task]:

@@ -111,6 +111,9 @@ def environment(cache_folder: Path, tmp_path_factory: pytest.TempPathFactory) ->
     # Programs that tests start keep their bytecode: otherwise each compiles all of Trivium again,
     # .3 s of the 1.3 that it takes to start.
     patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    # As the program has it for itself: threads of OpenBLAS sleep until they are needed. Otherwise
+    # they spin for .1 s when numpy starts, in each process that tests start in another way.
+    patch.setenv("OPENBLAS_THREAD_TIMEOUT", "4")
     with kept():
         yield
     patch.undo()

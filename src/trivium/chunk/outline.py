@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TypedDict
 
 from trivium.core.types import Element, Extraction, HeadingStart, PageStart, Place, Speaker
@@ -193,20 +194,28 @@ def _spoken(elements: Sequence[Element], start: int, end: int) -> _Spoken:
 
 
 def _page_starts(elements: Sequence[Element], start: int) -> tuple[PageStart, ...]:
-    """Where each page begins in a range. Of an element that runs over several pages only its boxes
-    are known, so its text is divided by their heights."""
-    starts: dict[int, PageStart] = {}
+    """Where a range goes on on another page, in the order of its text."""
+    starts: list[PageStart] = []
     for element in elements:
-        heights: dict[int, float] = dict.fromkeys(element.place.pages, 0.0)
-        for box in element.place.boxes:
-            heights[box.page] = heights.get(box.page, 0.0) + max(0.0, box.bottom - box.top)
-        total = sum(heights.values())
-        above = 0.0
-        for at, (page, height) in enumerate(sorted(heights.items())):
-            share = above / total if total else at / len(heights)
-            length = element.end - element.start
-            offset = max(0, element.start + int(share * length) - start)
-            spread = int(length * UNSURE) if at else 0
-            starts.setdefault(page, PageStart(offset, page, spread))
-            above += height
-    return tuple(starts[page] for page in sorted(starts))
+        for page in element.place.page_starts or _by_height(element):
+            begin = replace(page, start=max(0, element.start + page.start - start))
+            if starts and starts[-1].start == begin.start:
+                starts.pop()  # it ends before the range
+            if not starts or starts[-1].number != begin.number:
+                starts.append(begin)
+    return tuple(starts)
+
+
+def _by_height(element: Element) -> Iterator[PageStart]:
+    """The pages of an element of which only the boxes are known: its text is divided by their
+    heights."""
+    heights: dict[int, float] = dict.fromkeys(element.place.pages, 0.0)
+    for box in element.place.boxes:
+        heights[box.page] = heights.get(box.page, 0.0) + max(0.0, box.bottom - box.top)
+    total = sum(heights.values())
+    above = 0.0
+    length = element.end - element.start
+    for at, (page, height) in enumerate(sorted(heights.items())):
+        share = above / total if total else at / len(heights)
+        yield PageStart(int(share * length), page, int(length * UNSURE) if at else 0)
+        above += height

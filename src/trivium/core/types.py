@@ -91,7 +91,8 @@ class Speaker:
 
 @dataclass(frozen=True, slots=True)
 class PageStart:
-    """The offset in a passage at which a page begins, and by how much it may be wrong."""
+    """The offset in a passage or an element at which a page begins, and by how much it may be
+    wrong. Pages may go back: a footnote follows the paragraph that ends overleaf."""
 
     start: int
     number: int
@@ -118,7 +119,7 @@ class Place:
     time: str = ""  # of a message, the first of several; ISO 8601
     link: str = ""  # to a message, the first of several
     speakers: tuple[Speaker, ...] = ()  # of a passage: each message that begins in it
-    page_starts: tuple[PageStart, ...] = ()  # of a passage on several pages
+    page_starts: tuple[PageStart, ...] = ()  # of what is on several pages, as far as known
     heading_starts: tuple[HeadingStart, ...] = ()  # of a passage: those after its first text
     seconds: tuple[float, float] | None = None  # of a recording: where it begins and ends
     spoken: tuple[tuple[int, float], ...] = ()  # of a recording: offset and second of each word

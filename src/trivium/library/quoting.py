@@ -150,7 +150,7 @@ def _pages(passage: StoredChunk, at: int) -> tuple[int, ...]:
     """The page of an offset; all pages of its passage if nobody noted where they begin."""
     place, offset = passage.chunk.place, at - passage.chunk.start
     begun = [page.number for page in place.page_starts if page.start <= offset]
-    near = [p.number for p in place.page_starts if abs(p.start - offset) <= p.spread]
+    near = [p.number for p in place.page_starts if abs(p.start - offset) < p.spread]
     beside = {page for number in near for page in (number - 1, number)} & set(place.pages)
     return tuple(sorted({begun[-1], *beside})) if begun else place.pages
 

@@ -76,6 +76,18 @@ def test_a_paragraph_that_a_page_parts_is_one_element_on_two_pages() -> None:
     assert [box.page for box in element.place.boxes] == [1, 2]
 
 
+def test_a_paragraph_on_three_pages_says_where_each_begins() -> None:
+    maker = PdfMaker()
+    for number in (1, 2, 3):
+        lines = [line.rstrip(".") + "x" for line in column(f"page{number}", 40, 70)]
+        maker.page().lines(72, 100, ["goes on", *lines] if number > 1 else lines)
+    read = extract(maker)
+    element = read.elements[0]
+    overleaf = [at for at in range(len(read.text)) if read.text.startswith("goes on", at)]
+    assert [start.number for start in element.place.page_starts] == [1, 2, 3]
+    assert [start.start for start in element.place.page_starts] == [0, *overleaf]
+
+
 # --- words -----------------------------------------------------------------------------------
 
 

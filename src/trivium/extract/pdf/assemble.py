@@ -4,9 +4,10 @@ nothing of PDF beyond the blocks."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import groupby
 
-from trivium.core.types import Box, Element, ElementKind, Place
+from trivium.core.types import Box, Element, ElementKind, PageStart, Place
 from trivium.extract.pdf.marks import Block, Line, Page
 
 _KINDS: dict[str, ElementKind] = {
@@ -45,7 +46,7 @@ def assemble(blocks: list[Block], pages: Mapping[int, Page]) -> tuple[str, tuple
                 level=block.level if kind == "heading" else 0,
                 paragraph=None if kind == "heading" else paragraphs,
                 header=block.header,
-                place=place_of(block.lines, pages),
+                place=replace(place_of(block.lines, pages), page_starts=_page_starts(block)),
             )
         )
         if kind == "heading":
@@ -53,6 +54,14 @@ def assemble(blocks: list[Block], pages: Mapping[int, Page]) -> tuple[str, tuple
         parts.append(block.text)
         length += len(block.text)
     return "".join(parts), tuple(elements)
+
+
+def _page_starts(block: Block) -> tuple[PageStart, ...]:
+    """Where in a block each of its pages begins; nothing if that isn't known of all of them."""
+    starts = [(0, block.page), *block.turns]
+    if not block.turns or {page for _, page in starts} != {line.page for line in block.lines}:
+        return ()
+    return tuple(PageStart(at, page) for at, page in starts)
 
 
 def place_of(lines: list[Line], pages: Mapping[int, Page]) -> Place:

@@ -58,7 +58,7 @@ class PdfExtractor:
         self._ocr = ocr
         self._dpi = dpi
         self._max_pages = max_pages
-        self.version = "pdf/12"
+        self.version = "pdf/13"
         if self._recognise is not None:
             self.version += f"+{ocr}:{self._recognise.name}@{dpi}"
 

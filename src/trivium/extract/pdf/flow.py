@@ -77,7 +77,11 @@ def _is_float(blocks: list[Block], index: int) -> bool:
 
 
 def _append(block: Block, more: Block, typography: Typography) -> None:
+    last, first = block.lines[-1].page, more.lines[0].page
     block.text = join_lines([block.text, more.text], typography.words)
+    begin = len(block.text) - len(more.text)
+    block.turns += [(begin, first)] if first != last else []
+    block.turns += [(begin + at, page) for at, page in more.turns]
     block.lines = [*block.lines, *more.lines]
 
 

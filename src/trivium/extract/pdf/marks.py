@@ -187,6 +187,7 @@ class Block:
     text: str = ""
     header: str = ""  # a table's first row
     level: int = 0  # of a heading
+    turns: list[tuple[int, int]] = field(default_factory=list)  # where in its text pages begin
 
     @property
     def size(self) -> float:

@@ -78,4 +78,5 @@ def _parted(block: Block, end: int) -> list[Block]:
     title = block.text[:end].rstrip().removesuffix(".").rstrip()
     heading = Block(block.lines[:1], "heading", f"{title}.")
     rest = block.text[end:]
-    return [heading, replace(block, role="body", text=rest)] if rest else [heading]
+    turns = [(max(0, at - end), page) for at, page in block.turns]
+    return [heading, replace(block, role="body", text=rest, turns=turns)] if rest else [heading]

@@ -51,6 +51,13 @@ def test_a_quote_finds_its_place_and_what_was_changed(library: Library) -> None:
     ]
 
 
+@pytest.mark.parametrize("between", ["-\n", "- ", "\u00ad\n", "-"])
+def test_words_broken_at_a_lines_end_are_no_change(library: Library, between: str) -> None:
+    pasted = f"The kee{between}per lights the lamp before sun{between}set every evening."
+    (place,) = library.quote(pasted).places
+    assert (place.kept, place.changes) == (1, ())
+
+
 @pytest.mark.parametrize(
     ("text", "is_there"),
     [

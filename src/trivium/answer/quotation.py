@@ -63,6 +63,7 @@ def words_of(text: str) -> list[Word]:
 def align(quoted: Sequence[Word], whole: str, text: str) -> Alignment | None:
     """The nearest part of a text; None if it shares no word."""
     source = _joined(words_of(text), text, {word.text for word in quoted})
+    quoted = _joined(quoted, whole, {word.text for word in source})
     if not quoted or not source:
         return None
     mine, theirs = _numbered(quoted, source)
@@ -80,8 +81,9 @@ def align(quoted: Sequence[Word], whole: str, text: str) -> Alignment | None:
     return Alignment(part[0].start, part[-1].end, share, changes)
 
 
-def _joined(words: list[Word], text: str, quoted: set[str]) -> list[Word]:
-    """Words that a line break cut in the source become one, if the quotation has them as one."""
+def _joined(words: Sequence[Word], text: str, other: set[str]) -> list[Word]:
+    """Words that a line break cut become one, if the other text has them as one. Of a quotation
+    too: many fields turn the line breaks of what is pasted into blanks."""
     joined: list[Word] = []
     for word in words:
         before = joined[-1] if joined else None
@@ -89,7 +91,7 @@ def _joined(words: list[Word], text: str, quoted: set[str]) -> list[Word]:
             before is not None
             and 0 < word.start - before.end <= 4
             and text[before.end] in "-\u00ad\u2010"
-            and before.text + word.text in quoted
+            and before.text + word.text in other
         ):
             joined[-1] = Word(before.text + word.text, before.start, word.end)
         else:

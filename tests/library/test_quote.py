@@ -81,6 +81,19 @@ def test_other_figures_and_dates_are_another_text(
     assert hidden == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "is_claimed"),
+    [
+        ("The keeper lights the candle after dinner every single evening.", False),  # six of ten
+        ("The keeper lights the candle before dinner every single evening.", True),
+    ],
+)
+def test_a_short_sentence_keeps_more_than_six_tenths_of_its_words(
+    library: Library, text: str, is_claimed: bool
+) -> None:
+    assert bool(library.quote(text).places) is is_claimed
+
+
 def test_what_is_not_there_is_not_claimed(library: Library) -> None:
     assert library.quote("When the keeper comes home from the sea, he sings a song.").places == ()
     assert library.quote("Wholly unrelated words about taxes and spreadsheets.").places == ()

@@ -27,8 +27,8 @@ NEAREST = 5  # passages that are compared again with the text around them
 FEWEST_WORDS = 4  # fewer stand in many documents by chance
 # The share of words that must be kept, up to so many words: in a short sentence chance has more
 # room. `python -m bench.quote` measured it (docs/log.md).
-LEAST_KEPT = ((7, 0.75), (15, 0.6))
-LEAST_OF_LONG = 0.56
+LEAST_KEPT = ((7, 0.75), (15, 0.62))
+LEAST_OF_LONG = 0.6
 
 
 class Quoting:

@@ -33,6 +33,8 @@ _BEGINNING = re.compile(
 )
 _CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
 _COVER = 6000  # characters
+MIN_TEXT = 200  # characters; a page with less may be its menus
+MIN_SHARE = 0.2  # of its text with them
 _PROGRAM = re.compile(r"\S*\d{4}\S*|(?:form )?(?:10-?[kq]|8-?k)", re.IGNORECASE)  # "abc-20231231"
 _TAGGED = ("dei:EntityRegistrantName", "dei:DocumentType", "dei:DocumentPeriodEndDate")
 _AUTHORS = ("citation_author", "author", "article:author", "dc.creator", "dcterms.creator")
@@ -54,16 +56,17 @@ def _is_html(blob: Blob) -> bool:
     return is_named and not binary_kind(blob.data)
 
 
-@reads("html/7", _is_html)
+@reads("html/8", _is_html)
 def read_html(blob: Blob) -> Extraction:
     """Takes files that begin as HTML does, and texts named so."""
     root = parse_html(decode_html(blob))
     if root is None:
         raise FileEmpty(f"{blob.name} has no visible text.")
-    out = Composer(blob.name)
-    TreeReader(out, printed=True).read(main_part(root))
-    if not out:  # a page of nothing but menus: they are what it says
-        TreeReader(out, printed=True).read(main_part(with_menus(root)))
+    out = _content(root, blob)
+    if len(out.text) < MIN_TEXT:
+        whole = _content(with_menus(root), blob)
+        if len(out.text) < MIN_SHARE * len(whole.text):
+            out = whole  # a page of hardly anything but menus: they are what it says
     metadata = dict(meta_tags(root))
     declared = str(metadata.pop("title", ""))
     cover = _tagged_title(root) or cover_title(
@@ -76,6 +79,12 @@ def read_html(blob: Blob) -> Extraction:
         language=root.get("lang") or "",
         metadata=metadata,
     )
+
+
+def _content(root: _Element, blob: Blob) -> Composer:
+    out = Composer(blob.name)
+    TreeReader(out, printed=True).read(main_part(root))
+    return out
 
 
 def _tagged_title(root: _Element) -> str:

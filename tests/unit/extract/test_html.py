@@ -437,6 +437,14 @@ def test_labels_beside_their_figures_are_no_names_of_columns() -> None:
     assert headers == ["", "(In millions) | Six months | Six months"]
 
 
+def test_a_page_of_hardly_anything_but_menus_is_read_with_them() -> None:
+    items = "".join(f"<li>Harbour {n} lies east of <a href='/'>it</a></li>" for n in range(9))
+    menu = f"<ul><li>My section <ul role='menu'>{items}</ul></li></ul>"
+    assert "Harbour 8 lies east of it" in extract(f"<html><body>{menu}</body></html>").text
+    text = "<p>The harbour master wrote down which boats came in, and when they left again.</p>"
+    assert "lies east" not in extract(f"<html><body>{menu}{text}</body></html>").text
+
+
 def test_a_page_of_nothing_but_menus_is_read_and_pictures_in_cells_have_their_words() -> None:
     links = "".join(f"<li><a href='/{n}'>Harbour {n}</a></li>" for n in range(3))
     assert "Harbour 2" in extract(f"<html><body><nav><ul>{links}</ul></nav></body></html>").text

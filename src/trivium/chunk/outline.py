@@ -10,12 +10,13 @@ from dataclasses import replace
 from typing import TypedDict
 
 from trivium.core.types import Element, Extraction, HeadingStart, PageStart, Place, Speaker
+from trivium.text import boundaries
 
 # What is repeated with every chunk below it is cut here: a heading of 1 MB above 1,000 chunks would
 # be 1 GB. No real heading comes near.
 MOST_HEADING = 500  # characters
 MOST_HEADER = 2_000
-MOST_ANNOUNCED = 400  # characters of a paragraph that leads on to a list or a table
+MOST_ANNOUNCED = 400  # characters of what leads on to a list or a table
 MOST_LINE = 120  # characters of a line that may be a heading
 # "The following table shows sales by region (in millions)."
 _LEADS_ON = re.compile(
@@ -77,14 +78,27 @@ class Outline:
             if self._text.startswith(f"{element.header}\n", begin) and rows < end:
                 yield begin, rows, True
                 begin = rows
-        yield begin, end, element is not None and self._announces(element, following)
+        lead = None if element is None else self._lead(element, following)
+        if lead is not None and lead > begin:
+            yield begin, lead, False
+            begin = lead
+        yield begin, end, lead is not None
 
-    def _announces(self, element: Element, following: Element | None) -> bool:
+    def _lead(self, element: Element, following: Element | None) -> int | None:
+        """Where an element announces what follows: at its beginning; a long paragraph at its last
+        sentence, before a table or a list."""
         if element.kind not in ("paragraph", "list_item"):
-            return element.kind == "heading"
-        if element.end - element.start > MOST_ANNOUNCED:
-            return False
-        text = self._text[element.start : element.end].rstrip()
+            return element.start if element.kind == "heading" else None
+        start, text = element.start, self._text[element.start : element.end].rstrip()
+        if len(text) > MOST_ANNOUNCED:
+            if following is None or following.kind not in ("table", "list_item"):
+                return None
+            start += next(reversed(boundaries.sentences(text)), 0)
+            text = self._text[start : element.end].strip()
+        is_lead = len(text) <= MOST_ANNOUNCED and self._announces(element, text, following)
+        return start if is_lead else None
+
+    def _announces(self, element: Element, text: str, following: Element | None) -> bool:
         if following is None or text.endswith(":"):
             return following is not None and text.endswith(":")
         if following.kind == "table" and _LEADS_ON.search(text):

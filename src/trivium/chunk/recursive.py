@@ -114,7 +114,7 @@ class RecursiveChunker:
         self._minimum = minimum
         self._apart = apart
         self.fingerprint = (
-            f"RecursiveChunker/5 size={size} overlap={overlap} minimum={minimum}"
+            f"RecursiveChunker/6 size={size} overlap={overlap} minimum={minimum}"
             f" tokens={tokens.name}"
         )
 

@@ -79,7 +79,7 @@ class SectionsChunker:
         self._most = most
         self._mode = mode
         self.fingerprint = (
-            f"SectionsChunker/4 ceiling={ceiling} most={most} mode={mode} tokens={tokens.name}"
+            f"SectionsChunker/5 ceiling={ceiling} most={most} mode={mode} tokens={tokens.name}"
         )
 
     def chunk(self, extraction: Extraction) -> tuple[Chunk, ...]:

@@ -175,6 +175,18 @@ def test_a_line_that_announces_a_table_goes_with_it() -> None:
     assert any("as follows:\n\nName | Price" in chunk.text for chunk in chunks)
 
 
+def test_the_last_sentence_of_a_long_paragraph_goes_with_the_table_that_it_announces() -> None:
+    rows = "\n".join(f"| item {n} | costs {n} gold pieces |" for n in range(40))
+    prose = "The harbour keeps a list of what everything costs by the piece. " * 20
+    text = f"{prose}Prices are as follows:\n\n| Name | Price |\n|--|--|\n{rows}"
+    chunks = RecursiveChunker(TOKENS).chunk(markdown(text))
+    assert chunks[0].text.endswith("by the piece.")
+    assert "Prices are as follows:\n\nName | Price" in chunks[1].text
+    # Over a paragraph it is a sentence as any other.
+    chunks = RecursiveChunker(TOKENS).chunk(markdown(f"{prose}So:\n\n{'word ' * 300}"))
+    assert chunks[0].text.endswith("So:")
+
+
 def test_a_sentence_that_leads_on_to_a_table_goes_with_it() -> None:
     rows = "\n".join(f"| item {n} | costs {n} gold pieces |" for n in range(40))
     for sentence in ("The following table shows all prices.", "Die folgenden Preise gelten."):
@@ -354,7 +366,7 @@ def test_time_is_linear_in_length() -> None:
 
 def test_fingerprint_names_everything_that_decides() -> None:
     assert RecursiveChunker(TOKENS, 300, 60, 30).fingerprint == (
-        "RecursiveChunker/5 size=300 overlap=60 minimum=30 tokens=cl100k_base"
+        "RecursiveChunker/6 size=300 overlap=60 minimum=30 tokens=cl100k_base"
     )
 
 

@@ -326,7 +326,7 @@ def test_a_document_of_references_only_is_kept() -> None:
 
 def test_fingerprint_and_settings() -> None:
     assert SectionsChunker(TOKENS, 500, 7, "abstract").fingerprint == (
-        "SectionsChunker/4 ceiling=500 most=7 mode=abstract tokens=cl100k_base"
+        "SectionsChunker/5 ceiling=500 most=7 mode=abstract tokens=cl100k_base"
     )
     with pytest.raises(BadSetting):
         SectionsChunker(TOKENS, 500, 0)

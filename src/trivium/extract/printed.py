@@ -35,11 +35,13 @@ COVERED = 2  # pages behind a first one that may be a cover
 PROSE = 120  # characters of a paragraph
 STACK = 4  # headings without text between them: a cover, or names under a letter
 DEEPEST = 5  # levels below a division
+LABELLED = 2  # blocks above a heading that a link to it may lead to
 _NUMBERS = re.compile(r"\d+|\b[ivxl]+\b")
 _END = re.compile(r"[.!?:;…][\"”’)\]]*$")
 _INNER_END = re.compile(r"[a-z]{3}[.!?] [A-Z]")
 _SEPARATORS = (".", ":", "—", "–", "-")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
+_LETTERED = re.compile(r"\((?:[a-z]|[ivx]{1,4}|\d{1,2})\) [^\W\da-z]")  # "(b) Exhibits"
 _MARK = re.compile(r"\((?:\d{1,2}|[a-z])\)|[*†‡]{1,3}")  # of a note
 # Of a heading on two lines: "MANAGEMENT'S REPORT ON INTERNAL CONTROL" "OVER FINANCIAL REPORTING".
 _SECOND_LINE = re.compile(
@@ -210,12 +212,13 @@ def _is_heading(blocks: list[Block], at: int, body: Look) -> bool:
     if (
         words > (MAX_SENTENCE if look.bold and _is_sentence(text) else MAX_WORDS)
         or not _LETTERS.search(text)
-        or not (text[0].isupper() or text[0].isdigit())
+        or not (text[0].isupper() or text[0].isdigit() or _LETTERED.match(text))
     ):
         return False
     if text[-1] in ",;" or _SIGNED.match(text) or CONTENTS.fullmatch(text):
         return False
-    if any(_says_the_same(label, text) for label in block.labels):
+    near = blocks[max(0, at - LABELLED) : at + 1]  # a link may lead to the company's name above
+    if any(_says_the_same(label, text) for other in near for label in other.labels):
         return True
     if (look.bold and not body.bold) or (body.size and look.size > LARGER * body.size):
         return True

@@ -583,3 +583,140 @@ def test_sentences_of_a_contract_are_no_headings() -> None:
         sheet.put(72, y, text, "Times-Bold")
         y = prose(sheet, y + 20, 3) + 20
     assert headings_of(read(sheet)) == []
+
+
+def test_parts_above_the_first_row_stand_below_the_names_of_the_columns() -> None:
+    """Boston Properties' statements had no names: "Revenue" and "Rental" stood between."""
+    sheet = Sheet()
+    y = rows(sheet, prose(sheet, 60) + 20, ("", "2023", "2022"), ends=(400, 480))
+    sheet.put_centred(430, y, "(in thousands, but for ships)")
+    sheet.put(60, y + 14, "Revenue")
+    sheet.put(66, y + 28, "Berths")
+    rows(sheet, y + 42, ("Dues", "40", "38"), ("Rents", "7", "9"), ends=(400, 480))
+    got = read(sheet)
+    assert header_of(got) == "– | 2023 | 2022"
+    assert got.text.endswith("– | 2023 | 2022\nRevenue\nBerths\nDues | 40 | 38\nRents | 7 | 9")
+
+
+def test_names_stay_with_their_table_over_a_unit_and_a_gap() -> None:
+    """Names of several lines were a table of their own (Kraft Heinz, Adobe's equity)."""
+    ends = (260, 330, 400, 470)
+    sheet = Sheet()
+    y = prose(sheet, 60) + 20
+    for names in (("May 26,", "May 28,", "May 29,", "May 30,"), ("2020", "2019", "2018", "2017")):
+        y = rows(sheet, y, ("", *names), ends=ends)
+    sheet.put_centred(350, y, "(in millions, but for ships)")
+    y += 14
+    rows(sheet, y, ("Dues", "40", "38", "3", "2"), ("Rents", "7", "9", "8", "6"), ends=ends)
+    assert header_of(read(sheet)) == "– | May 26, 2020 | May 28, 2019 | May 29, 2018 | May 30, 2017"
+    sheet = Sheet()
+    y = prose(sheet, 60) + 20
+    for names in (("Common", "Paid-in", "Other", "Own"), ("Shares", "Capital", "Income", "Shares")):
+        y = rows(sheet, y, ("", *names), ends=ends)
+    rows(sheet, y + 20, ("May 2020", "40", "38", "3", "2"), ("Net", "7", "9", "8", "6"), ends=ends)
+    names = "– | Common Shares | Paid-in Capital | Other Income | Own Shares"
+    assert header_of(read(sheet)) == names
+
+
+def test_years_in_the_middle_of_the_label_column_are_labels() -> None:
+    sheet = Sheet()
+    y = prose(sheet, 60) + 20
+    for at, year in enumerate(("2024", "2025", "2026", "2027")):
+        sheet.put_centred(200, y + 14 * at, year)
+        sheet.put_right(480, y + 14 * at, f"{31 * at + 7}")
+    rows(sheet, y + 56, ("Thereafter", "4,811"), ("Sum", "5,025"), ends=(480,))
+    assert read(sheet).text.split("\n")[-6:] == [
+        "2024 | 7", "2025 | 38", "2026 | 69", "2027 | 100", "Thereafter | 4,811", "Sum | 5,025"
+    ]  # fmt: skip
+
+
+def test_two_labels_between_rows_part_no_table() -> None:
+    sheet = Sheet()
+    y = rows(sheet, prose(sheet, 60) + 20, ("", "2023", "2022"), ends=(400, 480))
+    y = rows(sheet, y, ("Dues", "40", "38"), ("Sum", "40", "38"), ends=(400, 480)) + 16
+    sheet.put(60, y, "Costs", "Times-Bold")
+    sheet.put(66, y + 12, "Costs of berths:")
+    rows(sheet, y + 24, ("Coal", "18", "12"), ("Ropes", "1", "2"), ends=(400, 480))
+    got = read(sheet)
+    assert headings_of(got) == []
+    assert got.text.endswith(
+        "Sum | 40 | 38\nCosts\nCosts of berths:\nCoal | 18 | 12\nRopes | 1 | 2"
+    )
+
+
+def test_days_and_marks_of_notes_among_the_names_are_names() -> None:
+    ends = (260, 330, 400, 470)
+    sheet = Sheet()
+    y = rows(
+        sheet, prose(sheet, 60) + 20, ("", "12/28/19", "12/26/20", "1/1/22", "12/31/22"), ends=ends
+    )
+    rows(
+        sheet,
+        y,
+        ("Harbour", "100", "138", "130", "99"),
+        ("Others", "100", "99", "80", "60"),
+        ends=ends,
+    )
+    assert header_of(read(sheet)) == "– | 12/28/19 | 12/26/20 | 1/1/22 | 12/31/22"
+    sheet = Sheet()
+    y = prose(sheet, 60) + 20
+    y = rows(
+        sheet,
+        y,
+        ("", "Ships", "Price", "Planned", "Value"),
+        ("Month", "bought", "(1)", "ships", "left (2)"),
+        ends=ends,
+    )
+    rows(
+        sheet,
+        y,
+        ("May 2023", "4", "138", "1", "99"),
+        ("June 2023", "7", "99", "8", "60"),
+        ends=ends,
+    )
+    assert (
+        header_of(read(sheet))
+        == "Month | Ships bought | Price (1) | Planned ships | Value left (2)"
+    )
+
+
+def test_dots_that_lead_to_a_figure_and_days_from_and_to() -> None:
+    sheet = Sheet()
+    y = prose(sheet, 60) + 20
+    given = ("5/1/2023 - 5/31/2023", "40", "38"), ("6/1/2023 - 6/30/2023", "7", "9")
+    rows(sheet, y, *given, ("Sum of both months" + "." * 30, "47", "47"), ends=(400, 480))
+    assert read(sheet).text.split("\n")[-3:] == [
+        "5/1/2023 - 5/31/2023 | 40 | 38", "6/1/2023 - 6/30/2023 | 7 | 9",
+        "Sum of both months | 47 | 47",
+    ]  # fmt: skip
+
+
+def test_a_risk_on_three_lines_is_one_heading() -> None:
+    """A third line of more than 120 characters began a paragraph within the sentence."""
+    risk = (
+        "If the harbour master does not keep the list of ships that came in, of those that left,",
+        "and of what each of them paid for its berth, the harbour may lose dues, may not find who",
+        f"owes it money, and may be asked by {'the town that it is in and by ' * 3}many others.",
+    )
+    sheet = Sheet()
+    y = prose(sheet, 60) + 20
+    for at, line in enumerate(risk):
+        sheet.put(60, y + 12 * at, line, "Times-Bold")
+    prose(sheet, y + 60)
+    assert headings_of(read(sheet)) == [" ".join(risk)]
+
+
+def test_a_form_s_cover_holds_no_sections() -> None:
+    cover, text = Sheet(), Sheet()
+    cover.put_centred(306, 60, "FORM 10-K", "Times-Bold", 18)
+    cover.put_centred(306, 120, "Harbour Stores, Inc.", "Times-Bold", 18)
+    cover.put_centred(306, 140, "(Exact name of registrant as specified in its charter)")
+    cover.put(60, 200, "Securities registered under Section 12(b): None", "Times-Bold")
+    prose(cover, 220)
+    y = prose(text, 60) + 20
+    for name in ("PART I", "Item 1. Business", "Item 2. Quays"):
+        text.put(60, y, name, "Times-Bold")
+        y = prose(text, y + 20) + 20
+    got = read(cover, text)
+    assert got.title == "Harbour Stores, Inc., FORM 10-K"
+    assert headings_of(got) == ["PART I", "Item 1. Business", "Item 2. Quays"]

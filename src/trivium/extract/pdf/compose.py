@@ -95,6 +95,7 @@ def _composed(
         front.clear_cover(blocks, title)
     title = first_title(title, front.first_heading(blocks))
     front.clear_empty_cover(blocks)
+    front.clear_form_cover(blocks)
     texts = with_lost_letters([block.text for block in blocks], typography.words)
     for block, whole in zip(blocks, texts, strict=True):
         block.text = whole

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from itertools import groupby
 
 from trivium.extract.cover import COMPANY, MAX_ENTITY, NAME_CAPTION, form_of, tidy
+from trivium.extract.divisions import DIVISION
 from trivium.extract.pdf.characters import clean
 from trivium.extract.pdf.headings import KNOWN, NUMBER, bare, is_parted
 from trivium.extract.pdf.marks import Block, Fragment, Line
@@ -235,6 +236,20 @@ def clear_cover(blocks: list[Block], title: str) -> None:
             return
         if block.role == "heading" and (is_generic(block.text) or bare(block.text) in bare(title)):
             block.role = "body"
+
+
+def clear_form_cover(blocks: list[Block]) -> None:
+    """Nothing on the page where a registrant's name stands over its caption is about what follows:
+    addresses, boxes to tick, securities."""
+    for block in blocks:
+        if block.page > blocks[0].page + COVER_PAGES:
+            return
+        if _NAME_COLUMN.search(block.text):
+            for other in blocks:
+                is_on_cover = other.page <= block.page and other.role == "heading"
+                if is_on_cover and not DIVISION.match(other.text):
+                    other.role = "body"
+            return
 
 
 def clear_empty_cover(blocks: list[Block]) -> None:

@@ -39,6 +39,7 @@ ALIGNED = 0.7  # sizes of the font that a name's middle or end may be off its co
 CLOSE = 1.5  # sizes of the font between the places of one column's figures
 CENTRED = 0.25  # of a column's width: how far from the middle of its columns a name may stand
 
+_MARK = re.compile(r"\(\d\)(?: ?\(\d\))*")  # of a note
 _DATE = re.compile(r"[A-Z][a-z]+\.? \d{1,2},? (?:19|20)\d\d")
 
 # What stands over the labels beside the names: "(in millions)", "Three months ended June 30,".
@@ -66,6 +67,7 @@ def table_block(table: Table, above: Block | None = None) -> Block:
     """The table's rows as text and its header. A table without one that goes on from the page
     before (`above` is the block that ended there) has the header of the part above."""
     rows = _labels_apart(_marks_with_rows(table.rows))
+    _label_by_years(rows)
     lines = [row.line for row in rows]
     for row in rows:
         row.cells = row.cells or [cell_of(row.line.words)]
@@ -114,6 +116,20 @@ def _labels_apart(rows: list[Row]) -> list[Row]:
                 row.figures.insert(0, figure)
                 break
     return rows
+
+
+def _label_by_years(rows: list[Row]) -> None:
+    """Makes years labels where they stand before figures as words do in other rows, though in the
+    middle of their column: "2019" over "Thereafter"."""
+    labels = [
+        row.cells[0].left for row in rows if row.figures and row.figures[0] is not row.cells[0]
+    ]
+    for row in [row for row in rows if labels and row.figures]:
+        first = row.cells[0]
+        years = [YEAR.fullmatch(cell.text) for cell in row.figures]
+        if row.figures[0] is first and years[0] and not all(years):
+            first.left, first.figure = min(first.left, *labels), False
+            del row.figures[0]
 
 
 def _is_tail(words: list[Word], spans: list[Span]) -> bool:
@@ -350,8 +366,10 @@ def _evenly(names: list[Cell], spans: list[Span], width: float) -> dict[int, ran
 
 
 def _names_only(row: Row) -> bool:
-    """Whether a row holds no data: no figures but years."""
-    return not any(cell.figure and not YEAR.fullmatch(cell.text) for cell in row.cells)
+    """Whether a row holds no data: no figures but years, and the marks of notes beside words."""
+    figures = [cell.text for cell in row.cells if cell.figure and not YEAR.fullmatch(cell.text)]
+    marked = 2 * len(figures) <= len(row.cells) and all(map(_MARK.fullmatch, figures))
+    return not figures or (marked and len(row.cells) > 2)
 
 
 # --- cells over several lines ------------------------------------------------------------------
@@ -459,7 +477,9 @@ def _goes_on(above: Block, lines: list[Line], spans: list[Span]) -> bool:
     near = first.column is last.column and first.base - last.base < 6 * first.size
     if above.role != "table" or not (near or (first.first and first.page - last.page <= 1)):
         return False
-    before = _columns([row_of(line) for line in above.lines])
+    rows = [row_of(line) for line in above.lines]
+    _label_by_years(rows)
+    before = _columns(rows)
     if len(before) != len(spans):
         return False
     shift = lines[0].column.left - above.lines[0].column.left

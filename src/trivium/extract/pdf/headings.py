@@ -18,6 +18,7 @@ from trivium.extract.pdf.typography import Typography, is_typewriter
 MAX_WORDS = 18
 MAX_BOLD = 30  # words of a line: a risk of a report may take two of them
 MAX_ITALIC = 12  # words; longer ones are quotations
+MAX_LINE = 120  # characters of a heading's second line that isn't bold
 LARGER = 1.08  # of the body's size
 DISPLAY = 2.0  # of the body's size: a title's
 SAME_TITLE = 0.1  # of its size, between its lines
@@ -284,7 +285,8 @@ class HeadingRules:
             reach = 2.6  # its title, even with twice the distance between lines
         close = line.base - above.base < reach * max(line.size, above.size)
         distinct = self._distinct(line, text) or line.italic
-        return close and distinct and len(text) < 120 and not CAPTION.match(text)
+        short = len(text) < MAX_LINE or (line.bold and not self._type.bold)
+        return close and distinct and short and not CAPTION.match(text)
 
 
 def _in_table(line: Line, below: Line | None) -> bool:

@@ -19,6 +19,8 @@ MIN_ROWS = 3  # of words; two rows of figures are enough
 FAR = 2.6  # sizes of the font between the baselines of two rows
 FARTHEST = 4.0  # where figures stand below figures: an empty row may lie between
 MAX_HEADER_ROWS = 6
+MAX_PARTS = 3  # lines between the names of a table and its first row
+MAX_LABELS = 2  # lines between two rows
 PHRASE = 3  # words of a cell; longer ones may be sentences that run over several lines
 _CAPTION = re.compile(r"(?:table|tabelle|tab\.|tableau)\s*[\dIVXA-Z]+", re.I)
 _SIGNS = re.compile(r"[=≈∑∏∫√∈≤≥∀∂⇡⌃]")
@@ -41,7 +43,9 @@ _NOTE = re.compile(r"\(?\w{1,2}\)?")
 _FIGURES = re.compile(r"[\d–—-]$")
 YEAR = re.compile(
     r"(?:(?:FY|CY)\s?)?(?:19|20)\d\d(?:\s*[-–/]\s*(?:19|20)\d\d)?(?:\s*\(\w{1,2}\)|[*†‡A-Z])?"
+    r"|\d{1,2}/(?:\d{1,2}/(?:\d\d)?)?\d\d"  # 12/28/2013, 12/17
 )
+_DAYS = re.compile(r"\d{1,2}/\d{1,2}/\d{2,4} ?[—–-] ?\d{1,2}/\d{1,2}/\d{2,4}")
 _LEADER = re.compile(r"[.…·_]{3,}|[.…·]")  # a word of dots; single ones count in a row
 UNIT = re.compile(r"\(.{3,70}\)")
 _INSIDE_FIGURE = re.compile(
@@ -73,10 +77,13 @@ def cell_of(words: list[Word]) -> Cell:
 
 
 def text_of(words: list[Word]) -> str:
-    """What a cell says, without the blanks that white inside a figure leaves."""
+    """What a cell says, without the blanks that white inside a figure leaves, and without dots that
+    lead the eye to the next cell."""
     if len(words) == 1:
-        return clean(words[0].text)
-    return _INSIDE_FIGURE.sub("", clean(join_words(words)))
+        text = clean(words[0].text)
+    else:
+        text = _INSIDE_FIGURE.sub("", clean(join_words(words)))
+    return text.rstrip(" .") if text.endswith("....") else text
 
 
 def _is_grouped(words: list[Word]) -> bool:
@@ -151,6 +158,8 @@ def _figures_apart(cell: Cell) -> list[Cell]:
     """A cell of several figures as several: their columns stand close."""
     last = cell.text[-1:]
     if cell.figure or len(cell.words) < 2 or not (last.isdigit() or last in ")%—–-$€£¥"):
+        return [cell]
+    if _DAYS.fullmatch(cell.text):
         return [cell]
     pieces: list[list[Word]] = [[]]
     for word in cell.words:
@@ -230,16 +239,26 @@ def find_tables(lines: list[Line], headings: Mapping[int, int]) -> dict[int, Tab
     taken = {at for start, end in headings.items() for at in range(start, end)}
     tables: dict[int, Table] = {}
     start = floor = 0
+    words = -1  # the first line of a table without data right above: it may be names
     while start < len(lines):
         end = _run(rows, start, headings, taken)
         if end > start and _is_table(rows, start, end):
             top = _top(rows, start, end, floor)
+            if words >= 0 and top <= words:
+                del tables[words]
+            elif words >= 0:
+                top = max(top, tables[words].end)
             end += _ends_below(rows, start, end)
             tables[top] = Table(end, rows[top:end])
-            start = floor = end
+            words, floor = (-1, end) if _has_data(rows[start:end]) else (top, floor)
+            start = end
         else:
             start += 1 if end <= start else end - start
     return tables
+
+
+def _has_data(rows: list[Row]) -> bool:
+    return any(not YEAR.fullmatch(cell.text) for row in rows for cell in row.figures)
 
 
 def _run(rows: list[Row], start: int, headings: Mapping[int, int], taken: set[int]) -> int:
@@ -277,7 +296,9 @@ def _is_far(rows: list[Row], start: int, end: int, at: int) -> bool:
     """Whether a line stands too far below the one above it to be of the same table."""
     line, above = rows[at].line, rows[at - 1].line
     gap, size = line.base - above.base, max(above.size, line.size)
-    return gap > FAR * size and (gap > FARTHEST * size or not _joins(rows, start, end, at))
+    if gap <= FAR * size or gap > FARTHEST * size:
+        return gap > FAR * size
+    return not (_joins(rows, start, end, at) or _stands_over(rows[at - 1], rows[at]))
 
 
 def _is_label(rows: list[Row], start: int, end: int, at: int, after: int, gap: float) -> bool:
@@ -299,9 +320,9 @@ def _is_label(rows: list[Row], start: int, end: int, at: int, after: int, gap: f
 
 
 def _joins(rows: list[Row], start: int, end: int, at: int) -> bool:
-    """Whether the next figures, at most a label further, stand under those of the rows above and
+    """Whether the next figures, at most two labels further, stand under those of the rows above and
     are no years: those would head another table."""
-    below = next((row.figures for row in rows[at : at + 2] if row.figures), [])
+    below = next((row.figures for row in rows[at : at + 1 + MAX_LABELS] if row.figures), [])
     if not below or all(YEAR.fullmatch(cell.text) for cell in below):
         return False
     edges = [cell for row in rows[max(start, end - 6) : end] for cell in row.figures]
@@ -326,30 +347,35 @@ def _top(rows: list[Row], start: int, end: int, floor: int) -> int:
         return start
     edge = min(figures)
     left = min(row.line.left for row in rows[start:end])
-    top = start
+    top = start - _parts_above(rows, start, floor, edge)
     while top > floor and start - top < MAX_HEADER_ROWS:
         line, below = rows[top - 1].line, rows[top].line
         if line.column is not below.column or below.first or line.page != below.page:
             break
-        over = top == start and _stands_over(rows[top - 1], rows[start])
-        reach = FARTHEST if over else 2.0
+        over = _stands_over(rows[top - 1], rows[start])
+        reach = FARTHEST if over and top == start else 2.0
         if below.base - line.base > reach * max(line.size, below.size):
             break
         names = line.left > max(left + 0.15 * (edge - left), edge - 8 * line.size)
-        unit = bool(UNIT.fullmatch(line.text))
-        if len(line.text) > 90 or not (names or unit or over or _is_part(rows, top, floor, edge)):
+        is_unit = UNIT.fullmatch(line.text) is not None
+        if len(line.text) > 90 or not (names or is_unit or over):
             break
         top -= 1
     return top - 1 if top == start > floor and _begins_above(rows, start) else top
 
 
-def _is_part(rows: list[Row], top: int, floor: int, edge: float) -> bool:
-    """Whether the line above a table names its first part, below the names of its columns."""
-    if top - 2 < floor or not rows[top - 1].line.text.endswith(":"):
-        return False
-    names, line = rows[top - 2].line, rows[top - 1].line
-    near = names.column is line.column and line.base - names.base < 2.0 * line.size
-    return near and not line.first and names.left > edge - 8 * names.size
+def _parts_above(rows: list[Row], start: int, floor: int, edge: float) -> int:
+    """How many lines above a table name its first part and what holds that, below the names of its
+    columns: "Revenue" and "Rental" over "Base rent"."""
+    for at in range(start - 1, max(floor, start - 1 - MAX_PARTS), -1):
+        line, below, names = rows[at].line, rows[at + 1].line, rows[at - 1].line
+        near = below.base - line.base < FAR * line.size and line.base - names.base < FAR * line.size
+        alike = below.column is line.column is names.column and not (line.first or below.first)
+        if rows[at].celled or not near or not alike or line.right > edge or line.text[-1] in ".;,":
+            return 0
+        if names.left > edge - 8 * names.size and names.page == line.page:
+            return start - at
+    return 0
 
 
 def _ends_below(rows: list[Row], start: int, end: int) -> bool:
@@ -376,9 +402,14 @@ def _begins_above(rows: list[Row], start: int) -> bool:
 
 
 def _stands_over(names: Row, row: Row) -> bool:
-    """Whether a row has a name over each cell but the first of another."""
-    return len(names.cells) == len(row.cells) > 2 and all(
-        not a.figure and _below(a, b) for a, b in zip(names.cells[1:], row.cells[1:], strict=True)
+    """Whether a row has a name over each cell of another, the first may be without one."""
+    count = len(row.cells)
+    if count < 3 or len(names.cells) not in (count - 1, count):
+        return False
+    over = zip(names.cells[1 - count :], row.cells[1:], strict=True)
+    return all(
+        (not a.figure or YEAR.fullmatch(a.text)) and (_below(a, b) or _overlap(a, b))
+        for a, b in over
     )
 
 

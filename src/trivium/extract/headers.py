@@ -13,9 +13,12 @@ _FIGURE = re.compile(
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DAY = re.compile(r"[^\W\d_]{3,9}\.? \d{1,2},?|\d{1,2}\.? [^\W\d_]{3,9}\.?")
 _UNIT = re.compile(r"\(.*\)")
+_ENTRY = re.compile(r"\d{1,3}(?:\.\d+|\(\w{1,3}\))+[*†+#^ ]*")  # of a list of exhibits: 10.29*
 _NUMBERS = re.compile(r"\d+")
 
-MAX_NAME = 120  # characters of a column's name; longer cells are text
+# Characters of a column's name; longer cells are text. Over figures a name may be twice as long:
+# "Approximate Dollar Value of Shares That May Yet Be Purchased Under the Plans or Programs".
+MAX_NAME = 120
 
 Row = Sequence[str]
 
@@ -89,7 +92,12 @@ def joined(above: Row, below: Row) -> list[str]:
 def names_of(rows: Sequence[Row], *, certain: bool = False) -> list[str]:
     """The names of the columns of a whole table; empty when it begins with data. `certain`: its
     file says that the first row has them."""
-    if len(rows) < 2 or (not certain and (is_data(rows[0]) or max(map(len, rows[0])) > MAX_NAME)):
+    if len(rows) < 2:
+        return []
+    longest = 2 * MAX_NAME if is_data(rows[1]) else MAX_NAME
+    if not certain and (is_data(rows[0]) or max(map(len, rows[0])) > longest):
+        return []
+    if not certain and _ENTRY.fullmatch(rows[0][0].strip()):
         return []
     if not certain and columns(rows[0]) == {0} and len(columns(rows[1])) > 1:
         return list(rows[0]) if _UNIT.fullmatch(rows[0][0].strip()) else []  # names a part

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TypeAlias
 
-from trivium.extract.headers import is_data, is_year
+from trivium.extract.headers import is_data, is_figure, is_year
 
 _OPENING = re.compile(r"(?:[$€£¥]|US\$|C\$|R\$|RMB)?\s*\(?")  # belongs to the figure on its right
 _CLOSING = re.compile(r"\)?\s*[%)x]\)?")  # belongs to the figure on its left
@@ -48,11 +48,21 @@ def aligned(rows: Iterable[Iterable[Cell]]) -> Grid:
     columns = _columns({(cell.start, cell.end) for row in whole for cell in row})
     placed = [[(_covered(cell, columns), cell.text) for cell in row] for row in whole]
     captions = [row[0][1] for row in takewhile(_is_alone, placed)]
-    if len(captions) < len(placed) and not _spans(placed[0]) and not _spans(placed[len(captions)]):
-        captions = []  # the first label of the data
-    placed = placed[len(captions) :]
     lines = [_line(row, len(columns)) for row in placed]
-    return Grid(captions, lines, _names(placed, lines))
+    top = len(captions)
+    if 0 < top < len(lines) and not (
+        _spans(placed[0]) or _spans(placed[top]) or _names_what_follows(lines[top:])
+    ):
+        top = 0  # the first label of the data
+    return Grid(captions[:top], lines[top:], _names(placed[top:], lines[top:]))
+
+
+def _names_what_follows(lines: Sequence[list[str]]) -> bool:
+    """Whether a row without figures but years stands over a row of data."""
+    names, *below = lines
+    figures = [text for text in names if is_figure(text)]
+    filled = (line for line in below if sum(map(bool, line)) > 1)
+    return is_data(next(filled, [""])) and all(map(is_year, figures)) and not is_data(names)
 
 
 def _covered(cell: Cell, columns: list[tuple[int, int]]) -> list[int]:

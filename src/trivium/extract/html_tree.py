@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -411,18 +412,25 @@ def is_data(table: _Element) -> bool:
     rows = list(table.iter("tr"))
     if len(rows) < 2 or max(len(row) for row in rows) < 2:
         return False
-    if all(_is_item(row) for row in rows):
+    if _is_listing(rows):
         return False
     is_even = len(rows) > 2 and len({len(row) for row in rows}) == 1 and len(rows[0]) > 2
     return is_even or all(len(inline_text(cell)) <= MAX_TABLE_CELL for cell in table.iter("td"))
 
 
-def _is_item(row: _Element) -> bool:
-    """Whether a row is a bullet, number or mark with its text."""
-    texts = [text for cell in row.iter("td") if (text := inline_text(cell))]
-    if len(texts) != 2 or not MARKER.fullmatch(texts[0]):
-        return not texts
-    return not texts[0].isdecimal() or len(texts[1]) >= NOTE
+def _is_listing(rows: Sequence[_Element]) -> bool:
+    """Whether rows are bullets, numbers or marks with their texts, and lines over all of it."""
+    items = 0
+    for row in rows:
+        texts = [text for cell in row.iter("td") if (text := inline_text(cell))]
+        if len(texts) < 2:
+            continue
+        if len(texts) > 2 or not MARKER.fullmatch(texts[0]):
+            return False
+        if texts[0].isdecimal() and len(texts[1]) < NOTE:
+            return False
+        items += 1
+    return items > 0
 
 
 def is_contents(table: _Element) -> bool:

@@ -23,6 +23,7 @@ from trivium.extract.divisions import (
     division_levels,
 )
 from trivium.extract.headers import names_of
+from trivium.text.titles import is_cut
 
 MAX_WORDS = 30  # of a heading
 MAX_SENTENCE = 60  # words of a bold sentence that is one: a risk of a report may take three lines
@@ -47,6 +48,11 @@ _MARK = re.compile(r"\((?:\d{1,2}|[a-z])\)|[*†‡]{1,3}")  # of a note
 _SECOND_LINE = re.compile(
     r"(?:and|for|in|of|on|or|over|to|with|(?i:condition and)) \S"
     r"|(?:AND|FOR|IN|OF|ON|OR|OVER|TO|WITH) [A-Z]{2}"
+)
+# What stands over a table and names no section: a unit, a column, a day, a sentence.
+_OF_TABLE = re.compile(
+    r"(?i:exhibit (?:no\b|number).*|\(?(?:[\w$]+ )?in (?:thousands|millions|billions)\b.*"
+    r"|.*\bfollow(?:s|ing)\b.*:)|(?:As of |At )?[A-Z][a-z]{2,8} \d{1,2}, \d{4}"
 )
 _SIGNED = re.compile(r"/s/|by:|name:|title:|date:", re.I)
 
@@ -107,7 +113,16 @@ def _without_heads(blocks: list[Block]) -> list[Block]:
         if len(places) >= REPEATED:
             keeps = _LETTERS.search(key) and not CONTENTS.fullmatch(key) and "#" not in key
             dropped |= places - {min(places)} if keeps else places
-    return [block for at, block in enumerate(blocks) if at not in dropped]
+    remaining: list[Block] = []
+    labels: tuple[str, ...] = ()  # of places that were at a head
+    for at, block in enumerate(blocks):
+        if at in dropped:
+            labels += block.labels
+            continue
+        if not block.ends_page:
+            block.labels, labels = labels + block.labels, ()
+        remaining.append(block)
+    return remaining
 
 
 def _may_be_head(block: Block) -> bool:
@@ -159,8 +174,13 @@ def _is_beginning(above: Block, block: Block) -> bool:
     if DIVISION.fullmatch(above.text.rstrip(" :")):
         alike = above.look.size == block.look.size and above.look.bold == block.look.bold
         return alike and not DIVISION.match(block.text) and block.text[0].isupper()
-    distinct = block.look == above.look and (block.look.bold or block.look.capitals)
-    return distinct and bool(_SECOND_LINE.match(block.text)) and not _END.search(above.text[-10:])
+    capitals = block.look.capitals and above.look.capitals
+    alike = block.look._replace(capitals=above.look.capitals) == above.look
+    distinct = alike and (block.look.bold or capitals)
+    goes_on = _SECOND_LINE.match(block.text) is not None or (
+        DIVISION.match(above.text) is not None and is_cut(above.text)
+    )
+    return distinct and goes_on and not _END.search(above.text[-10:])
 
 
 def _is_rest(above: Block, block: Block) -> bool:
@@ -191,7 +211,8 @@ def _find_headings(blocks: list[Block]) -> None:
         places = [at for at in places if blocks[at].page or not _is_on_cover(blocks, at)]
     over = {at - 1 for at in places}  # a company's name over a statement holds nothing itself
     for at in _without_stacks(blocks, places):
-        if at not in over or not _is_company(blocks[at].text):
+        text = blocks[at].text
+        if " | " not in text and (at not in over or not _is_company(text)):
             blocks[at].kind = "heading"
     _set_levels([block for block in blocks if block.kind == "heading"])
 
@@ -216,6 +237,8 @@ def _is_heading(blocks: list[Block], at: int, body: Look) -> bool:
     ):
         return False
     if text[-1] in ",;" or _SIGNED.match(text) or CONTENTS.fullmatch(text):
+        return False
+    if _OF_TABLE.fullmatch(text):
         return False
     near = blocks[max(0, at - LABELLED) : at + 1]  # a link may lead to the company's name above
     if any(_says_the_same(label, text) for other in near for label in other.labels):

@@ -85,3 +85,10 @@ def test_cells_over_several_rows_shift_nothing() -> None:
         "North | 3 | 4",
     ]
     assert headers(found) == ["Region | Europe 2022 | Europe 2023"]
+
+
+def test_an_entry_of_a_list_of_exhibits_is_no_row_of_names() -> None:
+    """Visa's exhibits overleaf stood under the first of them."""
+    rows = [[f"10.{n}*", "Form of a lease of a berth", "10-K"] for n in range(29, 33)]
+    assert names_of(rows) == []
+    assert names_of([["No.", "Exhibit", "Form"], *rows]) == ["No.", "Exhibit", "Form"]

@@ -450,3 +450,62 @@ def test_a_page_of_nothing_but_menus_is_read_and_pictures_in_cells_have_their_wo
     assert "Harbour 2" in extract(f"<html><body><nav><ul>{links}</ul></nav></body></html>").text
     cells = "<tr><td>Duck</td><td><img alt='A small duck'></td></tr><tr><td>Owl</td><td>x</td></tr>"
     assert "Duck | A small duck" in extract(f"<body><table>{cells}</table>", "a.html").text
+
+
+def test_a_link_of_the_contents_may_lead_to_the_companys_name_above_a_heading() -> None:
+    """All notes of Abbott's 10-Q were below its statement of cash flows."""
+    names = [f"Notes on {what}" for what in ("wood", "paint", "tools", "timber")]
+    links = "".join(f"<p><a href='#i{n}'>{name}</a></p>" for n, name in enumerate(names))
+    pages = [
+        f"<a name='i{n}'></a><p>Harbour and daughters</p><p>{name}</p><p>{_TEXT}</p>"
+        for n, name in enumerate(names)
+    ]
+    assert [text for kind, text in pieces(_report([links, *pages])) if kind == "heading"] == names
+
+
+def test_a_lettered_line_in_bold_is_a_heading_and_cells_beside_one_another_are_none() -> None:
+    row = "<tr><td><b>{}</b></td><td><b>{}</b></td></tr>"
+    cells = f"<table>{row.format('', '')}{row.format('Boat', 'Berth')}</table>"
+    line = "<p><b>(b) Contract balances</b></p>"
+    over = "<p><b>May 26, 2024</b></p><p><b>(dollars in millions)</b></p><p><b>Exhibit No.</b></p>"
+    result = _report([f"{cells}<p>{_TEXT}</p>{line}<p>{_TEXT}</p>{over}<p>{_TEXT}</p>"])
+    assert [text for kind, text in pieces(result) if kind == "heading"] == ["(b) Contract balances"]
+
+
+def test_a_heading_whose_first_line_ends_within_a_phrase_goes_on() -> None:
+    lines = "<p><b>Item 2. DISCUSSION AND ANALYSIS OF</b></p><p><b>CONDITION AND RESULTS</b></p>"
+    result = _report([f"{lines}<p>{_TEXT}</p>"])
+    heading = "Item 2. DISCUSSION AND ANALYSIS OF CONDITION AND RESULTS"
+    assert [text for kind, text in pieces(result) if kind == "heading"] == [heading]
+
+
+def _row(*cells: str, over: int = 1) -> str:
+    return "<tr>" + "".join(f"<td colspan={over}>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def test_a_title_inside_a_table_stands_above_its_names() -> None:
+    """Mastercard's and GE's statements had no header."""
+    data = _row("Cash", "11", "15") + _row("Debt", "21", "22")
+    named = _row("BALANCE SHEET", "", "") + _row("(in thousands)", "2024", "2023") + data
+    (title, table) = extract(f"<body><table>{named}</table>").elements
+    assert (title.kind, table.header) == ("paragraph", "(in thousands) | 2024 | 2023")
+    parts = _row("Revenue:", "", "") + _row("Higher", "dues", "15") + data
+    (table,) = extract(f"<body><table>{parts}</table>").elements
+    assert table.kind == "table"
+
+
+def test_a_long_name_over_figures_is_one() -> None:
+    """Every 10-K's table of repurchases was without a header."""
+    long = "Approximate Value of Shares that May Yet Be Purchased under the Plans or Programs " * 2
+    rows = [_row("Period", "Bought", long), _row("May", "11", "15"), _row("June", "21", "22")]
+    (table,) = extract(f"<body><table>{''.join(rows)}</table>").elements
+    assert table.header == f"Period | Bought | {long.strip()}"
+
+
+def test_items_with_their_marks_are_a_list_below_a_line_over_all_of_them() -> None:
+    rows = "<tr><td colspan=2>We depend on:</td></tr>"
+    rows += "".join(f"<tr><td>({n})</td><td>what ship {n} pays;</td></tr>" for n in (1, 2, 3))
+    assert pieces(extract(f"<body><table>{rows}</table>")) == [
+        ("paragraph", "We depend on:"),
+        *(("paragraph", f"({n}) what ship {n} pays;") for n in (1, 2, 3)),
+    ]

@@ -6,6 +6,8 @@ from bench.pdf_writer import Sheet, build, width
 
 from trivium.core.types import Extraction
 from trivium.extract.pdf import PdfExtractor
+from trivium.extract.pdf.compose import PagesRead, compose
+from trivium.extract.pdf.marks import Page, Style, Word
 from trivium.ports import Blob
 
 PROSE = "The harbour master keeps a list of all ships that wait outside for a berth at the quay"
@@ -691,17 +693,25 @@ def test_dots_that_lead_to_a_figure_and_days_from_and_to() -> None:
     ]  # fmt: skip
 
 
+def test_the_name_of_a_column_of_exhibits_is_no_heading() -> None:
+    sheet = Sheet()
+    y = prose(sheet, 60) + 20
+    sheet.put(72, y, "Exhibit No. and description", "Times-Bold")
+    prose(sheet, y + 24)
+    assert headings_of(read(sheet)) == []
+
+
 def test_a_risk_on_three_lines_is_one_heading() -> None:
     """A third line of more than 120 characters began a paragraph within the sentence."""
     risk = (
-        "If the harbour master does not keep the list of ships that came in, of those that left,",
-        "and of what each of them paid for its berth, the harbour may lose dues, may not find who",
-        f"owes it money, and may be asked by {'the town that it is in and by ' * 3}many others.",
+        "If the harbour master does not keep the list of ships that came in, of those that left or",
+        "stayed, and of what each of them paid for its berth, the harbour may lose dues",
+        f"and may be asked for them by {'the town that it is in and by ' * 3}many others.",
     )
-    sheet = Sheet()
+    sheet = Sheet(across=900)
     y = prose(sheet, 60) + 20
     for at, line in enumerate(risk):
-        sheet.put(60, y + 12 * at, line, "Times-Bold")
+        sheet.put(72, y + 12 * at, line, "Times-Bold")
     prose(sheet, y + 60)
     assert headings_of(read(sheet)) == [" ".join(risk)]
 
@@ -720,3 +730,18 @@ def test_a_form_s_cover_holds_no_sections() -> None:
     got = read(cover, text)
     assert got.title == "Harbour Stores, Inc., FORM 10-K"
     assert headings_of(got) == ["PART I", "Item 1. Business", "Item 2. Quays"]
+
+
+def test_a_line_of_letters_that_no_font_maps_is_no_fault() -> None:
+    """One such line, and McDonald's results of 2022 were read without any structure."""
+    plain, bold = Style("Times", 10, bold=False, italic=False), Style("Times", 10, True, False)
+    prose = [(PROSE, plain)] * 6
+    lines = [*prose, ("\x07\x08\x07", plain), ("Dues of the quay", bold), *prose]
+    words = [
+        Word(text, 72, y - 8, 72 + 5 * len(text), y + 2, y, style)
+        for (text, style), y in zip(lines, [*range(60, 156, 12), *range(172, 244, 12)], strict=True)
+    ]
+    page = Page(1, 612, 792, words)
+    got = compose(PagesRead([page], 1), [], {}, Blob("file.pdf", b""), "application/pdf")
+    assert "reading_fault" not in got.metadata
+    assert "Dues of the quay" in headings_of(got)

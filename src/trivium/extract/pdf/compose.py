@@ -124,7 +124,8 @@ def _lines(pages: list[Page]) -> tuple[list[Line], str]:
     for (page, fragments), part, gutter in zip(pairs, parted, gutters, strict=True):
         lines += read_lines(page, fragments, gutter, shared)
         lines += head_lines(page, part.heads)
-    return lines, " ".join(dropped)
+    # Letters that a font doesn't map may leave nothing of a line.
+    return [line for line in lines if line.text], " ".join(dropped)
 
 
 def _blocks(

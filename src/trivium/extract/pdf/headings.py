@@ -60,6 +60,7 @@ _EXHIBIT = re.compile(r"(?i)exhibit|annex")  # holds all up to the next, however
 _NEVER = re.compile(
     r"[$€£]\s?-?\d[\d,.]*$"  # "SUBTOTAL $863.91"
     r"|^(?:WHEREAS|NOW,? THEREFORE|IN WITNESS WHEREOF)\b"  # a contract's own sentences
+    r"|^(?i:exhibit (?:no\b|number))"  # over a column
 )
 # "Section 18.25 Guaranty . Tenant warrants and represents that"
 _RUNS_ON = re.compile(r"[a-z]{3} ?\. [A-Z][a-z]* [a-z]")

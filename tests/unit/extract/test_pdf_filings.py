@@ -399,6 +399,17 @@ def test_a_period_over_all_columns_is_the_name_of_each() -> None:
     )
 
 
+def test_a_name_alone_over_years_is_over_all_of_them() -> None:
+    """In General Mills' reports the year in the middle was "Fiscal Year 2016"."""
+    sheet = Sheet()
+    y = prose(sheet, 60) + 20
+    sheet.put_centred(375, y, "Fiscal Year")
+    y = rows(sheet, y + 12, ("In Millions", "2017", "2016", "2015"), ends=(310, 390, 470))
+    rows(sheet, y, ("Dues", "400", "380", "30"), ("Sum", "400", "380", "30"), ends=(310, 390, 470))
+    names = "In Millions | Fiscal Year 2017 | Fiscal Year 2016 | Fiscal Year 2015"
+    assert header_of(read(sheet)) == names
+
+
 def test_the_lines_of_a_large_title_may_differ_in_size() -> None:
     """A Redpaper's back cover had two headings for its title in 33 and 30 points."""
     text, sheet = Sheet(), Sheet()
@@ -630,6 +641,35 @@ def test_years_in_the_middle_of_the_label_column_are_labels() -> None:
     assert read(sheet).text.split("\n")[-6:] == [
         "2024 | 7", "2025 | 38", "2026 | 69", "2027 | 100", "Thereafter | 4,811", "Sum | 5,025"
     ]  # fmt: skip
+
+
+def test_a_label_far_below_the_names_or_above_its_rows_parts_no_table() -> None:
+    """Verizon's statements of cash flows and equity lost their names at each part."""
+    sheet = Sheet()
+    names = ("Years ended May 31,", "2023", "2022")
+    y = rows(sheet, prose(sheet, 60) + 20, names, ends=(400, 480)) + 16
+    sheet.put(72, y, "Flows of work", "Times-Bold")
+    y = rows(
+        sheet,
+        y + 12,
+        ("Net income of the harbour", "40", "38"),
+        ("Ropes", "4", "3"),
+        ends=(400, 480),
+    )
+    sheet.put(72, y + 16, "Flows of loans", "Times-Bold")
+    rows(sheet, y + 30, ("Borrowed from the town", "18", "12"), ("Paid", "1", "2"), ends=(400, 480))
+    got = read(sheet)
+    assert headings_of(got) == []
+    assert [e.header for e in got.elements if e.kind == "table"] == [" | ".join(names)]
+
+
+def test_spans_of_years_are_names() -> None:
+    sheet = Sheet()
+    ends = (240, 320, 400, 480)
+    y = rows(sheet, prose(sheet, 60) + 20, ("", "", "1-3", "3-5", "After"), ends=ends)
+    y = rows(sheet, y, ("Debts", "Total", "years", "years", "5 years"), ends=ends)
+    rows(sheet, y, ("Loans", "48", "11", "18", "19"), ("Rents", "7", "1", "2", "4"), ends=ends)
+    assert header_of(read(sheet)) == "Debts | Total | 1-3 years | 3-5 years | After 5 years"
 
 
 def test_two_labels_between_rows_part_no_table() -> None:

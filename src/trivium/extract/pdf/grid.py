@@ -39,6 +39,7 @@ ALIGNED = 0.7  # sizes of the font that a name's middle or end may be off its co
 CLOSE = 1.5  # sizes of the font between the places of one column's figures
 CENTRED = 0.25  # of a column's width: how far from the middle of its columns a name may stand
 
+_YEARS = re.compile(r"[1-9] ?[-–] ?[1-9]")  # "1-3" over "years"
 _MARK = re.compile(r"\(\d\)(?: ?\(\d\))*")  # of a note
 _DATE = re.compile(r"[A-Z][a-z]+\.? \d{1,2},? (?:19|20)\d\d")
 
@@ -262,10 +263,10 @@ def _names(grid: list[_Cells], spans: list[Span]) -> list[str]:
     """What the lines say over each column; empty if most have no name: then it is the end of a row
     that began on the page before."""
     names = [""] * len(spans)
-    for line in grid:
+    for line, below in zip_longest(grid, grid[1:]):
         if len(spans) > 2 and len(line.cells) == 1 and line.cells[0][0] and _is_unit(line):
             continue  # "(In millions)" in the middle is no name of the column below it
-        shared = _shared(line, spans)
+        shared = _shared(line, spans, below)
         for at, cell in line.cells:
             over = shared.get(id(cell)) or [
                 i
@@ -314,12 +315,13 @@ def _parts(cell: Cell, spans: list[Span]) -> list[str]:
     return [part.text for part, _ in pairs] if is_parted else []
 
 
-def _shared(line: _Cells, spans: list[Span]) -> dict[int, range]:
+def _shared(line: _Cells, spans: list[Span], below: _Cells | None) -> dict[int, range]:
     """The columns of each name, by its identity, where each stands in the middle of some and all
     have one: a short name over wide columns reaches over few of them."""
     names = [cell for at, cell in line.cells if at]
     count = len(spans) - 1
-    if not names or (len(names) == 1 and not _is_over_all(names[0].text, count)):
+    years = below is not None and sum(_is_year(cell) for at, cell in below.cells if at) == count
+    if not names or (len(names) == 1 and not (years or _is_over_all(names[0].text, count))):
         return {}
     width = (spans[-1][1] - spans[1][0]) / count
     if even := _evenly(names, spans, width):
@@ -341,6 +343,10 @@ def _shared(line: _Cells, spans: list[Span]) -> dict[int, range]:
         len(over) > 2 * reach[name] + 1 for name, over in shared.items()
     )  # names over two columns each happen to stand in the middle of six and two
     return shared if start == len(spans) and not few else {}
+
+
+def _is_year(cell: Cell) -> bool:
+    return YEAR.fullmatch(cell.text) is not None
 
 
 def _is_over_all(name: str, columns: int) -> bool:
@@ -368,6 +374,8 @@ def _evenly(names: list[Cell], spans: list[Span], width: float) -> dict[int, ran
 def _names_only(row: Row) -> bool:
     """Whether a row holds no data: no figures but years, and the marks of notes beside words."""
     figures = [cell.text for cell in row.cells if cell.figure and not YEAR.fullmatch(cell.text)]
+    if len(figures) > 1 and all(map(_YEARS.fullmatch, figures)):
+        return True
     marked = 2 * len(figures) <= len(row.cells) and all(map(_MARK.fullmatch, figures))
     return not figures or (marked and len(row.cells) > 2)
 

@@ -20,7 +20,8 @@ FAR = 2.6  # sizes of the font between the baselines of two rows
 FARTHEST = 4.0  # where figures stand below figures: an empty row may lie between
 MAX_HEADER_ROWS = 6
 MAX_PARTS = 3  # lines between the names of a table and its first row
-MAX_LABELS = 2  # lines between two rows
+MAX_LABELS = 3  # lines between two rows
+LABELLED = 2.5  # times the usual distance between a row and the label of the next part
 PHRASE = 3  # words of a cell; longer ones may be sentences that run over several lines
 _CAPTION = re.compile(r"(?:table|tabelle|tab\.|tableau)\s*[\dIVXA-Z]+", re.I)
 _SIGNS = re.compile(r"[=≈∑∏∫√∈≤≥∀∂⇡⌃]")
@@ -302,25 +303,20 @@ def _is_far(rows: list[Row], start: int, end: int, at: int) -> bool:
 
 
 def _is_label(rows: list[Row], start: int, end: int, at: int, after: int, gap: float) -> bool:
-    """Whether a line set like a heading names a part of the table: it stands no further from the
-    rows than they do from each other, and the figures below it stand under those above."""
+    """Whether a line set like a heading names a part of the table: it stands hardly further from
+    the rows than they do from each other, and the figures below it stand under those above."""
     if after >= len(rows) or rows[after].line.column is not rows[at].line.column:
         return False
     steps = sorted(b.line.base - a.line.base for a, b in pairwise(rows[start:end]))
     usual = steps[len(steps) // 2] if steps else rows[at].line.size * 1.5
-    line = rows[at].line
-    is_second = any(  # as "Liabilities" behind "Assets": further from the sum above it
-        not row.celled and row.line.bold == line.bold and abs(row.line.left - line.left) < 3
-        for row in rows[start:end]
-    )
     below = rows[after].line.base - rows[after - 1].line.base
-    if gap > (2.5 if is_second else 1.7) * usual or below > 1.7 * usual:
+    if gap > LABELLED * usual or below > 1.7 * usual:
         return False
     return _joins(rows, start, end, after)
 
 
 def _joins(rows: list[Row], start: int, end: int, at: int) -> bool:
-    """Whether the next figures, at most two labels further, stand under those of the rows above and
+    """Whether the next figures, a few labels further, stand under those of the rows above and
     are no years: those would head another table."""
     below = next((row.figures for row in rows[at : at + 1 + MAX_LABELS] if row.figures), [])
     if not below or all(YEAR.fullmatch(cell.text) for cell in below):
@@ -353,7 +349,7 @@ def _top(rows: list[Row], start: int, end: int, floor: int) -> int:
         if line.column is not below.column or below.first or line.page != below.page:
             break
         over = _stands_over(rows[top - 1], rows[start])
-        reach = FARTHEST if over and top == start else 2.0
+        reach = FARTHEST if over else 2.0
         if below.base - line.base > reach * max(line.size, below.size):
             break
         names = line.left > max(left + 0.15 * (edge - left), edge - 8 * line.size)
@@ -369,11 +365,13 @@ def _parts_above(rows: list[Row], start: int, floor: int, edge: float) -> int:
     columns: "Revenue" and "Rental" over "Base rent"."""
     for at in range(start - 1, max(floor, start - 1 - MAX_PARTS), -1):
         line, below, names = rows[at].line, rows[at + 1].line, rows[at - 1].line
-        near = below.base - line.base < FAR * line.size and line.base - names.base < FAR * line.size
+        over = _stands_over(rows[at - 1], rows[start])
+        reach = (FARTHEST if over else FAR) * line.size
+        near = below.base - line.base < FAR * line.size and line.base - names.base < reach
         alike = below.column is line.column is names.column and not (line.first or below.first)
         if rows[at].celled or not near or not alike or line.right > edge or line.text[-1] in ".;,":
             return 0
-        if names.left > edge - 8 * names.size and names.page == line.page:
+        if (over or names.left > edge - 8 * names.size) and names.page == line.page:
             return start - at
     return 0
 

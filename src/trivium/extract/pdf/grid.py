@@ -376,8 +376,8 @@ def _names_only(row: Row) -> bool:
     figures = [cell.text for cell in row.cells if cell.figure and not YEAR.fullmatch(cell.text)]
     if len(figures) > 1 and all(map(_YEARS.fullmatch, figures)):
         return True
-    marked = 2 * len(figures) <= len(row.cells) and all(map(_MARK.fullmatch, figures))
-    return not figures or (marked and len(row.cells) > 2)
+    marked = 2 < len(row.cells) >= 2 * len(figures) and all(map(_MARK.fullmatch, figures))
+    return not figures or (marked and not row.cells[-1].figure)
 
 
 # --- cells over several lines ------------------------------------------------------------------

@@ -286,8 +286,9 @@ class HeadingRules:
             reach = 2.6  # its title, even with twice the distance between lines
         close = line.base - above.base < reach * max(line.size, above.size)
         distinct = self._distinct(line, text) or line.italic
-        short = len(text) < MAX_LINE or (line.bold and not self._type.bold)
-        return close and distinct and short and not CAPTION.match(text)
+        bold = line.bold and not self._type.bold and "..." not in text  # dots lead to a figure
+        is_line = len(text) < MAX_LINE or bold
+        return close and distinct and is_line and not CAPTION.match(text)
 
 
 def _in_table(line: Line, below: Line | None) -> bool:

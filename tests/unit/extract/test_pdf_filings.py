@@ -672,6 +672,16 @@ def test_spans_of_years_are_names() -> None:
     assert header_of(read(sheet)) == "Debts | Total | 1-3 years | 3-5 years | After 5 years"
 
 
+def test_a_sentence_that_announces_another_table_is_no_row() -> None:
+    sheet = Sheet()
+    y = rows(sheet, prose(sheet, 60) + 20, ("", "2023", "2022"), ends=(400, 480))
+    y = rows(sheet, y, ("Dues", "40", "38"), ("Rents of sheds", "40", "38"), ends=(400, 480))
+    sheet.put(72, y, "Our costs by ship were as follows:")
+    y = rows(sheet, y + 14, ("", "2023", "2022"), ends=(400, 480))
+    rows(sheet, y, ("Coal", "18", "12"), ("Ropes", "1", "2"), ends=(400, 480))
+    assert [e.kind for e in read(sheet).elements[-3:]] == ["table", "paragraph", "table"]
+
+
 def test_two_labels_between_rows_part_no_table() -> None:
     sheet = Sheet()
     y = rows(sheet, prose(sheet, 60) + 20, ("", "2023", "2022"), ends=(400, 480))

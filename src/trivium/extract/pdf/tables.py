@@ -43,10 +43,11 @@ _MARK = re.compile(r"(?:\([a-z]{1,2}\))+")  # of a note; "(1)" may be a figure
 _NOTE = re.compile(r"\(?\w{1,2}\)?")
 _FIGURES = re.compile(r"[\d–—-]$")
 YEAR = re.compile(
-    r"(?:(?:FY|CY)\s?)?(?:19|20)\d\d(?:\s*[-–/]\s*(?:19|20)\d\d)?(?:\s*\(\w{1,2}\)|[*†‡A-Z])?"
+    r"(?:(?:FY|CY)\s?)?(?:19|20)\d\d(?:\s*[-–/]\s*(?:19|20)\d\d)?(?:\s*\(\w{1,2}\)|[*†‡A-Z:])?"
     r"|\d{1,2}/(?:\d{1,2}/(?:\d\d)?)?\d\d"  # 12/28/2013, 12/17
 )
 _DAYS = re.compile(r"\d{1,2}/\d{1,2}/\d{2,4} ?[—–-] ?\d{1,2}/\d{1,2}/\d{2,4}")
+_ANNOUNCES = re.compile(r"(?i)\b(?:follows?|following)\b.*:$")  # another table
 _LEADER = re.compile(r"[.…·_]{3,}|[.…·]")  # a word of dots; single ones count in a row
 UNIT = re.compile(r"\(.{3,70}\)")
 _INSIDE_FIGURE = re.compile(
@@ -327,6 +328,8 @@ def _joins(rows: list[Row], start: int, end: int, at: int) -> bool:
 
 def _inside_one_column(rows: list[Row], start: int, end: int, at: int) -> bool:
     line, lines = rows[at].line, [row.line for row in rows[start:end]]
+    if _ANNOUNCES.search(line.text):
+        return False
     if at + 1 < len(rows) and hangs_above(line, rows[at + 1].line):
         return True
     left, right = min(row.left for row in lines), max(row.right for row in lines)
@@ -369,7 +372,8 @@ def _parts_above(rows: list[Row], start: int, floor: int, edge: float) -> int:
         reach = (FARTHEST if over else FAR) * line.size
         near = below.base - line.base < FAR * line.size and line.base - names.base < reach
         alike = below.column is line.column is names.column and not (line.first or below.first)
-        if rows[at].celled or not near or not alike or line.right > edge or line.text[-1] in ".;,":
+        is_label = not rows[at].celled and line.text[-1] not in ".;,"
+        if not (is_label and near and alike and (over or line.right <= edge)):
             return 0
         if (over or names.left > edge - 8 * names.size) and names.page == line.page:
             return start - at

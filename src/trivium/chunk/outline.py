@@ -24,6 +24,8 @@ _LEADS_ON = re.compile(
 )
 # "20. Venue and Governing Law."
 _NUMBERED = re.compile(r"\d{1,2}\.(?:\d{1,2}\.?)* [^\W\da-z][^.;:,]{2,60}\.")
+_NOTE = re.compile(r"\(?\w{1,2}\)|[*†‡]")  # below the table above
+MOST_TITLES = 5  # lines of a table's title
 TOP_LEVEL = 2  # headings down to this level part a document for good
 
 
@@ -106,10 +108,15 @@ class Outline:
         is_numbered = _NUMBERED.fullmatch(text) is not None
         if element.kind == "list_item" and not is_numbered:
             return False
+        lines = text.split("\n")
+        if following.kind == "table" and not is_numbered:
+            # What it is called, by lines: the company, the statement, "(in thousands)".
+            short = len(lines) <= MOST_TITLES and max(map(len, lines)) <= MOST_LINE
+            return short and text[-1:] not in ".;," and not _NOTE.match(text)
         # A line without a stop over more than a line: a heading that looks like text.
         is_longer = following.kind == "table" or following.end - following.start > MOST_LINE
         is_title = text[-1:].isalnum() or is_numbered
-        return len(text) <= MOST_LINE and is_longer and is_title and "\n" not in text
+        return len(text) <= MOST_LINE and is_longer and is_title and len(lines) == 1
 
     def touched(self, start: int, end: int) -> Iterator[Element]:
         """The elements that share at least a character with the range, in order."""

@@ -187,6 +187,26 @@ def test_the_last_sentence_of_a_long_paragraph_goes_with_the_table_that_it_annou
     assert chunks[0].text.endswith("So:")
 
 
+@pytest.mark.parametrize(
+    ("above", "goes"),
+    [
+        ("Harbour, Inc.\nStatement of income\n(in thousands)", True),
+        ("Harbour, Inc.\nStatement of income.", False),
+        ("(1) Not audited", False),
+    ],
+)
+def test_the_lines_of_a_tables_title_go_with_it(above: str, goes: bool) -> None:
+    text = f"{'word ' * 180}.\n\n{above}\n\n" + f"Dues of {'all ' * 20}ships | 40\n" * 9
+    start, table = text.index(above), text.index("Dues of")
+    elements = (
+        Element("paragraph", 0, start - 2),
+        Element("paragraph", start, table - 2),
+        Element("table", table, len(text)),
+    )
+    chunks = RecursiveChunker(TOKENS, 200, 0).chunk(Extraction(text, elements, "", "text/plain"))
+    assert any(f"{above}\n\nDues of" in chunk.text for chunk in chunks) is goes
+
+
 def test_a_sentence_that_leads_on_to_a_table_goes_with_it() -> None:
     rows = "\n".join(f"| item {n} | costs {n} gold pieces |" for n in range(40))
     for sentence in ("The following table shows all prices.", "Die folgenden Preise gelten."):

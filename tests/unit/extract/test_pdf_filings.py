@@ -766,6 +766,26 @@ def test_a_risk_on_three_lines_is_one_heading() -> None:
     assert headings_of(read(sheet)) == [" ".join(risk)]
 
 
+def test_a_plain_label_at_the_top_of_a_page_begins_an_exhibit() -> None:
+    """All certifications of AMD's 10-K of 2021 were below Exhibit 21, the last with a look."""
+    sheets = [Sheet() for _ in range(4)]
+    for sheet, number in zip(sheets, ("21", "23.1", "31.1", "31.2"), strict=True):
+        sheet.put_right(540, 50, f"Exhibit {number}")
+        sheet.put_centred(306, 80, f"Certificate of the harbour by {number}", "Times-Bold")
+        prose(sheet, 110)
+    last = read(*sheets).elements[-1]
+    assert last.headings[-2:] == ("Exhibit 31.2", "Certificate of the harbour by 31.2")
+
+
+def test_an_item_has_a_blank_before_its_title() -> None:
+    sheet = Sheet()
+    y = prose(sheet, 60) + 20
+    for name in ("PART I", "Item 1.Business", "Item 2.Quays"):
+        sheet.put(72, y, name, "Times-Bold")
+        y = prose(sheet, y + 20) + 20
+    assert headings_of(read(sheet)) == ["PART I", "Item 1. Business", "Item 2. Quays"]
+
+
 def test_a_form_s_cover_holds_no_sections() -> None:
     cover, text = Sheet(), Sheet()
     cover.put_centred(306, 60, "FORM 10-K", "Times-Bold", 18)

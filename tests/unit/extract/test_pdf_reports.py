@@ -249,7 +249,12 @@ def test_a_forms_name_is_no_title_but_the_company_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("info", "title"), [({"Title": "Dues of the Harbour"}, "Dues of the Harbour"), ({}, "file")]
+    ("info", "title"),
+    [
+        ({"Title": "Dues of the Harbour"}, "Dues of the Harbour"),
+        ({"Title": "Q4 22_HarbourRelease"}, "file"),
+        ({}, "file"),
+    ],
 )
 def test_what_the_file_says_of_itself_comes_before_its_name(
     info: dict[str, str], title: str

@@ -210,7 +210,7 @@ def _goes_on(line: Line, above: Line) -> bool:
 
 def is_title(text: str) -> bool:
     """Whether a file's own title is one: most name the program or the file."""
-    return identifies(text) and len(text.split()) > 1
+    return identifies(text) and len(text.split()) > 1 and "_" not in text
 
 
 def title_text(lines: list[Line], typography: Typography) -> str:

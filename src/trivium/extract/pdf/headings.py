@@ -56,6 +56,9 @@ _LETTER = re.compile(r"[^\W\d_]")
 _NAMED_DIVISION = re.compile(
     r"(?:part|book|chapter|exhibit|annex|item|article|note|section)\s+[\d.]*\d[.:—–-]\s+[A-Z]", re.I
 )
+_LABEL = re.compile(
+    r"(?i)(?:exhibit|annex) \d{1,2}(?:\.\d{1,3}|\(\w{1,3}\))*[a-z]?"
+)  # at a page's top
 _EXHIBIT = re.compile(r"(?i)exhibit|annex")  # holds all up to the next, however it is set
 _NEVER = re.compile(
     r"[$€£]\s?-?\d[\d,.]*$"  # "SUBTOTAL $863.91"
@@ -114,7 +117,7 @@ class HeadingRules:
         if _LISTED.search(text) and not (bold and self._goes_on(line, below)):
             return False
         marked = self._marked.get(line.page)
-        if marked and bare(text) in marked:
+        if (marked and bare(text) in marked) or (line.first and _LABEL.fullmatch(text)):
             return True
         spaced = self._spaced(line, above) or self._ends_above(line, above, below)
         if KNOWN.match(text):

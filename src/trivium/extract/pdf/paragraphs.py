@@ -30,6 +30,7 @@ STATEMENT = 8  # words of a sentence; a heading with fewer may end like one ("Wh
 HALF_SENTENCE = 30  # words: headings that long are sentences, and have their end
 # With the mark of a note, but not "$1.75".
 _END = re.compile(r"(?:[.!?:;…][\"”’)\]]*|(?<!\d)[.!?:;…][\"”’)\]]*\d{1,2})$")
+_GLUED = re.compile(r"^((?:Item|Note|Section) \d{1,2}[A-C]?[.:])(?=[A-Z][a-z])")  # "Item 2.Dues"
 _INNER_END = re.compile(r"[a-z]{3}[.!?] [A-Z]")
 MARK = 12  # characters of a number apart from its entry
 SMALL = 0.93  # of the body's size: footnotes, captions, labels in figures
@@ -118,7 +119,8 @@ def _is_set_apart(line: Line) -> bool:
 
 
 def _heading(lines: list[Line], typography: Typography) -> Block:
-    return Block(lines, "heading", join_lines([line.text for line in lines], typography.words))
+    text = join_lines([line.text for line in lines], typography.words)
+    return Block(lines, "heading", _GLUED.sub(r"\1 ", text))
 
 
 def _goes_on(lines: list[Line], start: int, at: int, typography: Typography) -> bool:

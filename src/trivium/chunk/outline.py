@@ -75,9 +75,9 @@ class Outline:
     def _parts(
         self, begin: int, end: int, element: Element | None, following: Element | None
     ) -> Iterator[tuple[int, int, bool]]:
-        if element is not None and element.kind == "table" and element.header:
-            rows = begin + len(element.header) + 1
-            if self._text.startswith(f"{element.header}\n", begin) and rows < end:
+        if element is not None and element.kind == "table" and element.start == begin:
+            rows = self._below_names(element)
+            if begin < rows < end:
                 yield begin, rows, True
                 begin = rows
         lead = None if element is None else self._lead(element, following)
@@ -85,6 +85,19 @@ class Outline:
             yield begin, lead, False
             begin = lead
         yield begin, end, lead is not None
+
+    def _below_names(self, element: Element) -> int:
+        """Where the rows of a table begin below the names of its columns: its header, or the rows
+        that say the same over several lines."""
+        at, header = element.start, element.header
+        if self._text.startswith(f"{header}\n", at):
+            return at + len(header) + 1 if header else at
+        while (stop := self._text.find("\n", at, element.end)) > 0:
+            cells = [cell for cell in self._text[at:stop].split(" | ") if cell.strip(" –")]
+            if not header or not all(cell in header for cell in cells):
+                break
+            at = stop + 1
+        return at
 
     def _lead(self, element: Element, following: Element | None) -> int | None:
         """Where an element announces what follows: at its beginning; a long paragraph at its last

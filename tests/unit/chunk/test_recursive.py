@@ -187,6 +187,26 @@ def test_the_last_sentence_of_a_long_paragraph_goes_with_the_table_that_it_annou
     assert chunks[0].text.endswith("So:")
 
 
+def test_no_chunk_ends_within_the_names_of_a_table() -> None:
+    """Names over three rows: two of them ended a passage of Lowe's 10-Q."""
+    names = "– | Three Months Ended |  | Six Months Ended\n– | May 4, 2023 |  | May 4, 2023\n"
+    names += "(In millions) | Ships | Cost | Ships | Cost\n"
+    header = "(In millions) | Three Months Ended May 4, 2023 Ships | Three Months Ended May 4, 2023"
+    header += " Cost | Six Months Ended May 4, 2023 Ships | Six Months Ended May 4, 2023 Cost"
+    table = names + "Open market purchases of the harbour | 5.5 | $1,182 | 11.6 | $2,450\n" * 9
+    for words in range(100, 160):
+        text = f"{'word ' * words}\n\n{table}"
+        start = text.index("–")
+        elements = (
+            Element("paragraph", 0, start - 2),
+            Element("table", start, len(text), header=header),
+        )
+        extraction = Extraction(text, elements, "", "text/plain")
+        for chunk in RecursiveChunker(TOKENS, 200, 0).chunk(extraction):
+            assert "Open market" in chunk.text or "(In millions)" not in text[start : chunk.end]
+            assert not chunk.text.endswith(("May 4, 2023", "Six Months Ended", "Cost"))
+
+
 @pytest.mark.parametrize(
     ("above", "goes"),
     [

@@ -663,6 +663,17 @@ def test_a_label_far_below_the_names_or_above_its_rows_parts_no_table() -> None:
     assert [e.header for e in got.elements if e.kind == "table"] == [" | ".join(names)]
 
 
+def test_a_part_of_a_table_far_below_has_its_names() -> None:
+    """3M's fixed charges stood below no years."""
+    sheet = Sheet()
+    y = rows(sheet, prose(sheet, 60) + 20, ("", "2023", "2022"), ends=(400, 480))
+    y = rows(sheet, y, ("Cash", "40", "38"), ("Sum of all assets", "40", "38"), ends=(400, 480))
+    sheet.put(72, y + 34, "FIXED CHARGES", "Times-Bold")
+    rows(sheet, y + 50, ("Rents of sheds", "18", "12"), ("Gains", "1", "2"), ends=(400, 480))
+    headers = [e.header for e in read(sheet).elements if e.kind == "table"]
+    assert headers == ["– | 2023 | 2022"] * 2
+
+
 def test_spans_of_years_are_names() -> None:
     sheet = Sheet()
     ends = (240, 320, 400, 480)

@@ -34,6 +34,7 @@ WRAPPED = 1.9  # sizes of the font between the lines of a cell
 WIDE = 8  # columns from which a table that is mostly empty has none: labels of a drawing
 SPARSE = 0.4
 SHIFTED = 0.45  # of a column's width, of all names of a line alike
+PART = 10  # sizes of the font between the parts of a table, with labels between
 MIN_DATA = 2  # rows that say alone where the columns are
 ALIGNED = 0.7  # sizes of the font that a name's middle or end may be off its column's
 CLOSE = 1.5  # sizes of the font between the places of one column's figures
@@ -482,7 +483,7 @@ def _goes_on_in_columns(above: _Cells, line: _Cells) -> bool:
 def _goes_on(above: Block, lines: list[Line], spans: list[Span]) -> bool:
     """Whether the lines continue the table that ended the column or page before."""
     last, first = above.lines[-1], lines[0]
-    near = first.column is last.column and first.base - last.base < 6 * first.size
+    near = first.column is last.column and first.base - last.base < PART * first.size
     if above.role != "table" or not (near or (first.first and first.page - last.page <= 1)):
         return False
     rows = [row_of(line) for line in above.lines]

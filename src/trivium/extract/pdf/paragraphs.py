@@ -16,7 +16,7 @@ from trivium.extract.pdf.grid import table_block
 from trivium.extract.pdf.headings import CAPTION, HeadingRules
 from trivium.extract.pdf.line_ends import keeps_lines, kept_lines, written_pages
 from trivium.extract.pdf.marks import Block, Line, Role
-from trivium.extract.pdf.tables import find_tables, is_row
+from trivium.extract.pdf.tables import MAX_LABELS, find_tables, is_row
 from trivium.extract.pdf.typography import Typography, is_typewriter, join_lines
 
 BULLET = re.compile(r"(?:[•‣◦▪■●○∙·⁃–—*-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+\S")
@@ -26,6 +26,7 @@ _WORDLIKE = re.compile(r"[^\W\d_]{3,}")
 _SIGN = re.compile(r"[^\w\s]|_")
 _MONEY = re.compile(r"[$€£¥]")
 _ASCII_SIGNS = str.maketrans("", "", string.punctuation)
+MOST_LABEL = 120  # characters of a label between two parts of a table
 STATEMENT = 8  # words of a sentence; a heading with fewer may end like one ("What now!")
 HALF_SENTENCE = 30  # words: headings that long are sentences, and have their end
 # With the mark of a note, but not "$1.75".
@@ -52,7 +53,7 @@ def build_blocks(lines: list[Line], typography: Typography, rules: HeadingRules)
     at = 0
     while at < len(lines):
         if at in tables:
-            blocks.append(table_block(tables[at], blocks[-1] if blocks else None))
+            blocks.append(table_block(tables[at], _table_above(blocks)))
             at = tables[at].end
             continue
         if at in headings:
@@ -66,6 +67,16 @@ def build_blocks(lines: list[Line], typography: Typography, rules: HeadingRules)
         blocks.extend(_paragraph(lines[at:end], typography, written))
         at = end
     return blocks
+
+
+def _table_above(blocks: list[Block]) -> Block | None:
+    """The table that the next block may go on with, at most a few labels above it."""
+    for block in reversed(blocks[-1 - MAX_LABELS :]):
+        if block.role == "table":
+            return block
+        if len(block.text) > MOST_LABEL:
+            return None
+    return None
 
 
 def _headings(lines: list[Line], rules: HeadingRules) -> dict[int, int]:

@@ -674,6 +674,23 @@ def test_a_part_of_a_table_far_below_has_its_names() -> None:
     assert headers == ["– | 2023 | 2022"] * 2
 
 
+def test_a_table_that_names_its_first_column_has_no_names_of_the_one_above() -> None:
+    ends = (200, 270, 340, 410, 480)
+    sheet = Sheet()
+    names = ("", "2019", "2020", "2021", "2022", "2023")
+    y = rows(sheet, prose(sheet, 60) + 20, names, ends=ends)
+    y = rows(
+        sheet, y, ("Cash", "41", "38", "3", "2", "7"), ("Sum", "40", "38", "3", "2", "7"), ends=ends
+    )
+    sheet.put(72, y + 34, "FIXED CHARGES", "Times-Bold")
+    y = rows(sheet, y + 50, ("In crowns", "Ships"), ends=ends)
+    rows(
+        sheet, y, ("Rents", "1", "3", "3", "2", "7"), ("Gains", "4", "8", "3", "2", "7"), ends=ends
+    )
+    first, second = (e for e in read(sheet).elements if e.kind == "table")
+    assert (first.header, second.header) == ("– | 2019 | 2020 | 2021 | 2022 | 2023", "")
+
+
 def test_spans_of_years_are_names() -> None:
     sheet = Sheet()
     ends = (240, 320, 400, 480)

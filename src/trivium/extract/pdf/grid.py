@@ -85,8 +85,9 @@ def table_block(table: Table, above: Block | None = None) -> Block:
     used = [at for at in range(len(spans)) if names[at : at + 1] > [""] or any(r[at] for r in body)]
     texts = [line_of([row[at] for at in used]) for row in ([names] if names else []) + body]
     header = texts[0] if names else ""
-    if not header and above is not None and above.header and _goes_on(above, lines, spans):
-        header = above.header
+    has_names = len(rows[0].cells) > 1 and _names_only(rows[0]) and any(r.figures for r in rows)
+    if above is not None and above.header and not (header or has_names):
+        header = above.header if _goes_on(above, lines, spans) else ""
     return Block(lines, "table", "\n".join(texts), header=cut_header(header))
 
 

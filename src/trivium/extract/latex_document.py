@@ -56,7 +56,7 @@ _LINE_BREAK = re.compile(r"\\\\(?:\[[^\]]*\])?")
 _CELL = re.compile(r"(?<!\\)&")
 _MATH_SIGN = re.compile(r"\\[\[\]()]")
 _SPANNED = re.compile(
-    r"\\multi(?P<kind>column|row)\s*(?:\[[^\]]*\]\s*)?\{\s*(?P<count>-?\d*)[^{}]*\}\s*(?:\[[^\]]*\]\s*)?"
+    r"\\multi(?P<kind>column|row)\s*(?:\[[^\]]*\]\s*)?\{\s*(?P<count>\d{0,4})[^{}]*\}\s*(?:\[[^\]]*\]\s*)?"
     r"(?:\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|\*)\s*(?:\[[^\]]*\]\s*)?(?=\{)"
 )
 _NESTED_TABLE = re.compile(

@@ -772,3 +772,12 @@ def test_xps_is_refused_by_name() -> None:
         extract("a.xps", zipped(parts))
     unpacked = zipped({**{f"old/{name}": xml for name, xml in parts.items()}, "a.txt": "Noon"})
     assert "a.txt" in [enclosed.name for enclosed in extract("all.zip", unpacked).enclosed]
+
+
+@pytest.mark.parametrize("count", ["9" * 5000, "-", "-3"])
+def test_a_cell_over_an_absurd_number_of_columns_is_no_fault(count: str) -> None:
+    table = (
+        rf"\begin{{tabular}}{{ll}} \multicolumn{{{count}}}{{c}}{{Score}} & F1 \\ \end{{tabular}}"
+    )
+    got = extract("a.tex", rf"\documentclass{{article}}\begin{{document}}{table}\end{{document}}")
+    assert "Score" in got.text

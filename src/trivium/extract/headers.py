@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+LONGEST = 9  # digits of a number that may count columns
 _FIGURE = re.compile(
     r"[-+(]?\s*[$€£¥]?\s*[-+(]?\d[\d.,'\s ]*(?:[eE][-+]?\d+)?\s*[%€$£)]{0,2}"
     r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ][\d:.]+Z?)?|\d{1,2}:\d\d(?::\d\d)?|TRUE|FALSE"
@@ -46,7 +47,7 @@ def is_data(row: Row) -> bool:
         return not any(map(is_year, figures))  # a label and its figure, several times over
     if not figures or len(figures) < len(filled) - 1 or not (row[0].strip() or len(row) == 1):
         return False
-    if len(figures) > 1 and all(cell.isdecimal() for cell in figures):
+    if len(figures) > 1 and all(cell.isdecimal() and len(cell) < LONGEST for cell in figures):
         counted = all(int(b) - int(a) == 1 for a, b in pairwise(figures))
         return not counted and not all(map(is_year, figures))
     return not is_year(figures[0])

@@ -92,3 +92,7 @@ def test_an_entry_of_a_list_of_exhibits_is_no_row_of_names() -> None:
     rows = [[f"10.{n}*", "Form of a lease of a berth", "10-K"] for n in range(29, 33)]
     assert names_of(rows) == []
     assert names_of([["No.", "Exhibit", "Form"], *rows]) == ["No.", "Exhibit", "Form"]
+
+
+def test_thousands_of_digits_are_data() -> None:
+    assert names_of([["a", "9" * 5000, "9" * 5000], ["b", "1", "2"]]) == []

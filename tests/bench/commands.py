@@ -33,7 +33,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     "bench.fields": ("--data", "DATA"),
     "bench.known_items": ("--data", "DATA", "--sets", "xquad_en", "--sizes", "4,3"),
     "bench.chat": ("--queries", "2", "--data", "DATA"),
-    "bench.quote": ("--sentences", "2", "--papers", "2", "--data", "DATA"),
+    "bench.quote": (*("--sentences", "2", "--papers", "2", "--data", "DATA", "--more", "PLACE"),),
     "bench.sync_histories": ("--histories", "5"),
     "bench.attack": ("--requests", "12", "--minutes", "0", "--seed", "2"),
     "bench.recordings": ("--minutes", "0.4"),
@@ -76,7 +76,10 @@ QUICK: dict[str, tuple[str, ...]] = {
     "bench.confidence": (
         *("--folder", "PLACE/fitted", "--parts", "work,german", "--most", "2", "--every", "6"),
     ),
-    "bench.written": ("--folder", "PLACE/written", "--most", "1", "--every", "3", "--show"),
+    "bench.written": (
+        *("--folder", "PLACE/written", "--part", "held_out"),
+        *("--most", "1", "--every", "3", "--show"),
+    ),
     "bench.answer_limits": (
         *("--sets", "scifact", "--questions", "3", "--documents", "8", "--data", "DATA"),
     ),

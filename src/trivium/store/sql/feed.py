@@ -105,9 +105,10 @@ class Feed:
 
     def passing(self, where: Where, since: int) -> list[DocumentId]:
         """The documents changed after `since` that pass `where`."""
-        query = select(documents.c.id).where(documents.c.changed > since, visible(where))
+        changed = documents.c.changed > bindparam("since")
+        query = select(documents.c.id).where(changed, visible(where))
         with self.engine.connect() as connection:
-            return list(connection.scalars(query))
+            return list(connection.scalars(query, {"since": since}))
 
     def passing_passages(
         self, where: Where, among: Sequence[DocumentId] | None = None
